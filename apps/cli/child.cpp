@@ -1,0 +1,146 @@
+#include "child.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include "base/error.h"
+#include "descendants.h"
+#include "process.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr int kProgressMs = 200;  // 5 Hz
+constexpr int kGraceMs = 2000;    // for processes left behind, between SIGTERM and SIGKILL
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&set, signal);
+  return set;
+}
+
+// Signals are read from a descriptor in the loop below instead of being handled at any moment.
+class SignalQueue {
+ public:
+  SignalQueue() {
+    const sigset_t watched = watched_signals();
+    ::sigprocmask(SIG_BLOCK, &watched, &before_);
+    descriptor_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~SignalQueue() {
+    ::close(descriptor_);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalQueue(const SignalQueue&) = delete;
+  SignalQueue& operator=(const SignalQueue&) = delete;
+
+  const sigset_t& mask_before() const { return before_; }
+  void wait(int milliseconds) {
+    pollfd waiting{descriptor_, POLLIN, 0};
+    ::poll(&waiting, 1, milliseconds);
+  }
+  bool next(signalfd_siginfo& info) { return ::read(descriptor_, &info, sizeof info) == static_cast<ssize_t>(sizeof info); }
+
+ private:
+  sigset_t before_{};
+  int descriptor_ = -1;
+};
+
+class ProgressLine {
+ public:
+  ProgressLine(const std::filesystem::path& file, bool shown) : file_(file), shown_(shown) {}
+  ~ProgressLine() {
+    if (!last_.empty()) fmt::print(stderr, "\r\x1b[K"), std::fflush(stderr);
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update() {
+    if (!shown_) return;
+    std::ifstream file(file_);
+    std::string line;
+    if (!std::getline(file, line) || line == last_) return;
+    last_ = line;
+    fmt::print(stderr, "\r\x1b[K{}", line);
+    std::fflush(stderr);
+  }
+
+ private:
+  std::filesystem::path file_;
+  bool shown_;
+  std::string last_;
+};
+
+pid_t start(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
+            const sigset_t& mask) {
+  std::vector<std::string> arguments = command, variables = environment.strings();
+  const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid(), pid = ::fork();
+  if (pid < 0) throw Error(Errc::io, std::generic_category().message(errno), "fork");
+  if (pid > 0) return pid;
+  // Only async-signal-safe calls from here.  Should we be killed outright, the program ends as well.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::execve(program.c_str(), argv.data(), envp.data());
+  // A script without a #! line: what a shell does then is to run it itself.
+  ::_exit(errno == ENOENT ? 127 : 126);
+}
+
+void pass_on(SignalQueue& signals, pid_t child) {
+  signalfd_siginfo info{};
+  while (signals.next(info)) {
+    // What the terminal sends (Ctrl-C), it sends to the child as well.
+    const bool from_terminal = info.ssi_code == SI_KERNEL;
+    if (info.ssi_signo != SIGCHLD && !from_terminal) ::kill(child, static_cast<int>(info.ssi_signo));
+  }
+}
+
+// Waits for `child` and reaps whatever else ends meanwhile.  True once the child has ended.
+bool reap(pid_t child, int& status) {
+  bool ended = false;
+  int one = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &one, WNOHANG)) > 0;)
+    if (pid == child) ended = true, status = one;
+  return ended;
+}
+
+}  // namespace
+
+ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
+                      const Environment& environment, const std::filesystem::path& progress_file, bool show_progress) {
+  adopt_orphans();
+  SignalQueue signals;
+  const auto begin = std::chrono::steady_clock::now();
+  const pid_t child = start(program, command, environment, signals.mask_before());
+  int status = 0;
+  {
+    ProgressLine progress(progress_file, show_progress);
+    while (!reap(child, status)) {
+      signals.wait(show_progress ? kProgressMs : -1);
+      pass_on(signals, child);
+      progress.update();
+    }
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  end_descendants(kGraceMs);
+  struct rusage usage {};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL};
+}
+
+}  // namespace tidemark::cli

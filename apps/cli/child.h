@@ -1,0 +1,24 @@
+// The user's program: started, watched, and cleaned up after.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "environment.h"
+
+namespace tidemark::cli {
+
+struct ChildResult {
+  int exit_code = 0;  // 128 + n when signal n ended it
+  int signal = 0;     // the signal that ended it, or 0
+  double seconds = 0;
+  long long peak_rss_bytes = 0;  // of the largest process
+};
+
+/// Runs `program` with our stdin, stdout and stderr.  SIGINT and SIGTERM that reach us are passed on; when it has
+/// ended, every process that it left behind is ended too.  `progress_file` is shown as one line that rewrites itself
+/// when `show_progress` is set.
+ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
+                      const Environment& environment, const std::filesystem::path& progress_file, bool show_progress);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,111 @@
+#include "command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+
+#include "base/did_you_mean.h"
+#include "base/error.h"
+#include "commands.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct AllOptions {
+  RunOptions run;
+  GpusOptions gpus;
+  ReportOptions report;
+  PrepareOptions prepare;
+  VersionOptions version;
+};
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  return names;
+}
+
+[[noreturn]] void refuse_option(const CLI::App& app, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  throw Error(Errc::usage, fmt::format("there is no option {}", name), "tidemark " + app.get_name(),
+              did_you_mean(name, option_names(app)));
+}
+
+// `tidemark run [options] COMMAND …`: CLI11 stops at the first word that it does not know; that begins the command.
+std::vector<std::string> command_of_run(const CLI::App& app, std::optional<std::vector<std::string>> after_dashes) {
+  const std::vector<std::string> left = app.remaining();
+  if (!left.empty() && left[0].starts_with('-')) refuse_option(app, left[0]);
+  if (!after_dashes) return left;
+  if (!left.empty())
+    throw Error(Errc::usage, fmt::format("\"{}\" is not understood before --", left[0]), "tidemark run");
+  return *after_dashes;
+}
+
+CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::vector<std::string>> after_dashes) {
+  const auto used = app.get_subcommands();
+  if (used.empty()) throw HelpRequest(app.help());
+  const std::string name = used[0]->get_name();
+  if (name == "run") {
+    options.run.command = command_of_run(*used[0], std::move(after_dashes));
+    check_run_options(options.run);
+    return options.run;
+  }
+  if (name == "gpus") return options.gpus;
+  if (name == "report") return options.report;
+  if (name == "prepare") return options.prepare;
+  return options.version;
+}
+
+// CLI11's own texts, with the typing error named where one is likely.
+[[noreturn]] void translate(const CLI::ParseError& error, const CLI::App& app, const std::vector<std::string>& words) {
+  const auto used = app.get_subcommands();
+  const CLI::App& at = used.empty() ? app : *used[0];
+  for (const std::string& word : at.remaining())
+    if (word.starts_with("--")) refuse_option(at, word);
+  if (used.empty() && !words.empty() && !words[0].starts_with('-'))
+    throw Error(Errc::usage, fmt::format("there is no command {}", words[0]), "tidemark", did_you_mean(words[0], command_names(app)));
+  throw Error(Errc::usage, error.what(), at.get_parent() ? "tidemark " + at.get_name() : "tidemark", "--help shows how");
+}
+
+}  // namespace
+
+CommandLine parse_command_line(std::vector<std::string> arguments) {
+  AllOptions options;
+  CLI::App app("How much GPU memory a training program needs, to the byte, without a GPU.", "tidemark");
+  app.require_subcommand(0, 1);
+  app.footer("Examples:\n  tidemark run --gpu h100-80gb -- python train.py\n  tidemark gpus");
+  add_run(app, options.run);
+  add_gpus(app, options.gpus);
+  add_report(app, options.report);
+  add_prepare(app, options.prepare);
+  app.add_subcommand("version", "Print the version.");
+
+  // What follows `--` is the user's program and none of our business.
+  std::optional<std::vector<std::string>> after_dashes;
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes != arguments.end()) {
+    after_dashes.emplace(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+  }
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 wants
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    const auto used = app.get_subcommands();
+    throw HelpRequest(used.empty() ? app.help() : used[0]->help());
+  } catch (const CLI::ParseError& error) {
+    translate(error, app, arguments);
+  }
+  return chosen(app, options, std::move(after_dashes));
+}
+
+}  // namespace tidemark::cli

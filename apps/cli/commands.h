@@ -1,0 +1,27 @@
+// One subcommand = one file with two functions: what it takes, and what it does.  The int is the exit code.
+#pragma once
+#include "command_line.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tidemark::cli {
+
+void add_run(CLI::App& app, RunOptions& options);
+void check_run_options(const RunOptions& options);
+int run(const RunOptions& options);
+
+void add_gpus(CLI::App& app, GpusOptions& options);
+int gpus(const GpusOptions& options);
+
+void add_report(CLI::App& app, ReportOptions& options);
+int report(const ReportOptions& options);
+
+void add_prepare(CLI::App& app, PrepareOptions& options);
+int prepare(const PrepareOptions& options);
+
+int version();
+const char* version_text();
+
+}  // namespace tidemark::cli

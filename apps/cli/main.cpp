@@ -1,0 +1,47 @@
+// The edge: arguments in, exit code out.  0 fits, 1 does not fit, 2 usage, 3 unsupported, 70 a bug in Tidemark.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "commands.h"
+
+namespace {
+
+using namespace tidemark;
+
+int exit_code_of(Errc code) { return code == Errc::unsupported ? 3 : 2; }
+
+void print_error(const Error& error) {
+  const std::string where = error.where().empty() ? "" : error.where() + ": ";
+  fmt::print(stderr, "tidemark: {}{}\n", where, error.message());
+  if (!error.hint().empty()) fmt::print(stderr, "  {}\n", error.hint());
+}
+
+struct Dispatch {
+  int operator()(const cli::RunOptions& options) const { return cli::run(options); }
+  int operator()(const cli::GpusOptions& options) const { return cli::gpus(options); }
+  int operator()(const cli::ReportOptions& options) const { return cli::report(options); }
+  int operator()(const cli::PrepareOptions& options) const { return cli::prepare(options); }
+  int operator()(const cli::VersionOptions&) const { return cli::version(); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return std::visit(Dispatch{}, cli::parse_command_line({argv + 1, argv + argc}));
+  } catch (const cli::HelpRequest& help) {
+    fmt::print("{}", help.what());
+    return 0;
+  } catch (const Error& error) {
+    print_error(error);
+    return exit_code_of(error.code());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tidemark: this is a bug in Tidemark, please report it: {}\n", error.what());
+    return 70;
+  }
+}

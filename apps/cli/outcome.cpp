@@ -1,0 +1,78 @@
+#include "outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.h"
+#include "estimate/verdict.h"
+#include "files.h"
+#include "io/report_csv.h"
+#include "io/report_html.h"
+#include "io/report_json.h"
+
+namespace tidemark::cli {
+namespace {
+
+bool is_worse(const Report& a, const Report& b) {
+  if (a.oom.has_value() != b.oom.has_value()) return a.oom.has_value();
+  return a.peak.reserved_bytes > b.peak.reserved_bytes;
+}
+
+void write_one(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  if (path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  } else {
+    write_file(path, text);
+  }
+}
+
+}  // namespace
+
+std::optional<Report> collect_report(const std::filesystem::path& run_folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(run_folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("report-") && name.ends_with(".json")) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::optional<Report> worst;
+  std::optional<Error> unreadable;
+  for (const auto& path : paths) {
+    try {
+      Report report = io::read_report(read_file(path), path.filename().string());
+      if (!worst || is_worse(report, *worst)) worst = std::move(report);
+    } catch (const Error& error) {
+      unreadable = error;
+    }
+  }
+  if (!worst && unreadable) throw *unreadable;
+  return worst;
+}
+
+void complete_report(Report& report, const Card& card, const std::vector<std::string>& command,
+                     const ChildResult& child, const std::map<std::string, std::string>& versions) {
+  report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
+  report.script.command = command;
+  report.script.exit_code = child.exit_code;
+  report.versions.insert(versions.begin(), versions.end());
+  if (report.host.seconds == 0) report.host.seconds = child.seconds;
+  report.host.peak_rss_bytes = std::max<std::int64_t>(report.host.peak_rss_bytes, child.peak_rss_bytes);
+  judge(report);
+}
+
+int exit_code_for(const Report& report, const ChildResult& child) {
+  if (report.oom) return 1;
+  if (child.exit_code != 0) return child.exit_code;
+  return report.fits == true ? 0 : 1;
+}
+
+void write_report_files(const Report& report, const ReportFiles& files) {
+  if (!files.json.empty()) write_one(files.json, io::write_report(report));
+  if (!files.html.empty()) write_one(files.html, io::report_to_html(report));
+  if (!files.csv.empty()) write_one(files.csv, io::report_to_csv(report));
+}
+
+}  // namespace tidemark::cli

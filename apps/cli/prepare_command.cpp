@@ -1,0 +1,28 @@
+// tidemark prepare: what the first run would do once, ahead of time.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.h"
+#include "resources.h"
+#include "stand_in_cache.h"
+#include "torch_extension.h"
+
+namespace tidemark::cli {
+
+void add_prepare(CLI::App& app, PrepareOptions& options) {
+  CLI::App* command = app.add_subcommand("prepare", "Build what Tidemark needs for a torch, ahead of the first run.");
+  command->add_option("--python", options.python, "The interpreter that has torch")->capture_default_str();
+}
+
+int prepare(const PrepareOptions& options) {
+  const Environment environment = Environment::of_this_process();
+  const Resources resources = find_resources();
+  const TorchInstall torch = probe_torch(find_interpreter({options.python}, environment), environment);
+  const auto folder = stand_in_folder(torch, resources.gpu_library, environment);
+  torch_extension(torch, resources.torch_extension, folder, environment);
+  fmt::print("ready for torch {} (CUDA {}) of {}\n", torch.version, torch.cuda, torch.python);
+  return 0;
+}
+
+}  // namespace tidemark::cli

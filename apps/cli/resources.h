@@ -1,0 +1,16 @@
+// Where Tidemark's own files lie: beside the installed executable, or in the source and build trees.
+#pragma once
+#include <filesystem>
+
+namespace tidemark::cli {
+
+struct Resources {
+  std::filesystem::path data;             // gpus.json
+  std::filesystem::path python;           // tidemark/
+  std::filesystem::path torch_extension;  // *.cpp
+  std::filesystem::path gpu_library;      // libtidemark_gpu.so
+};
+
+Resources find_resources();
+
+}  // namespace tidemark::cli

@@ -1,0 +1,171 @@
+// tidemark run: a training program on a virtual card, and the report of its memory.
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "card_choice.h"
+#include "child.h"
+#include "commands.h"
+#include "elf/stand_ins.h"
+#include "files.h"
+#include "io/report_text.h"
+#include "process.h"
+#include "resources.h"
+#include "run_folder.h"
+#include "stand_in_cache.h"
+#include "torch_extension.h"
+
+namespace tidemark::cli {
+namespace {
+
+struct Prepared {
+  TorchInstall torch;
+  std::filesystem::path stand_ins, extension;
+};
+
+Prepared prepare_for(const std::vector<std::string>& command, const Resources& resources, const Environment& environment) {
+  Prepared result;
+  result.torch = probe_torch(find_interpreter(command, environment), environment);
+  result.stand_ins = stand_in_folder(result.torch, resources.gpu_library, environment);
+  result.extension = torch_extension(result.torch, resources.torch_extension, result.stand_ins, environment);
+  return result;
+}
+
+// LD_PRELOAD takes spaces and colons for separators: a folder with one in its name goes by a link in the run's folder.
+std::filesystem::path loadable_folder(const std::filesystem::path& folder, const std::filesystem::path& run_folder) {
+  if (folder.string().find_first_of(": ;") == std::string::npos) return folder;
+  std::filesystem::create_directory_symlink(folder, run_folder / "lib");
+  return run_folder / "lib";
+}
+
+std::string steps_setting(const RunOptions& options) {
+  if (options.keep_going) return "all";
+  return options.steps > 0 ? fmt::format("{}", options.steps) : "auto";
+}
+
+Environment child_environment(const RunOptions& options, const Prepared& prepared, const Resources& resources,
+                              const std::filesystem::path& run_folder, Environment environment) {
+  const std::filesystem::path libraries = loadable_folder(prepared.stand_ins, run_folder);
+  environment.set("TIDEMARK_RUN_DIR", run_folder.string());
+  environment.set("TIDEMARK_CARD", (run_folder / "card.properties").string());
+  environment.set("TIDEMARK_STEPS", steps_setting(options));
+  environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
+  if (options.fake_weights) environment.set("TIDEMARK_FAKE_WEIGHTS", "1");
+  if (!options.snapshot.empty()) environment.set("TIDEMARK_SNAPSHOT", std::filesystem::absolute(options.snapshot).string());
+  if (!prepared.extension.empty()) environment.set("TIDEMARK_TORCH_EXTENSION", prepared.extension.string());
+  environment.append("LD_PRELOAD", (libraries / elf::kGpuLibrary).string());
+  environment.append("LD_PRELOAD", (libraries / elf::kStubLibrary).string());
+  environment.prepend("LD_LIBRARY_PATH", libraries.string());
+  environment.set("TRITON_LIBCUDA_PATH", libraries.string());
+  environment.set("CUDA_VISIBLE_DEVICES", "0");
+  environment.prepend("PYTHONPATH", resources.python.string());
+  environment.prepend("PYTHONPATH", (resources.python / "tidemark" / "startup").string());
+  if (!options.allocator.empty()) {
+    environment.set("PYTORCH_CUDA_ALLOC_CONF", options.allocator);  // the name up to torch 2.8
+    environment.set("PYTORCH_ALLOC_CONF", options.allocator);
+  }
+  return environment;
+}
+
+// "13.0" -> major and minor, for the library that plays the driver.
+std::string cuda_properties(const TorchInstall& torch) {
+  const std::size_t dot = torch.cuda.find('.');
+  const std::string minor = dot == std::string::npos ? "0" : torch.cuda.substr(dot + 1);
+  return fmt::format("cuda_major={}\ncuda_minor={}\n", torch.cuda.substr(0, dot), minor);
+}
+
+void write_card_files(const Card& card, const TorchInstall& torch, const std::filesystem::path& run_folder) {
+  write_file(run_folder / "card.json", io::write_card(card));
+  write_file(run_folder / "card.properties", io::write_card_properties(card) + cuda_properties(torch));
+}
+
+int without_report(const ChildResult& child) {
+  if (child.exit_code != 0) return child.exit_code;
+  throw Error(Errc::unsupported, "the program ended without using CUDA, so there is no memory to report", {},
+              "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");
+}
+
+void show(const Report& report, const RunOptions& options) {
+  const bool stdout_is_taken = options.files.json == "-" || options.files.csv == "-";
+  std::FILE* stream = stdout_is_taken ? stderr : stdout;
+  fmt::print(stream, "{}", options.quiet ? report.verdict + "\n" : io::report_to_text(report));
+  std::fflush(stream);
+}
+
+std::map<std::string, std::string> versions_of(const TorchInstall& torch) {
+  return {{"tidemark", version_text()}, {"torch", torch.version}, {"cuda", torch.cuda}, {"python", torch.python_version}};
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, RunOptions& options) {
+  CLI::App* command = app.add_subcommand("run", "Run a PyTorch training program on a virtual GPU: tidemark run --gpu NAME [options] -- COMMAND …");
+  command->prefix_command();
+  command->footer("Examples:\n  tidemark run --gpu h100-80gb -- python train.py --batch 16\n"
+                  "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py");
+  command->add_option("--gpu", options.gpu, "The card: a name (see `tidemark gpus`) or a file that describes one");
+  command->add_option("--memory", options.memory, "Another memory size for the card, such as 400GB or 80GiB");
+  command->add_option("--steps", options.steps, "Stop after this many optimizer steps (default: when the peak has settled)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command->add_flag("--keep-going", options.keep_going, "Let the program run to its own end");
+  command->add_option("--json", options.files.json, "Write the report as JSON (- is stdout)");
+  command->add_option("--html", options.files.html, "Write the report as one HTML file");
+  command->add_option("--csv", options.files.csv, "Write the report as CSV (- is stdout)");
+  command->add_option("--snapshot", options.snapshot, "Write a snapshot for PyTorch's memory viewer");
+  command->add_flag("--fake-weights", options.fake_weights, "Build pretrained models from their configuration alone");
+  command->add_option("--moe-routing", options.moe_routing, "How tokens spread over experts: balanced or skewed:X");
+  command->add_option("--allocator", options.allocator, "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
+  command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
+}
+
+void check_run_options(const RunOptions& options) {
+  const auto bad = [](const char* option, std::string why, std::string hint = {}) {
+    throw Error(Errc::bad_value, std::move(why), option, std::move(hint));
+  };
+  if (options.keep_going && options.steps > 0) bad("--keep-going", "it cannot be combined with --steps");
+  if (!options.memory.empty()) parse_bytes(options.memory);
+  if (options.files.json == "-" && options.files.csv == "-") bad("--csv", "--json and --csv cannot both go to stdout");
+  const std::string& routing = options.moe_routing;
+  if (routing == "balanced") return;
+  char* end = nullptr;
+  const bool skewed = routing.starts_with("skewed:") && routing.size() > 7;
+  const double skew = skewed ? std::strtod(routing.c_str() + 7, &end) : -1;
+  if (!skewed || *end != '\0' || !std::isfinite(skew) || skew < 0)
+    bad("--moe-routing", fmt::format("\"{}\" is not a routing", routing), "write balanced or skewed:X with X >= 0");
+}
+
+int run(const RunOptions& options) {
+  const Environment environment = Environment::of_this_process();
+  const Resources resources = find_resources();
+  const Card card = choose_card(options.gpu, options.memory, resources.data);
+  require_writable(options.files.json, "--json");
+  require_writable(options.files.html, "--html");
+  require_writable(options.files.csv, "--csv");
+  require_writable(options.snapshot, "--snapshot");
+  const Prepared prepared = prepare_for(options.command, resources, environment);
+
+  const RunFolder run_folder(environment);
+  write_card_files(card, prepared.torch, run_folder.path());
+  const bool live = !options.quiet && ::isatty(STDERR_FILENO) == 1;
+  const ChildResult child =
+      run_child(find_command(options.command[0], environment)->string(), options.command,
+                child_environment(options, prepared, resources, run_folder.path(), environment),
+                run_folder.path() / "progress", live);
+  if (child.signal) fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal, ::strsignal(child.signal));
+  std::optional<Report> report = collect_report(run_folder.path());
+  if (!report) return without_report(child);
+  complete_report(*report, card, options.command, child, versions_of(prepared.torch));
+  write_report_files(*report, options.files);
+  show(*report, options);
+  return exit_code_for(*report, child);
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,12 @@
+# Every find_package of the project.
+find_package(Threads REQUIRED)
+find_package(fmt 9 CONFIG REQUIRED)
+find_package(nlohmann_json 3.11 CONFIG REQUIRED)
+if(TIDEMARK_BUILD_CLI)
+  find_package(CLI11 2.1 CONFIG REQUIRED)
+endif()
+if(TIDEMARK_DEVELOPER_MODE)
+  find_package(GTest 1.12 CONFIG REQUIRED)
+  find_package(rapidcheck CONFIG QUIET)
+  find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
+endif()

@@ -1,0 +1,1 @@
+"""Tidemark: how high GPU memory will rise, before a GPU is rented."""

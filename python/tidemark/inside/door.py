@@ -1,0 +1,39 @@
+"""The C++ side (virtual_gpu/torch_extension/door.cpp, observer.cpp, replay.cpp), by ctypes."""
+
+import ctypes
+import os
+
+_library = None
+
+_SIGNATURES = {
+    "tidemark_keep_integers_true": (None, [ctypes.c_bool]),
+    "tidemark_start_observing": (None, []),
+    "tidemark_set_routing": (None, [ctypes.c_double]),
+    "tidemark_assumptions": (ctypes.c_char_p, []),
+    "tidemark_module_id": (ctypes.c_uint32, [ctypes.c_char_p]),
+    "tidemark_enter_module": (ctypes.c_uint32, [ctypes.c_uint32]),
+    "tidemark_set_phase": (None, [ctypes.c_int]),
+    "tidemark_event_count": (ctypes.c_size_t, []),
+    "tidemark_events": (ctypes.c_void_p, []),
+    "tidemark_events_truncated": (ctypes.c_bool, []),
+    "tidemark_mark": (None, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]),
+    "tidemark_note_empty_cache": (None, []),
+    "tidemark_text_count": (ctypes.c_uint32, [ctypes.c_int]),
+    "tidemark_text": (ctypes.c_char_p, [ctypes.c_int, ctypes.c_uint32]),
+}
+
+
+def library():
+    """The extension, loaded once; `PyDLL`, so calls are short and keep the GIL."""
+    global _library
+    if _library is None:
+        _library = ctypes.PyDLL(os.environ["TIDEMARK_TORCH_EXTENSION"], mode=ctypes.RTLD_GLOBAL)
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(_library, name)
+            function.restype, function.argtypes = result, arguments
+    return _library
+
+
+def replay_program():
+    """virtual_gpu/replay, built beside the extension."""
+    return os.path.join(os.path.dirname(os.environ["TIDEMARK_TORCH_EXTENSION"]), "tidemark_replay")

@@ -1,0 +1,70 @@
+"""Reads the allocator events that the extension logged and works out what they add up to.
+
+Sizes are the allocator's own: an event carries the allocator's count of active bytes before it, so an allocation's rounded size is the
+difference to the next event.
+"""
+
+import ctypes
+import struct
+
+from . import door
+from .phases import NAMES as PHASES
+
+ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, OUT_OF_MEMORY, EMPTY_CACHE = range(7)
+CATEGORIES = ("other", "parameters", "gradients", "optimizer_state", "activations", "workspace", "communication")
+_LAYOUT = struct.Struct("<QqqQIIIBBBB")   # struct Event, event_log.h
+
+
+class Events:
+    """All events, and the running totals after each: `allocated[i]`, `reserved[i]`."""
+
+    def __init__(self, active_bytes_now):
+        library = door.library()
+        self.count = library.tidemark_event_count()
+        self.raw = ctypes.string_at(library.tidemark_events(), self.count * _LAYOUT.size) if self.count else b""
+        self.rows = list(_LAYOUT.iter_unpack(self.raw))
+        self.truncated = library.tidemark_events_truncated()
+        self.allocated, self.reserved = [], []
+        self._run(active_bytes_now)
+
+    def _run(self, active_bytes_now):
+        allocated = reserved = 0
+        rows, size_of = self.rows, {}
+        for i, (address, requested, active, _, _, _, _, action, *_) in enumerate(rows):
+            if action == ALLOC:
+                following = rows[i + 1][2] if i + 1 < len(rows) else active_bytes_now
+                size_of[address] = following - active
+                allocated += following - active
+            elif action == FREE_REQUESTED:
+                allocated -= size_of.get(address, 0)
+            elif action == SEGMENT_ALLOC:
+                reserved += requested
+            elif action == SEGMENT_FREE:
+                reserved -= requested
+            self.allocated.append(allocated)
+            self.reserved.append(reserved)
+
+    def peak_index(self):
+        """The first event at which allocated memory is highest."""
+        return max(range(self.count), key=lambda i: (self.allocated[i], -i)) if self.count else None
+
+    def live_at(self, index):
+        """[(bytes, row)] of the blocks that are allocated right after event `index`."""
+        live = {}
+        for i in range(index + 1):
+            row = self.rows[i]
+            if row[7] == ALLOC:
+                following = self.rows[i + 1][2] if i + 1 < self.count else None
+                live[row[0]] = ((following - row[2]) if following is not None else row[1], row)
+            elif row[7] == FREE_REQUESTED:
+                live.pop(row[0], None)
+        return list(live.values())
+
+    def phase(self, index):
+        return PHASES[self.rows[index][8]]
+
+
+def texts(kind):
+    """Interned texts: 0 operations, 1 modules, 2 lines."""
+    library = door.library()
+    return [library.tidemark_text(kind, i).decode(errors="replace") for i in range(library.tidemark_text_count(kind))]

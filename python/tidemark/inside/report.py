@@ -1,0 +1,206 @@
+"""The report of one process, `tidemark.report/1` (docs/reference/report.schema.json).  The launcher adds the card's side of it."""
+
+import collections
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+
+from . import door, modules, steps
+from .events import ALLOC, CATEGORIES, OUT_OF_MEMORY, Events, texts
+
+TIMELINE_POINTS = 2000
+
+
+def write(session, stopped_after_steps):
+    """Puts `report-PID.json` into the run folder, whole or not at all."""
+    import torch
+
+    _mark_parameters()
+    stats = torch.cuda.memory_stats(0)
+    events = Events(stats["active_bytes.all.current"])
+    if not events.count:
+        return
+    report = _report(session, events, stats, stopped_after_steps)
+    path = os.path.join(session.run_dir, f"report-{os.getpid()}.json")
+    with open(path + ".new", "w") as file:
+        json.dump(report, file)
+    os.replace(path + ".new", path)
+    if os.environ.get("TIDEMARK_EVENTS"):
+        _write_events(events, os.environ["TIDEMARK_EVENTS"])
+    if os.environ.get("TIDEMARK_SNAPSHOT"):
+        from . import snapshot
+
+        snapshot.write(events, os.environ["TIDEMARK_SNAPSHOT"])
+
+
+def _report(session, events, stats, stopped_after_steps):
+    peak = events.peak_index()
+    step_ends = list(steps.steps.ends)
+    return {
+        "schema": "tidemark.report/1",
+        "engine": "run",
+        "peak": {
+            "allocated_bytes": events.allocated[peak],
+            "reserved_bytes": max(events.reserved),
+            "requested_bytes": sum(row[1] for _, row in events.live_at(peak)),
+            "step": _step_of(peak, step_ends),
+            "phase": "load" if _step_of(peak, step_ends) == 1 and events.phase(peak) == "other" else events.phase(peak),
+        },
+        "interval": _interval(session, events),
+        "steps": _per_step(events, step_ends),
+        "at_peak": _at_peak(events, peak),
+        "timeline": _timeline(events, step_ends),
+        "oom": _out_of_memory(session, events, step_ends),
+        "assumptions": _assumptions(),
+        "versions": _versions(),
+        "script": {"command": list(sys.orig_argv), "exit_code": 0, "stopped_after_steps": stopped_after_steps},
+        "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3)},
+        "consistent": _consistent(events, stats),
+    }
+
+
+def _consistent(events, stats):
+    """Whether our account of the events ends where the allocator's own counters stand."""
+    return events.truncated or (events.allocated[-1] == stats["allocated_bytes.all.current"] and events.reserved[-1] == stats["reserved_bytes.all.current"])
+
+
+def _mark_parameters():
+    for root in modules.names.roots.values():
+        steps.mark(steps.PARAMETERS, list(root.parameters()) + list(root.buffers()))
+
+
+def _step_of(index, step_ends):
+    """1 for everything up to the end of the first step, and so on."""
+    return sum(1 for end in step_ends if index >= end) + 1
+
+
+def _per_step(events, step_ends):
+    rows, start = [], 0
+    for number, end in enumerate(step_ends + ([events.count] if not step_ends or step_ends[-1] < events.count else []), 1):
+        if end > start:
+            rows.append({"step": number, **_span(events, start, end), "phases": _phases(events, start, end)})
+        start = end
+    return rows
+
+
+def _span(events, start, end):
+    return {"peak_allocated_bytes": max(events.allocated[start:end]), "peak_reserved_bytes": max(events.reserved[start:end]), "end_allocated_bytes": events.allocated[end - 1]}
+
+
+def _phases(events, start, end):
+    spans, first = [], start
+    for i in range(start, end):
+        if i + 1 == end or events.phase(i + 1) != events.phase(i):
+            spans.append({"phase": events.phase(i), **_span(events, first, i + 1)})
+            first = i + 1
+    merged = {}
+    for span in spans:
+        known = merged.setdefault(span["phase"], dict(span))
+        for key in ("peak_allocated_bytes", "peak_reserved_bytes"):
+            known[key] = max(known[key], span[key])
+        known["end_allocated_bytes"] = span["end_allocated_bytes"]
+    return list(merged.values())
+
+
+def _at_peak(events, peak):
+    operations, module_names, lines = texts(0), texts(1), texts(2)
+    groups = {name: collections.Counter() for name in ("by_category", "by_module", "by_line", "by_operation")}
+    for size, row in events.live_at(peak):
+        groups["by_category"][CATEGORIES[row[9]]] += size
+        groups["by_module"][module_names[row[5]] or "(no module)"] += size
+        groups["by_line"][lines[row[6]]] += size
+        groups["by_operation"][operations[row[4]] or "(no operation)"] += size
+    return {name: [{"name": key, "bytes": size} for key, size in counter.most_common()] for name, counter in groups.items()}
+
+
+def _timeline(events, step_ends):
+    """At most TIMELINE_POINTS points; of every stretch the highest one is kept."""
+    stride = max(1, -(-events.count // TIMELINE_POINTS))
+    points = []
+    for start in range(0, events.count, stride):
+        i = max(range(start, min(start + stride, events.count)), key=lambda j: events.allocated[j])
+        points.append({"event": i, "allocated_bytes": events.allocated[i], "reserved_bytes": events.reserved[i], "step": _step_of(i, step_ends), "phase": events.phase(i)})
+    return points
+
+
+def _interval(session, events):
+    """Peaks if the driver handed out addresses in the other order; None if that changes nothing."""
+    if events.truncated or any(row[7] == OUT_OF_MEMORY for row in events.rows):
+        return None
+    answer = _replay_with_addresses_the_other_way(session.run_dir, events)
+    other = tuple(map(int, answer.split())) if answer[:1].isdigit() else None
+    ours = (max(events.allocated), max(events.reserved))
+    if other == ours:
+        return None
+    other_or_ours = other or ours
+    return {
+        "allocated_bytes": sorted((ours[0], other_or_ours[0])),
+        "reserved_bytes": sorted((ours[1], other_or_ours[1])),
+        "why": "equal free blocks are taken by address; the two ends are segments placed upwards and downwards" + ("" if other else f"; downwards: {answer or 'not known'}"),
+    }
+
+
+def _replay_with_addresses_the_other_way(run_dir, events):
+    """What virtual_gpu/replay prints: `allocated_peak reserved_peak` or `out of memory`."""
+    import torch
+
+    with open(os.environ["TIDEMARK_CARD"]) as file:
+        card = [line for line in file if not line.startswith("addresses_descend=")]
+    flipped, recorded = os.path.join(run_dir, "card.flipped"), os.path.join(run_dir, "events.bin")
+    with open(flipped, "w") as file:
+        file.writelines(card + ["addresses_descend=1\n"])
+    with open(recorded, "wb") as file:
+        file.write(events.raw)
+    fraction = torch._C._cuda_getMemoryFraction(0) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
+    done = subprocess.run([door.replay_program(), recorded, str(fraction)], env={**os.environ, "TIDEMARK_CARD": flipped}, capture_output=True, text=True)
+    os.unlink(recorded)
+    return done.stdout.strip()
+
+
+def _out_of_memory(session, events, step_ends):
+    import torch
+
+    error = session.failure
+    while error is not None and not isinstance(error, torch.OutOfMemoryError):
+        error = error.__cause__ or error.__context__
+    found = [i for i, row in enumerate(events.rows) if row[7] == OUT_OF_MEMORY]
+    if error is None or not found:
+        return None
+    i = found[-1]
+    return {"requested_bytes": events.rows[i][1], "message": str(error), "step": _step_of(i, step_ends), "phase": events.phase(i), "where": texts(2)[events.rows[i][6]]}
+
+
+def _assumptions():
+    rows = []
+    for line in door.library().tidemark_assumptions().decode(errors="replace").splitlines():
+        count, what, where = line.split("\t")
+        rows.append({"what": what, "where": where, "count": int(count)})
+    return sorted(rows, key=lambda row: -row["count"])
+
+
+def _versions():
+    import torch
+
+    found = {"torch": torch.__version__, "cuda": torch.version.cuda, "python": platform.python_version()}
+    for name in ("transformers", "peft", "accelerate", "trl", "diffusers", "torchvision", "bitsandbytes", "liger_kernel", "triton", "lightning", "deepspeed"):
+        module = sys.modules.get(name)
+        if module is not None:
+            found[name] = str(getattr(module, "__version__", "unknown"))
+    return found
+
+
+def _write_events(events, path):
+    """One line per allocation and free: `+bytes operation module`, for finding the first event in which two runs differ."""
+    operations, module_names = texts(0), texts(1)
+    sizes = {}
+    with open(path, "w") as file:
+        for i, row in enumerate(events.rows):
+            if row[7] == ALLOC:
+                sizes[row[0]] = (events.rows[i + 1][2] if i + 1 < events.count else row[2] + row[1]) - row[2]
+                file.write(f"+{sizes[row[0]]} {operations[row[4]] or '-'} {module_names[row[5]] or '-'}\n")
+            elif row[7] == 1:
+                file.write(f"-{sizes.get(row[0], 0)} {operations[row[4]] or '-'} {module_names[row[5]] or '-'}\n")

@@ -1,0 +1,105 @@
+"""One observed process, from `import torch` to the report.
+
+Order: torch is imported → integers are kept true on every thread, steps and modules are watched → CUDA initialises → the allocator
+is watched → … the program runs … → the step limit is reached, or the program ends → the report is written.
+"""
+
+import atexit
+import os
+import sys
+import threading
+import time
+
+from . import door, fake_weights, modules, steps
+
+
+class Session:
+    """State of the observed process.  There is one, made by `torch_was_imported`."""
+
+    def __init__(self):
+        self.run_dir = os.environ["TIDEMARK_RUN_DIR"]
+        self.pid = os.getpid()
+        self.started = time.time()
+        self.cuda_used = False
+        self.failure = None          # the exception that ended the program, if one did
+        self.finished = False
+
+    def finish(self, stopped_after_steps=None):
+        """Writes this process's report.  Does nothing in forked children, without CUDA, or the second time."""
+        if self.finished or os.getpid() != self.pid or not self.cuda_used:
+            return
+        self.finished = True
+        from . import report
+
+        report.write(self, stopped_after_steps)
+
+
+session = None
+
+
+def torch_was_imported():
+    global session
+    import torch
+
+    if not torch.version.cuda or session is not None:
+        return
+    session = Session()
+    library = door.library()
+    library.tidemark_keep_integers_true(True)
+    _keep_integers_true_in_threads(library)
+    library.tidemark_set_routing(_routing_skew(os.environ.get("TIDEMARK_MOE_ROUTING", "balanced")))
+    modules.watch()
+    steps.watch(session)
+    torch.cuda._lazy_call(lambda: _cuda_was_initialised(library))
+    _watch_empty_cache(torch, library)
+    _watch_failures(session)
+    atexit.register(session.finish)
+
+
+def transformers_was_imported():
+    if os.environ.get("TIDEMARK_FAKE_WEIGHTS") == "1":
+        fake_weights.patch_transformers()
+
+
+def _cuda_was_initialised(library):
+    if session.cuda_used:
+        return
+    session.cuda_used = True
+    library.tidemark_start_observing()
+
+
+def _keep_integers_true_in_threads(library):
+    """New Python threads start without the dispatch key; threads of the autograd engine inherit it from who calls backward."""
+    real_bootstrap = threading.Thread._bootstrap_inner
+
+    def bootstrap(self):
+        library.tidemark_keep_integers_true(True)
+        real_bootstrap(self)
+
+    threading.Thread._bootstrap_inner = bootstrap
+
+
+def _watch_empty_cache(torch, library):
+    real_empty_cache = torch.cuda.empty_cache
+
+    def empty_cache():
+        if session.cuda_used:
+            library.tidemark_note_empty_cache()
+        real_empty_cache()
+
+    torch.cuda.empty_cache = torch.cuda.memory.empty_cache = empty_cache
+
+
+def _watch_failures(observed):
+    real_hook = sys.excepthook
+
+    def hook(kind, error, traceback):
+        observed.failure = error
+        real_hook(kind, error, traceback)
+
+    sys.excepthook = hook
+
+
+def _routing_skew(text):
+    """`balanced` → 0; `skewed:X` → X, the share of tokens that choose the first experts."""
+    return float(text.split(":", 1)[1]) if text.startswith("skewed:") else 0.0

@@ -1,0 +1,35 @@
+"""Runs our part right after `import torch` (and `import transformers`) has finished, wherever in the program that is."""
+
+import importlib.abc
+import importlib.machinery
+import sys
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """A finder that finds nothing itself: it lets the real loader load a module, then calls back once."""
+
+    def __init__(self, callbacks):
+        self.callbacks = callbacks
+
+    def find_spec(self, name, path=None, target=None):
+        callback = self.callbacks.pop(name, None)
+        if callback is None:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is None or spec.loader is None:
+            return None
+        real_exec = spec.loader.exec_module
+
+        def exec_module(module):
+            real_exec(module)
+            callback()
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def arm():
+    """Call once, at interpreter start, before anything is imported."""
+    from . import session
+
+    sys.meta_path.insert(0, _AfterImport({"torch": session.torch_was_imported, "transformers": session.transformers_was_imported}))

@@ -1,0 +1,26 @@
+// Byte counts: reading what people write, printing what people read, and arithmetic that cannot wrap.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+/// Three significant digits in binary units: "512 B", "2.00 GiB", "61.3 GiB", "141 GiB".
+std::string format_bytes(std::int64_t bytes);
+
+/// As format_bytes, with a sign in front when negative or when `plus` asks for one.
+std::string format_bytes_signed(std::int64_t bytes, bool plus = true);
+
+/// With thousands separators, for the exact figure beside the rounded one: "65,823,318,016".
+std::string group_digits(std::int64_t number);
+
+/// Reads "400GB" (decimal), "80GiB" (binary), "61.3 GiB", "512", "512 B"; letter case does not matter.
+/// Throws Error{bad_value} for anything else, for a bare "80G" (which of the two?), and past 2^63.
+std::int64_t parse_bytes(std::string_view text);
+
+/// Throw Error{bad_value} instead of wrapping around.
+std::int64_t checked_add(std::int64_t a, std::int64_t b);
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b);
+
+}  // namespace tidemark

@@ -1,0 +1,105 @@
+// The one report of Tidemark (`tidemark.report/1`), whichever engine made it.  Data only; see docs/reference.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidemark {
+
+enum class Phase { load, forward, backward, optimizer, other };
+
+/// The card, as far as the verdict needs it; memory/card.h has the rest.
+struct ReportCard {
+  std::string key, name;
+  std::int64_t total_bytes = 0, driver_reserved_bytes = 0, context_bytes = 0;
+};
+
+struct Peak {
+  std::int64_t allocated_bytes = 0;  // live tensors, rounded to 512
+  std::int64_t reserved_bytes = 0;   // what the caching allocator holds
+  std::int64_t device_bytes = 0;     // what nvidia-smi shows: reserved, the context, what the driver keeps
+  std::int64_t requested_bytes = 0;  // live tensors, before rounding
+  std::int64_t step = 0;
+  Phase phase = Phase::other;
+};
+
+/// Bounds where more than one answer is true: the order of addresses, a cold compile cache.
+struct Interval {
+  std::int64_t allocated_low_bytes = 0, allocated_high_bytes = 0;
+  std::int64_t reserved_low_bytes = 0, reserved_high_bytes = 0;
+  std::string why;
+};
+
+struct PhaseReport {
+  Phase phase = Phase::other;
+  std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0, end_allocated_bytes = 0;
+};
+
+struct StepReport {
+  std::int64_t step = 0;
+  std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0, end_allocated_bytes = 0;
+  std::vector<PhaseReport> phases;
+};
+
+struct NamedBytes {
+  std::string name;
+  std::int64_t bytes = 0;
+};
+
+/// What is live at the peak, told in four ways; each list adds up to the peak's allocated bytes.
+struct AtPeak {
+  std::vector<NamedBytes> by_category, by_module, by_line, by_operation;
+};
+
+struct TimelinePoint {
+  std::int64_t event = 0;  // number of allocations and frees so far
+  std::int64_t allocated_bytes = 0, reserved_bytes = 0, step = 0;
+  Phase phase = Phase::other;
+};
+
+struct OutOfMemory {
+  std::int64_t requested_bytes = 0;
+  std::optional<std::int64_t> in_use_bytes;  // on the device at that moment, when it was recorded
+  std::string message;                       // PyTorch's own text
+  std::int64_t step = 0;
+  Phase phase = Phase::other;
+  std::string where;  // the line of the user's program
+};
+
+struct Assumption {
+  std::string what, where;
+  std::int64_t count = 1;
+};
+
+struct ScriptInfo {
+  std::vector<std::string> command;
+  std::int64_t exit_code = 0;
+  std::optional<std::int64_t> stopped_after_steps;  // set when Tidemark ended the program early
+};
+
+struct HostUse {
+  std::int64_t peak_rss_bytes = 0;
+  double seconds = 0;
+};
+
+struct Report {
+  std::string engine = "run";  // or "predict"
+  std::optional<bool> fits;    // empty when an interval lies on both sides of the card's limit
+  std::string verdict;
+  ReportCard card;
+  Peak peak;
+  std::optional<Interval> interval;
+  std::vector<StepReport> steps;
+  AtPeak at_peak;
+  std::vector<TimelinePoint> timeline;
+  std::optional<OutOfMemory> oom;
+  std::vector<Assumption> assumptions;
+  std::map<std::string, std::string> versions;
+  ScriptInfo script;
+  HostUse host;
+  std::optional<bool> consistent;  // whether the events add up to the allocator's own counters
+};
+
+}  // namespace tidemark

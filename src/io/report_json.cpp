@@ -1,0 +1,283 @@
+#include "io/report_json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "base/did_you_mean.h"
+#include "base/error.h"
+#include "estimate/verdict.h"
+#include "io/json_reader.h"
+
+namespace tidemark::io {
+namespace {
+
+Phase read_phase(ObjectReader& reader) {
+  const std::string name = reader.text("phase");
+  std::vector<std::string> names;
+  for (Phase phase : {Phase::load, Phase::forward, Phase::backward, Phase::optimizer, Phase::other}) {
+    if (name == name_of(phase)) return phase;
+    names.emplace_back(name_of(phase));
+  }
+  throw Error(Errc::bad_file, fmt::format("\"{}\" is not a phase", name), reader.path("phase"), did_you_mean(name, names));
+}
+
+// Reads each element of the list with `read`, which gets an ObjectReader for it.
+template <class Item, class Read>
+std::vector<Item> read_list(ObjectReader& parent, const char* key, Read read) {
+  std::vector<Item> items;
+  const Json* list = parent.optional(key);
+  if (!list) return items;
+  if (!list->is_array()) parent.fail(key, "a list", *list);
+  items.reserve(list->size());
+  for (const Json& element : *list) {
+    ObjectReader reader(element, fmt::format("{}[{}]", parent.path(key), items.size()));
+    items.push_back(read(reader));
+    reader.finish();
+  }
+  return items;
+}
+
+ReportCard read_report_card(ObjectReader reader) {
+  ReportCard card;
+  card.key = reader.text("key");
+  card.name = reader.text("name");
+  card.total_bytes = reader.number("total_bytes");
+  card.driver_reserved_bytes = reader.number("driver_reserved_bytes");
+  card.context_bytes = reader.number("context_bytes");
+  reader.finish();
+  return card;
+}
+
+Peak read_peak(ObjectReader reader) {
+  Peak peak;
+  peak.allocated_bytes = reader.number("allocated_bytes");
+  peak.reserved_bytes = reader.number("reserved_bytes");
+  if (reader.optional("device_bytes")) peak.device_bytes = reader.number("device_bytes");
+  if (reader.optional("requested_bytes")) peak.requested_bytes = reader.number("requested_bytes");
+  peak.step = reader.number("step");
+  peak.phase = read_phase(reader);
+  reader.finish();
+  return peak;
+}
+
+std::array<std::int64_t, 2> read_bounds(ObjectReader& reader, const char* key) {
+  const Json& value = reader.array(key);
+  if (value.size() != 2) reader.fail(key, "[low, high]", value);
+  const std::array<std::int64_t, 2> bounds{whole_number(value[0], reader.path(key)),
+                                           whole_number(value[1], reader.path(key))};
+  if (bounds[0] > bounds[1]) throw Error(Errc::bad_file, "the lower bound is above the upper one", reader.path(key));
+  return bounds;
+}
+
+Interval read_interval(ObjectReader reader) {
+  Interval interval;
+  const auto allocated = read_bounds(reader, "allocated_bytes"), reserved = read_bounds(reader, "reserved_bytes");
+  interval.allocated_low_bytes = allocated[0], interval.allocated_high_bytes = allocated[1];
+  interval.reserved_low_bytes = reserved[0], interval.reserved_high_bytes = reserved[1];
+  interval.why = reader.text("why");
+  reader.finish();
+  return interval;
+}
+
+PhaseReport read_phase_report(ObjectReader& reader) {
+  return {read_phase(reader), reader.number("peak_allocated_bytes"), reader.number("peak_reserved_bytes"),
+          reader.number("end_allocated_bytes")};
+}
+
+StepReport read_step(ObjectReader& reader) {
+  StepReport step;
+  step.step = reader.number("step");
+  step.peak_allocated_bytes = reader.number("peak_allocated_bytes");
+  step.peak_reserved_bytes = reader.number("peak_reserved_bytes");
+  step.end_allocated_bytes = reader.number("end_allocated_bytes");
+  step.phases = read_list<PhaseReport>(reader, "phases", read_phase_report);
+  return step;
+}
+
+AtPeak read_at_peak(ObjectReader reader) {
+  const auto named = [](ObjectReader& r) { return NamedBytes{r.text("name"), r.number("bytes")}; };
+  AtPeak at_peak;
+  at_peak.by_category = read_list<NamedBytes>(reader, "by_category", named);
+  at_peak.by_module = read_list<NamedBytes>(reader, "by_module", named);
+  at_peak.by_line = read_list<NamedBytes>(reader, "by_line", named);
+  at_peak.by_operation = read_list<NamedBytes>(reader, "by_operation", named);
+  reader.finish();
+  return at_peak;
+}
+
+TimelinePoint read_timeline_point(ObjectReader& reader) {
+  return {reader.number("event"), reader.number("allocated_bytes"), reader.number("reserved_bytes"),
+          reader.number("step"), read_phase(reader)};
+}
+
+OutOfMemory read_oom(ObjectReader reader) {
+  OutOfMemory oom;
+  oom.requested_bytes = reader.number("requested_bytes");
+  if (reader.optional("in_use_bytes")) oom.in_use_bytes = reader.number("in_use_bytes");
+  oom.message = reader.text("message");
+  oom.step = reader.number("step");
+  oom.phase = read_phase(reader);
+  oom.where = reader.text("where");
+  reader.finish();
+  return oom;
+}
+
+ScriptInfo read_script(ObjectReader reader) {
+  ScriptInfo script;
+  for (const Json& word : reader.array("command")) {
+    if (!word.is_string()) reader.fail("command", "a list of texts", word);
+    script.command.push_back(word.get<std::string>());
+  }
+  const Json& code = reader.any("exit_code");
+  if (!code.is_number_integer() && !code.is_null()) reader.fail("exit_code", "a whole number", code);
+  script.exit_code = code.is_null() ? 0 : code.get<std::int64_t>();
+  if (reader.optional("stopped_after_steps")) script.stopped_after_steps = reader.number("stopped_after_steps");
+  reader.finish();
+  return script;
+}
+
+void read_versions(const Json& versions, ObjectReader& reader, Report& report) {
+  if (!versions.is_object()) reader.fail("versions", "an object", versions);
+  for (const auto& item : versions.items()) {
+    if (!item.value().is_string()) reader.fail("versions", "texts", item.value());
+    report.versions[item.key()] = item.value().get<std::string>();
+  }
+}
+
+void read_optional_parts(ObjectReader& reader, Report& report) {
+  if (reader.optional("card")) report.card = read_report_card(reader.object("card"));
+  if (reader.optional("consistent")) report.consistent = reader.boolean("consistent");
+  if (reader.optional("fits")) report.fits = reader.boolean("fits");
+  if (reader.optional("verdict")) report.verdict = reader.text("verdict");
+  if (reader.optional("interval")) report.interval = read_interval(reader.object("interval"));
+  if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
+  if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
+  if (reader.optional("script")) report.script = read_script(reader.object("script"));
+  if (const Json* versions = reader.optional("versions")) read_versions(*versions, reader, report);
+  if (reader.optional("host")) {
+    ObjectReader host = reader.object("host");
+    report.host = {host.number("peak_rss_bytes"), host.real("seconds")};
+    host.finish();
+  }
+}
+
+Json to_json(const std::vector<NamedBytes>& rows) {
+  Json list = Json::array();
+  for (const NamedBytes& row : rows) list.push_back({{"name", row.name}, {"bytes", row.bytes}});
+  return list;
+}
+
+template <class Part>  // StepReport and PhaseReport
+void put_peaks(Json& json, const Part& part) {
+  json["peak_allocated_bytes"] = part.peak_allocated_bytes;
+  json["peak_reserved_bytes"] = part.peak_reserved_bytes;
+  json["end_allocated_bytes"] = part.end_allocated_bytes;
+}
+
+Json to_json(const StepReport& step) {
+  Json json{{"step", step.step}};
+  put_peaks(json, step);
+  json["phases"] = Json::array();
+  for (const PhaseReport& phase : step.phases) {
+    Json row{{"phase", name_of(phase.phase)}};
+    put_peaks(row, phase);
+    json["phases"].push_back(std::move(row));
+  }
+  return json;
+}
+
+Json to_json(const TimelinePoint& point) {
+  return {{"event", point.event},
+          {"allocated_bytes", point.allocated_bytes},
+          {"reserved_bytes", point.reserved_bytes},
+          {"step", point.step},
+          {"phase", name_of(point.phase)}};
+}
+
+Json to_json(const Interval& interval) {
+  return {{"allocated_bytes", {interval.allocated_low_bytes, interval.allocated_high_bytes}},
+          {"reserved_bytes", {interval.reserved_low_bytes, interval.reserved_high_bytes}},
+          {"why", interval.why}};
+}
+
+Json to_json(const OutOfMemory& oom) {
+  Json json{{"requested_bytes", oom.requested_bytes}};
+  if (oom.in_use_bytes) json["in_use_bytes"] = *oom.in_use_bytes;
+  json["message"] = oom.message;
+  json["step"] = oom.step;
+  json["phase"] = name_of(oom.phase);
+  json["where"] = oom.where;
+  return json;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  if constexpr (std::is_arithmetic_v<T>) return value ? Json(*value) : Json(nullptr);
+  else return value ? to_json(*value) : Json(nullptr);
+}
+
+template <class T>
+Json list_of(const std::vector<T>& items) {
+  Json list = Json::array();
+  for (const T& item : items) list.push_back(to_json(item));
+  return list;
+}
+
+}  // namespace
+
+Report read_report(std::string_view text, const std::string& where) {
+  const Json json = parse_json(text, where);
+  ObjectReader reader(json, where);
+  if (const std::string schema = reader.text("schema"); schema != kReportSchema)
+    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", schema), where, fmt::format("expected {}", kReportSchema));
+  Report report;
+  report.engine = reader.text("engine");
+  report.peak = read_peak(reader.object("peak"));
+  report.steps = read_list<StepReport>(reader, "steps", read_step);
+  report.timeline = read_list<TimelinePoint>(reader, "timeline", read_timeline_point);
+  report.assumptions = read_list<Assumption>(
+      reader, "assumptions", [](ObjectReader& r) { return Assumption{r.text("what"), r.text("where"), r.number("count")}; });
+  read_optional_parts(reader, report);
+  reader.finish();
+  return report;
+}
+
+std::string write_report(const Report& report) {
+  Json json{{"schema", kReportSchema}, {"engine", report.engine}};
+  json["fits"] = or_null(report.fits);
+  json["verdict"] = report.verdict;
+  json["card"] = {{"key", report.card.key},
+                  {"name", report.card.name},
+                  {"total_bytes", report.card.total_bytes},
+                  {"driver_reserved_bytes", report.card.driver_reserved_bytes},
+                  {"context_bytes", report.card.context_bytes}};
+  json["peak"] = {{"allocated_bytes", report.peak.allocated_bytes},
+                  {"reserved_bytes", report.peak.reserved_bytes},
+                  {"device_bytes", report.peak.device_bytes},
+                  {"step", report.peak.step},
+                  {"phase", name_of(report.peak.phase)},
+                  {"requested_bytes", report.peak.requested_bytes}};
+  json["interval"] = or_null(report.interval);
+  json["steps"] = list_of(report.steps);
+  json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},
+                     {"by_module", to_json(report.at_peak.by_module)},
+                     {"by_line", to_json(report.at_peak.by_line)},
+                     {"by_operation", to_json(report.at_peak.by_operation)}};
+  json["timeline"] = list_of(report.timeline);
+  json["oom"] = or_null(report.oom);
+  json["assumptions"] = Json::array();
+  for (const Assumption& one : report.assumptions)
+    json["assumptions"].push_back({{"what", one.what}, {"where", one.where}, {"count", one.count}});
+  json["versions"] = report.versions;
+  json["script"] = {{"command", report.script.command},
+                    {"exit_code", report.script.exit_code},
+                    {"stopped_after_steps", or_null(report.script.stopped_after_steps)}};
+  json["host"] = {{"peak_rss_bytes", report.host.peak_rss_bytes}, {"seconds", report.host.seconds}};
+  if (report.consistent) json["consistent"] = *report.consistent;
+  // Names can come from anywhere in a user's program; bytes that are not UTF-8 are replaced, not fatal.
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tidemark::io

@@ -1,0 +1,102 @@
+#include "io/report_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "estimate/verdict.h"
+#include "io/text_table.h"
+
+namespace tidemark::io {
+namespace {
+
+// Lines of each part: 1 verdict, 5 peaks, 1 + 4 steps, 1 + 7 categories, 1 + 3 modules and the footer stay within 26.
+constexpr std::size_t kMaxSteps = 3, kMaxCategories = 6, kMaxModules = 3, kMaxNotes = 2;
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
+}
+
+std::string peaks_table(const Report& report) {
+  const Peak& peak = report.peak;
+  TextTable table({fmt::format("peak (step {}, {})", peak.step, name_of(peak.phase)), "", "bytes"});
+  const auto row = [&](const char* name, std::int64_t bytes) {
+    table.add({name, format_bytes(bytes), group_digits(bytes)});
+  };
+  row("allocated", peak.allocated_bytes);
+  row("reserved", peak.reserved_bytes);
+  row("device", peak.device_bytes);
+  row("card", report.card.total_bytes);
+  std::string text = table.text(2);
+  if (const auto& interval = report.interval)
+    text += fmt::format("  allocated {} to {}, reserved {} to {}: {}\n", format_bytes(interval->allocated_low_bytes),
+                        format_bytes(interval->allocated_high_bytes), format_bytes(interval->reserved_low_bytes),
+                        format_bytes(interval->reserved_high_bytes), interval->why);
+  return text;
+}
+
+std::string steps_table(const Report& report) {
+  if (report.steps.empty()) return {};
+  TextTable table({"step", "forward", "backward", "optimizer", "reserved"});
+  // The first steps are where states appear; later ones repeat.
+  const std::size_t shown = std::min(report.steps.size(), kMaxSteps);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const StepReport& step = report.steps[i];
+    const auto peak_of = [&](Phase phase) {
+      const auto found = std::find_if(step.phases.begin(), step.phases.end(),
+                                      [&](const PhaseReport& one) { return one.phase == phase; });
+      return found == step.phases.end() ? std::string("-") : format_bytes(found->peak_allocated_bytes);
+    };
+    table.add({fmt::format("{}", step.step), peak_of(Phase::forward), peak_of(Phase::backward),
+               peak_of(Phase::optimizer), format_bytes(step.peak_reserved_bytes)});
+  }
+  std::string text = table.text(2);
+  if (report.steps.size() > shown) text += fmt::format("  … and {} more steps\n", report.steps.size() - shown);
+  return text;
+}
+
+std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int64_t whole, std::size_t limit) {
+  std::erase_if(rows, [](const NamedBytes& row) { return row.bytes == 0; });
+  if (rows.empty()) return {};
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  TextTable table({title, "", ""});
+  const std::size_t shown = std::min(rows.size(), limit);
+  for (std::size_t i = 0; i < shown; ++i)
+    table.add({shorten_front(rows[i].name, 48), format_bytes(rows[i].bytes), percent(rows[i].bytes, whole)});
+  std::int64_t others = 0;
+  for (std::size_t i = shown; i < rows.size(); ++i) others += rows[i].bytes;
+  if (others > 0) table.add({fmt::format("[{} others]", rows.size() - shown), format_bytes(others), percent(others, whole)});
+  return table.text(2);
+}
+
+std::string notes(const Report& report) {
+  std::string text;
+  const std::size_t shown = std::min(report.assumptions.size(), kMaxNotes);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Assumption& one = report.assumptions[i];
+    text += "  assumed: " + one.what;
+    if (!one.where.empty()) text += " at " + one.where;
+    text += one.count > 1 ? fmt::format(" ({} times)\n", one.count) : "\n";
+  }
+  if (report.assumptions.size() > shown)
+    text += fmt::format("  … and {} more assumptions (in the JSON and HTML reports)\n", report.assumptions.size() - shown);
+  return text;
+}
+
+}  // namespace
+
+std::string report_to_text(const Report& report) {
+  std::string text = report.verdict + "\n";
+  text += fmt::format("  on {}\n", report.card.name);
+  if (report.oom && !report.oom->where.empty()) text += fmt::format("  at {}\n", report.oom->where);
+  text += peaks_table(report);
+  text += steps_table(report);
+  const std::int64_t live = report.peak.allocated_bytes;
+  text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);
+  text += breakdown("by module", report.at_peak.by_module, live, kMaxModules);
+  text += notes(report);
+  return text;
+}
+
+}  // namespace tidemark::io

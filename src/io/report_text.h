@@ -1,0 +1,11 @@
+// A report for a terminal: the verdict, then at most 25 lines.
+#pragma once
+#include <string>
+
+#include "estimate/report.h"
+
+namespace tidemark::io {
+
+std::string report_to_text(const Report& report);
+
+}  // namespace tidemark::io

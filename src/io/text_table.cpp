@@ -1,0 +1,48 @@
+#include "io/text_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::io {
+namespace {
+
+bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+}  // namespace
+
+std::size_t display_width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string shorten_front(const std::string& text, std::size_t width) {
+  const std::size_t columns = display_width(text);
+  if (columns <= width) return text;
+  std::size_t drop = columns - width + 1, at = 0;
+  while (at < text.size() && (drop > 0 || !starts_character(text[at]))) drop -= starts_character(text[at++]) && drop ? 1 : 0;
+  return "…" + text.substr(at);
+}
+
+TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+
+void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+std::string TextTable::text(std::size_t indent) const {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  }
+  std::string result;
+  for (const auto& row : rows_) {
+    std::string line(indent, ' ');
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - display_width(row[i]), ' ');
+      line += (i ? "  " + padding + row[i] : row[i] + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    result += line + "\n";
+  }
+  return result;
+}
+
+}  // namespace tidemark::io

@@ -1,0 +1,25 @@
+// Columns for a terminal: first column left, others right.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tidemark::io {
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header);
+  void add(std::vector<std::string> row);
+  /// Lines end in '\n'; each begins with `indent` spaces.
+  std::string text(std::size_t indent = 0) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Columns that the text takes in a terminal: UTF-8 sequences count as one.
+std::size_t display_width(const std::string& text);
+
+/// At most `width` columns; what is cut from the front (a path's beginning tells least) leaves an ellipsis.
+std::string shorten_front(const std::string& text, std::size_t width);
+
+}  // namespace tidemark::io

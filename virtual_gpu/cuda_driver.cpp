@@ -1,0 +1,130 @@
+// libcuda, the driver interface: initialisation, devices, contexts, look-up by name, launches, copies.
+// PyTorch reaches it through cudaGetDriverEntryPointByVersion or dlsym (c10/cuda/driver_api.cpp), Triton through dlsym.
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "card.h"
+#include "cuda_abi.h"
+#include "device_memory.h"
+#include "handles.h"
+#include "kernels.h"
+
+namespace tidemark {
+namespace {
+
+void* the_context() {
+  static void* context = new_handle();
+  return context;
+}
+
+/// A driver function by its plain name; names that the headers map to a later form (`cuLinkCreate` → `cuLinkCreate_v2`) are tried so too.
+void* driver_function(const char* name) {
+  static void* self = [] {
+    Dl_info info{};
+    dladdr(reinterpret_cast<void*>(&the_context), &info);
+    return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  }();
+  for (const char* suffix : {"", "_v2", "_v3"})
+    if (void* function = dlsym(self, (std::string(name) + suffix).c_str())) return function;
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace tidemark
+
+using namespace tidemark;
+using abi::Status;
+using DevicePointer = std::uintptr_t;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status cuInit(unsigned) { return 0; }
+Status cuDriverGetVersion(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
+Status cuGetErrorString(Status status, const char** text) { *text = status == abi::kMemoryAllocation ? "out of memory" : status ? "error of the virtual GPU" : "no error"; return 0; }
+Status cuGetErrorName(Status status, const char** text) { *text = status == abi::kMemoryAllocation ? "CUDA_ERROR_OUT_OF_MEMORY" : status ? "CUDA_ERROR_UNKNOWN" : "CUDA_SUCCESS"; return 0; }
+
+Status cuGetProcAddress_v2(const char* name, void** function, int, std::uint64_t, int* found) {
+  *function = driver_function(name);
+  if (found) *found = *function ? 0 : 1;   // CU_GET_PROC_ADDRESS_SUCCESS, _SYMBOL_NOT_FOUND
+  return *function ? abi::kSuccess : abi::kNotFound;
+}
+Status cuGetProcAddress(const char* name, void** function, int version, std::uint64_t flags) { return cuGetProcAddress_v2(name, function, version, flags, nullptr); }
+Status cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long, int* found) {
+  *function = driver_function(name);
+  if (found) *found = *function ? 0 : 1;
+  return 0;
+}
+Status cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* found) { return cudaGetDriverEntryPointByVersion(name, function, 0, flags, found); }
+
+Status cuDeviceGet(int* device, int ordinal) { *device = ordinal; return ordinal == 0 ? abi::kSuccess : abi::kInvalidDevice; }
+Status cuDeviceGetCount(int* count) { *count = 1; return 0; }
+Status cuDeviceGetName(char* name, int length, int) { std::strncpy(name, card().name.c_str(), static_cast<std::size_t>(length)); return 0; }
+Status cuDeviceGetUuid(void* uuid, int) { std::memcpy(uuid, "tidemark-virtual", 16); return 0; }
+Status cuDeviceGetUuid_v2(void* uuid, int device) { return cuDeviceGetUuid(uuid, device); }
+Status cuDeviceTotalMem_v2(std::size_t* bytes, int) { *bytes = static_cast<std::size_t>(card().total_bytes); return 0; }
+Status cuDeviceGetAttribute(int* value, int which, int) { *value = attribute(which); return 0; }
+Status cuDeviceComputeCapability(int* major, int* minor, int) { *major = attribute(75); *minor = attribute(76); return 0; }
+Status cuDeviceGetPCIBusId(char* text, int length, int) { std::strncpy(text, "0000:01:00.0", static_cast<std::size_t>(length)); return 0; }
+
+Status cuDevicePrimaryCtxRetain(void** context, int) { *context = the_context(); return 0; }
+Status cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+Status cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) { *flags = 0; *active = 1; return 0; }
+Status cuCtxCreate_v2(void** context, unsigned, int) { *context = the_context(); return 0; }
+Status cuCtxDestroy_v2(void*) { return 0; }
+Status cuCtxGetCurrent(void** context) { *context = the_context(); return 0; }
+Status cuCtxSetCurrent(void*) { return 0; }
+Status cuCtxPushCurrent_v2(void*) { return 0; }
+Status cuCtxPopCurrent_v2(void** context) { if (context) *context = the_context(); return 0; }
+Status cuCtxGetDevice(int* device) { *device = 0; return 0; }
+Status cuCtxSynchronize() { return 0; }
+Status cuCtxGetStreamPriorityRange(int* least, int* greatest) { *least = 0; *greatest = -5; return 0; }
+
+Status cuStreamCreate(void** stream, unsigned) { put_handle(stream); return 0; }
+Status cuStreamDestroy_v2(void*) { return 0; }
+Status cuStreamSynchronize(void*) { return 0; }
+Status cuStreamQuery(void*) { return 0; }
+Status cuStreamWaitEvent(void*, void*, unsigned) { return 0; }
+Status cuStreamWriteValue32(void*, DevicePointer, std::uint32_t, unsigned) { return 0; }
+Status cuEventCreate(void** event, unsigned) { put_handle(event); return 0; }
+Status cuEventRecord(void*, void*) { return 0; }
+Status cuEventQuery(void*) { return 0; }
+Status cuEventSynchronize(void*) { return 0; }
+Status cuEventDestroy_v2(void*) { return 0; }
+
+Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { *free = free_bytes(); *total = static_cast<std::size_t>(card().total_bytes); return 0; }
+Status cuMemAlloc_v2(DevicePointer* pointer, std::size_t bytes) {
+  *pointer = reinterpret_cast<DevicePointer>(device_memory().allocate(bytes));
+  return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
+}
+Status cuMemFree_v2(DevicePointer pointer) { device_memory().free(reinterpret_cast<void*>(pointer)); return 0; }
+Status cuMemGetAddressRange_v2(DevicePointer* start, std::size_t* bytes, DevicePointer pointer) {
+  void* found = nullptr;
+  std::size_t found_bytes = 0;
+  if (!device_memory().find(reinterpret_cast<void*>(pointer), &found, &found_bytes)) return abi::kNotFound;
+  if (start) *start = reinterpret_cast<DevicePointer>(found);
+  if (bytes) *bytes = found_bytes;
+  return 0;
+}
+Status cuMemsetD8Async(DevicePointer pointer, unsigned char value, std::size_t count, void*) { fill(reinterpret_cast<void*>(pointer), value, count); return 0; }
+Status cuMemsetD32Async(DevicePointer pointer, unsigned value, std::size_t count, void*) { if (value == 0) fill(reinterpret_cast<void*>(pointer), 0, count * 4); return 0; }
+Status cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void*) { copy(reinterpret_cast<void*>(to), from, bytes); return 0; }
+Status cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void*) { copy(to, reinterpret_cast<const void*>(from), bytes); return 0; }
+Status cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, void*) { copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes); return 0; }
+
+Status cuPointerGetAttribute(void* data, int which, DevicePointer pointer) {
+  if (!device_memory().owns(reinterpret_cast<void*>(pointer))) return abi::kInvalidValue;
+  switch (which) {
+    case 1: *static_cast<void**>(data) = the_context(); return 0;      // CU_POINTER_ATTRIBUTE_CONTEXT
+    case 2: *static_cast<unsigned*>(data) = 2; return 0;               // _MEMORY_TYPE: device
+    case 3: *static_cast<DevicePointer*>(data) = pointer; return 0;    // _DEVICE_POINTER
+    case 9: *static_cast<int*>(data) = 0; return 0;                    // _DEVICE_ORDINAL
+    default: return abi::kInvalidValue;
+  }
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

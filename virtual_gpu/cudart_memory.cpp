@@ -1,0 +1,133 @@
+// libcudart, memory: device memory, pinned host memory, copies and fills.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "cuda_abi.h"
+#include "card.h"
+#include "device_memory.h"
+#include "handles.h"
+#include "notes.h"
+
+namespace tidemark {
+namespace {
+
+/// Pinned host memory: lazily committed, and known by address, since `Tensor.is_pinned` asks for it.
+class PinnedMemory {
+ public:
+  void* allocate(std::size_t bytes) {
+    void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return nullptr;
+    note(start, bytes, true);
+    return start;
+  }
+  void note(void* start, std::size_t bytes, bool ours) {
+    const std::lock_guard lock(mutex_);
+    ranges_[static_cast<std::byte*>(start)] = {bytes, ours};
+  }
+  void forget(void* start) {
+    const std::lock_guard lock(mutex_);
+    const auto it = ranges_.find(static_cast<std::byte*>(start));
+    if (it == ranges_.end()) return;
+    if (it->second.ours) munmap(start, it->second.bytes);
+    ranges_.erase(it);
+  }
+  bool holds(const void* pointer) {
+    const std::lock_guard lock(mutex_);
+    auto it = ranges_.upper_bound(static_cast<std::byte*>(const_cast<void*>(pointer)));
+    if (it == ranges_.begin()) return false;
+    --it;
+    return static_cast<const std::byte*>(pointer) < it->first + it->second.bytes;
+  }
+
+ private:
+  struct Range { std::size_t bytes; bool ours; };
+  std::mutex mutex_;
+  std::map<std::byte*, Range> ranges_;
+};
+
+PinnedMemory& pinned() {
+  static auto* all = new PinnedMemory;
+  return *all;
+}
+
+abi::Status copy_any(void* destination, const void* source, std::size_t bytes) {
+  const bool reads_device = device_memory().owns(source) && !device_memory().owns(destination);
+  if (!(reads_device && take_promised_count(destination, bytes))) copy(destination, source, bytes);
+  return abi::kSuccess;
+}
+
+abi::Status copy_rows(void* destination, std::size_t to_pitch, const void* source, std::size_t from_pitch, std::size_t width, std::size_t rows) {
+  for (std::size_t row = 0; row < rows; ++row)
+    copy(static_cast<std::byte*>(destination) + row * to_pitch, static_cast<const std::byte*>(source) + row * from_pitch, width);
+  return abi::kSuccess;
+}
+
+}  // namespace
+}  // namespace tidemark
+
+using namespace tidemark;
+using abi::Status;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status cudaMalloc(void** pointer, std::size_t bytes) {
+  *pointer = device_memory().allocate(bytes);
+  return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
+}
+Status cudaFree(void* pointer) {
+  device_memory().free(pointer);
+  return 0;
+}
+Status cudaMallocAsync(void** pointer, std::size_t bytes, void*) { return cudaMalloc(pointer, bytes); }
+Status cudaFreeAsync(void* pointer, void*) { return cudaFree(pointer); }
+Status cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) { return cudaMalloc(pointer, bytes); }
+Status cudaMemPoolGetAttribute(void*, int, void* value) { std::memset(value, 0, sizeof(std::uint64_t)); return 0; }
+
+Status cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  *pointer = pinned().allocate(bytes);
+  return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
+}
+Status cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
+Status cudaFreeHost(void* pointer) { pinned().forget(pointer); return 0; }
+Status cudaHostRegister(void* pointer, std::size_t bytes, unsigned) { pinned().note(pointer, bytes, false); return 0; }
+Status cudaHostUnregister(void* pointer) { pinned().forget(pointer); return 0; }
+Status cudaHostGetDevicePointer(void** device, void* host, unsigned) { *device = host; return 0; }
+
+Status cudaPointerGetAttributes(void* attributes, const void* pointer) {
+  auto& a = *static_cast<abi::PointerAttributes*>(attributes);
+  const bool device = device_memory().owns(pointer);
+  const bool host = !device && pinned().holds(pointer);
+  a.type = device ? abi::MemoryType::device : host ? abi::MemoryType::host : abi::MemoryType::unregistered;
+  a.device = device || host ? 0 : -2;   // cudaInvalidDeviceId
+  a.device_pointer = device || host ? const_cast<void*>(pointer) : nullptr;
+  a.host_pointer = device ? nullptr : const_cast<void*>(pointer);
+  return 0;
+}
+
+Status cudaMemcpy(void* to, const void* from, std::size_t bytes, int) { return copy_any(to, from, bytes); }
+Status cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void*) { return copy_any(to, from, bytes); }
+Status cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void*) { return copy_any(to, from, bytes); }
+Status cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t rows, int, void*) {
+  return copy_rows(to, to_pitch, from, from_pitch, width, rows);
+}
+Status cudaMemset(void* pointer, int value, std::size_t bytes) { fill(pointer, value, bytes); return 0; }
+Status cudaMemsetAsync(void* pointer, int value, std::size_t bytes, void*) { fill(pointer, value, bytes); return 0; }
+Status cudaMemcpyToSymbol(const void*, const void*, std::size_t, std::size_t, int) { return 0; }
+Status cudaGetSymbolAddress(void** pointer, const void*) {
+  static void* constant_bank = device_memory().reserve_addresses(std::size_t{64} << 10);
+  *pointer = constant_bank;
+  return 0;
+}
+
+Status cudaIpcGetMemHandle(void*, void*) { return abi::kNotSupported; }
+Status cudaIpcOpenMemHandle(void**, ...) { return abi::kNotSupported; }
+Status cudaIpcGetEventHandle(void*, void*) { return abi::kNotSupported; }
+Status cudaIpcOpenEventHandle(void**, ...) { return abi::kNotSupported; }
+
+}  // extern "C"
+#pragma GCC visibility pop

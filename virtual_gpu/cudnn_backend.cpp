@@ -1,0 +1,77 @@
+// libcudnn, the backend ("v8") interface: convolutions and attention.  Descriptors are the real library's own; what differs is
+// that they are given the card's description where PyTorch gives a handle (cudnn_frontend's builders, ATen's Conv_v8.cpp and
+// MHA.cpp), and that nothing is executed.  So which engine is taken, and how much workspace, is the real library's answer,
+// and the order in which plans are tried is PyTorch's own.
+#include "cudnn_abi.h"
+#include "cudnn_real.h"
+#include "notes.h"
+
+namespace tidemark::cudnn {
+namespace {
+
+Status give_card(const Real& r, Descriptor descriptor, int name) {
+  return r.set(descriptor, name, type::kDescriptor, 1, &r.card);
+}
+
+}  // namespace
+}  // namespace tidemark::cudnn
+
+using namespace tidemark;
+using namespace tidemark::cudnn;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status cudnnBackendCreateDescriptor(int kind, Descriptor* descriptor) {
+  const Real* r = real();
+  return r ? r->create(kind, descriptor) : kNotInitialized;
+}
+
+Status cudnnBackendDestroyDescriptor(Descriptor descriptor) {
+  const Real* r = real();
+  return r ? r->destroy(descriptor) : kNotInitialized;
+}
+
+Status cudnnBackendFinalize(Descriptor descriptor) {
+  const Real* r = real();
+  return r ? r->finalize(descriptor) : kNotInitialized;
+}
+
+Status cudnnBackendSetAttribute(Descriptor descriptor, int name, int kind, std::int64_t count, const void* values) {
+  const Real* r = real();
+  if (!r) return kNotInitialized;
+  switch (name) {
+    case attribute::kGraphHandle: return kSuccess;   // a graph needs none; its heuristics, engines and plans are told of the card
+    case attribute::kPlanHandle: return give_card(*r, descriptor, attribute::kPlanDeviceProp);
+    case attribute::kDevicePropId:
+    case attribute::kDevicePropHandle: {
+      const std::string text = describe_card();
+      return r->set(descriptor, attribute::kDevicePropJson, type::kChar, static_cast<std::int64_t>(text.size()), text.c_str());
+    }
+    default: break;
+  }
+  const Status status = r->set(descriptor, name, kind, count, values);
+  if (status != kSuccess) return status;
+  // Both take the card besides their graph, and PyTorch sets the graph exactly once.
+  if (name == attribute::kHeuristicGraph) return give_card(*r, descriptor, attribute::kHeuristicDeviceProp);
+  if (name == attribute::kEngineGraph) return give_card(*r, descriptor, attribute::kEngineDeviceProp);
+  return status;
+}
+
+Status cudnnBackendGetAttribute(Descriptor descriptor, int name, int kind, std::int64_t room, std::int64_t* count, void* values) {
+  const Real* r = real();
+  return r ? r->get(descriptor, name, kind, room, count, values) : kNotInitialized;
+}
+
+Status cudnnBackendExecute(void*, Descriptor, Descriptor variant_pack) {
+  const Real* r = real();
+  if (!r) return kNotInitialized;
+  void* workspace = nullptr;
+  std::int64_t count = 0;
+  if (r->get(variant_pack, attribute::kVariantPackWorkspace, type::kVoidPointer, 1, &count, &workspace) == kSuccess)
+    note_role(workspace, Role::workspace);
+  return kSuccess;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,28 @@
+// What the stand-ins tell the part that runs inside PyTorch, and what that part tells them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark {
+
+enum class Role : int { workspace = 1, communication = 2 };
+
+/// A library was given `pointer` as scratch or message memory; the observer files the block that holds it under `role`.
+void note_role(const void* pointer, Role role);
+
+/// A count that the device "computed" and that this thread reads back next (4 or 8 bytes): writes the promised one, returns true.
+bool take_promised_count(void* destination, std::size_t bytes);
+
+/// Whether this thread is inside an operation on float data alone, whose bytes nobody may depend on.
+bool data_is_float();
+
+}  // namespace tidemark
+
+extern "C" {
+/// Called by the extension inside PyTorch (dlsym by name; the only private names that this library exports).
+__attribute__((visibility("default"))) void tidemark_on_role(void (*callback)(const void* pointer, int role));
+__attribute__((visibility("default"))) void tidemark_promise_count(std::int64_t count);
+__attribute__((visibility("default"))) void tidemark_forget_promises();
+__attribute__((visibility("default"))) void tidemark_data_is_float(bool yes);
+__attribute__((visibility("default"))) void tidemark_fill(void* pointer, int value, std::size_t bytes);
+}

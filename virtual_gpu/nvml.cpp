@@ -1,0 +1,66 @@
+// libnvidia-ml: what PyTorch asks for in an out-of-memory message, and what monitors ask.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "card.h"
+#include "cuda_abi.h"
+#include "device_attributes.h"
+#include "device_memory.h"
+#include "handles.h"
+
+using namespace tidemark;
+using abi::Status;
+
+namespace {
+
+struct ProcessInfo { unsigned pid; unsigned long long used_bytes; unsigned gpu_instance, compute_instance; };  // nvmlProcessInfo_t, v2 and v3
+struct MemoryInfo { unsigned long long total, free, used; };                                                    // nvmlMemory_t
+
+void* the_device() {
+  static void* device = new_handle();
+  return device;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+Status nvmlInit_v2() { return 0; }
+Status nvmlInit() { return 0; }
+Status nvmlInitWithFlags(unsigned) { return 0; }
+Status nvmlShutdown() { return 0; }
+const char* nvmlErrorString(Status) { return "Success"; }
+Status nvmlSystemGetCudaDriverVersion_v2(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
+Status nvmlSystemGetDriverVersion(char* text, unsigned length) { std::strncpy(text, "virtual", length); return 0; }
+Status nvmlDeviceGetCount_v2(unsigned* count) { *count = 1; return 0; }
+Status nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) { *device = the_device(); return 0; }
+Status nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) { *device = the_device(); return 0; }
+Status nvmlDeviceGetHandleByUUID(const char*, void** device) { *device = the_device(); return 0; }
+Status nvmlDeviceGetName(void*, char* name, unsigned length) { std::strncpy(name, card().name.c_str(), length); return 0; }
+Status nvmlDeviceGetUUID(void*, char* text, unsigned length) { std::strncpy(text, "GPU-74696465-6d61-726b-2d76-69727475616c", length); return 0; }
+Status nvmlDeviceGetIndex(void*, unsigned* index) { *index = 0; return 0; }
+Status nvmlDeviceGetMemoryInfo(void*, MemoryInfo* info) {
+  info->total = static_cast<unsigned long long>(card().total_bytes);
+  info->free = free_bytes();
+  info->used = info->total - info->free;
+  return 0;
+}
+Status nvmlDeviceGetUtilizationRates(void*, unsigned rates[2]) { rates[0] = rates[1] = 0; return 0; }
+Status nvmlDeviceGetComputeRunningProcesses(void*, unsigned* count, ProcessInfo* processes) {
+  if (*count >= 1 && processes) {
+    const auto used = device_memory().used_bytes() + card().context_bytes;
+    processes[0] = {static_cast<unsigned>(getpid()), static_cast<unsigned long long>(used), 0xffffffffU, 0xffffffffU};
+  }
+  *count = 1;
+  return 0;
+}
+Status nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* processes) { return nvmlDeviceGetComputeRunningProcesses(device, count, processes); }
+Status nvmlDeviceGetP2PStatus(void*, void*, int, int* status) { *status = 1; return 0; }
+Status nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }            // NVML_ERROR_NOT_SUPPORTED
+Status nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) { return 3; }
+Status nvmlDeviceGetGpuFabricInfoV(void*, void*) { return 3; }
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,12 @@
+// What had to be assumed because float data is not computed: said once per place, counted.
+#pragma once
+#include <string>
+
+namespace tidemark {
+
+/// Notes that `what` was assumed at the Python line that runs now.
+void assume(const std::string& what);
+/// All of them as lines "count \t what \t where \n".
+std::string assumptions_text();
+
+}  // namespace tidemark

@@ -1,0 +1,22 @@
+// Integers and booleans that a real card would compute from float data.  Floats are not computed, so these are decided, and said.
+#pragma once
+#include <ATen/core/ivalue.h>
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "host_twin.h"
+#include "op_plan.h"
+
+namespace tidemark {
+
+/// How the top-k of a mixture-of-experts router falls: `skew` of the tokens choose the first experts, the rest go round in turn.
+struct Routing { double skew = 0.0; };
+void set_routing(Routing routing);
+
+/// Fills the integer tensors among `outputs` of an operation that read floats: finite, not NaN, comparisons false, order as it stands,
+/// top-k as the routing says, everything else zero.
+void decide(const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs);
+
+}  // namespace tidemark

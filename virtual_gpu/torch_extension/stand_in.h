@@ -1,0 +1,12 @@
+// The private door of libtidemark_gpu.so (virtual_gpu/notes.h), declared again for code that is compiled against the user's PyTorch.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+void tidemark_on_role(void (*callback)(const void* pointer, int role));
+void tidemark_promise_count(std::int64_t count);
+void tidemark_forget_promises();
+void tidemark_data_is_float(bool yes);
+void tidemark_fill(void* pointer, int value, std::size_t bytes);
+}
