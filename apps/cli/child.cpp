@@ -52,7 +52,9 @@ class SignalQueue {
     pollfd waiting{descriptor_, POLLIN, 0};
     ::poll(&waiting, 1, milliseconds);
   }
-  bool next(signalfd_siginfo& info) { return ::read(descriptor_, &info, sizeof info) == static_cast<ssize_t>(sizeof info); }
+  bool next(signalfd_siginfo& info) {
+    return ::read(descriptor_, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
+  }
 
  private:
   sigset_t before_{};
@@ -83,6 +85,11 @@ class ProgressLine {
   bool shown_;
   std::string last_;
 };
+
+// What is left to do takes milliseconds and must not be cut short: a report to write, a folder to remove.
+void ignore_further_signals() {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
+}
 
 pid_t start(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
             const sigset_t& mask) {
@@ -138,7 +145,8 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   end_descendants(kGraceMs);
-  struct rusage usage {};
+  ignore_further_signals();
+  struct rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
   return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL};
 }

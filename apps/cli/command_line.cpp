@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "base/did_you_mean.h"
@@ -21,6 +22,18 @@ struct AllOptions {
   VersionOptions version;
 };
 
+// "tidemark run [OPTIONS] -- COMMAND …" where CLI11 would print "run [OPTIONS]".
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    if (!app->get_parent()) return "usage: tidemark COMMAND [OPTIONS]\n";
+    std::string usage = "usage: tidemark " + app->get_name();
+    for (const CLI::Option* option : app->get_options({}))
+      if (option->get_positional()) usage += " " + option->get_type_name();
+    return usage + " [OPTIONS]" + (app->get_name() == "run" ? " -- COMMAND …\n" : "\n");
+  }
+};
+
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -30,7 +43,8 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return names;
 }
 
@@ -72,8 +86,10 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   for (const std::string& word : at.remaining())
     if (word.starts_with("--")) refuse_option(at, word);
   if (used.empty() && !words.empty() && !words[0].starts_with('-'))
-    throw Error(Errc::usage, fmt::format("there is no command {}", words[0]), "tidemark", did_you_mean(words[0], command_names(app)));
-  throw Error(Errc::usage, error.what(), at.get_parent() ? "tidemark " + at.get_name() : "tidemark", "--help shows how");
+    throw Error(Errc::usage, fmt::format("there is no command {}", words[0]), "tidemark",
+                did_you_mean(words[0], command_names(app)));
+  throw Error(Errc::usage, error.what(), at.get_parent() ? "tidemark " + at.get_name() : "tidemark",
+              "--help shows how");
 }
 
 }  // namespace
@@ -81,6 +97,9 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
 CommandLine parse_command_line(std::vector<std::string> arguments) {
   AllOptions options;
   CLI::App app("How much GPU memory a training program needs, to the byte, without a GPU.", "tidemark");
+  auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(26);
+  app.formatter(formatter);
   app.require_subcommand(0, 1);
   app.footer("Examples:\n  tidemark run --gpu h100-80gb -- python train.py\n  tidemark gpus");
   add_run(app, options.run);

@@ -9,7 +9,8 @@ Environment Environment::of_this_process() {
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) result.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+    if (equals != std::string_view::npos)
+      result.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
   }
   return result;
 }

@@ -19,11 +19,13 @@ std::string why() { return std::generic_category().message(errno); }
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw Error(Errc::io, "it is a folder", path.string());
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(errno == ENOENT ? Errc::not_found : Errc::io, "cannot read: " + why(), path.string());
   std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (file.bad() || std::filesystem::is_directory(path)) throw Error(Errc::io, "cannot read it", path.string());
+  if (file.bad()) throw Error(Errc::io, "cannot read it", path.string());
   return text;
 }
 
@@ -53,7 +55,7 @@ void Fingerprint::add(std::string_view text) {
 }
 
 void Fingerprint::add_file(const std::filesystem::path& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) throw Error(Errc::io, why(), path.string());
   add(fmt::format("{} {} {} {}", path.string(), info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
 }

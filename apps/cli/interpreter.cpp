@@ -64,7 +64,8 @@ void require_script(const std::filesystem::path& script) {
   std::error_code error;
   // A folder or a zip file with a __main__.py is a program too.
   if (!std::filesystem::exists(script, error))
-    throw Error(Errc::not_found, fmt::format("the script {} does not exist", script.string()), {}, nearest_file(script));
+    throw Error(Errc::not_found, fmt::format("the script {} does not exist", script.string()), {},
+                nearest_file(script));
 }
 
 Interpreter from_python(const std::string& python, const std::vector<std::string>& arguments) {
@@ -131,7 +132,8 @@ std::vector<std::string> python_of_script(std::string_view first_lines) {
 }
 
 Interpreter find_interpreter(const std::vector<std::string>& command, const Environment& environment) {
-  if (command.empty()) throw Error(Errc::usage, "which program? Write it after --", {}, "tidemark run --gpu NAME -- python train.py");
+  if (command.empty())
+    throw Error(Errc::usage, "which program? Write it after --", {}, "tidemark run --gpu NAME -- python train.py");
   const std::string program = resolve(command[0], environment);
   const std::vector<std::string> arguments(command.begin() + 1, command.end());
   if (names_python(program)) return from_python(program, arguments);

@@ -10,7 +10,7 @@
 namespace tidemark::cli {
 
 struct Interpreter {
-  std::vector<std::string> command;            // the interpreter, and options that its first line gives it
+  std::vector<std::string> command;             // the interpreter, and options that its first line gives it
   std::optional<std::filesystem::path> script;  // the file that it runs, when the command line names one
 };
 

@@ -12,7 +12,9 @@ namespace tidemark::cli {
 
 void add_prepare(CLI::App& app, PrepareOptions& options) {
   CLI::App* command = app.add_subcommand("prepare", "Build what Tidemark needs for a torch, ahead of the first run.");
-  command->add_option("--python", options.python, "The interpreter that has torch")->capture_default_str();
+  command->add_option("--python", options.python, "The interpreter that has torch")
+      ->type_name("PYTHON")
+      ->capture_default_str();
 }
 
 int prepare(const PrepareOptions& options) {

@@ -12,10 +12,10 @@ namespace tidemark::cli {
 
 void add_report(CLI::App& app, ReportOptions& options) {
   CLI::App* command = app.add_subcommand("report", "Show a stored report (--json of an earlier run) again.");
-  command->add_option("file", options.file, "The report, as JSON")->required();
-  command->add_option("--json", options.files.json, "Write it as JSON (- is stdout)");
-  command->add_option("--html", options.files.html, "Write it as one HTML file");
-  command->add_option("--csv", options.files.csv, "Write it as CSV (- is stdout)");
+  command->add_option("file", options.file, "The report, as JSON")->required()->type_name("FILE");
+  command->add_option("--json", options.files.json, "Write it as JSON (- is stdout)")->type_name("PATH");
+  command->add_option("--html", options.files.html, "Write it as one HTML file")->type_name("PATH");
+  command->add_option("--csv", options.files.csv, "Write it as CSV (- is stdout)")->type_name("PATH");
 }
 
 int report(const ReportOptions& options) {

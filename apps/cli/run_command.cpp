@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "card_choice.h"
 #include "child.h"
@@ -31,7 +32,8 @@ struct Prepared {
   std::filesystem::path stand_ins, extension;
 };
 
-Prepared prepare_for(const std::vector<std::string>& command, const Resources& resources, const Environment& environment) {
+Prepared prepare_for(const std::vector<std::string>& command, const Resources& resources,
+                     const Environment& environment) {
   Prepared result;
   result.torch = probe_torch(find_interpreter(command, environment), environment);
   result.stand_ins = stand_in_folder(result.torch, resources.gpu_library, environment);
@@ -44,6 +46,16 @@ std::filesystem::path loadable_folder(const std::filesystem::path& folder, const
   if (folder.string().find_first_of(": ;") == std::string::npos) return folder;
   std::filesystem::create_directory_symlink(folder, run_folder / "lib");
   return run_folder / "lib";
+}
+
+// Run-time compilation is never real here, so its library is ours by name too: torch looks functions up in it by its own handle.
+// What is compiled or tuned for the virtual card stays out of the caches that a real one uses.
+void set_compilers(Environment& environment, const std::filesystem::path& libraries, const std::filesystem::path& cache) {
+  for (const auto& entry : std::filesystem::directory_iterator(libraries))
+    if (entry.path().filename().string().starts_with("libnvrtc.so")) environment.append("LD_PRELOAD", entry.path().string());
+  environment.set("USE_PYTORCH_KERNEL_CACHE", "0");
+  environment.set("TRITON_LIBCUDA_PATH", libraries.string());
+  if (!environment.get("TORCHINDUCTOR_CACHE_DIR")) environment.set("TORCHINDUCTOR_CACHE_DIR", (cache / "inductor").string());
 }
 
 std::string steps_setting(const RunOptions& options) {
@@ -59,12 +71,13 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   environment.set("TIDEMARK_STEPS", steps_setting(options));
   environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
   if (options.fake_weights) environment.set("TIDEMARK_FAKE_WEIGHTS", "1");
-  if (!options.snapshot.empty()) environment.set("TIDEMARK_SNAPSHOT", std::filesystem::absolute(options.snapshot).string());
+  if (!options.snapshot.empty())
+    environment.set("TIDEMARK_SNAPSHOT", std::filesystem::absolute(options.snapshot).string());
   if (!prepared.extension.empty()) environment.set("TIDEMARK_TORCH_EXTENSION", prepared.extension.string());
   environment.append("LD_PRELOAD", (libraries / elf::kGpuLibrary).string());
   environment.append("LD_PRELOAD", (libraries / elf::kStubLibrary).string());
   environment.prepend("LD_LIBRARY_PATH", libraries.string());
-  environment.set("TRITON_LIBCUDA_PATH", libraries.string());
+  set_compilers(environment, libraries, cache_root(environment));
   environment.set("CUDA_VISIBLE_DEVICES", "0");
   environment.prepend("PYTHONPATH", resources.python.string());
   environment.prepend("PYTHONPATH", (resources.python / "tidemark" / "startup").string());
@@ -75,19 +88,25 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   return environment;
 }
 
-// "13.0" -> major and minor, for the library that plays the driver.
-std::string cuda_properties(const TorchInstall& torch) {
+// Versions that the stand-ins say of themselves.  CUDA "13.0" is major and minor.
+std::string library_properties(const TorchInstall& torch) {
   const std::size_t dot = torch.cuda.find('.');
   const std::string minor = dot == std::string::npos ? "0" : torch.cuda.substr(dot + 1);
-  return fmt::format("cuda_major={}\ncuda_minor={}\n", torch.cuda.substr(0, dot), minor);
+  std::string lines = fmt::format("cuda_major={}\ncuda_minor={}\n", torch.cuda.substr(0, dot), minor);
+  if (torch.cudnn_version) lines += fmt::format("cudnn_version={}\n", torch.cudnn_version);
+  if (torch.nccl_version) lines += fmt::format("nccl_version={}\n", torch.nccl_version);
+  return lines;
 }
 
 void write_card_files(const Card& card, const TorchInstall& torch, const std::filesystem::path& run_folder) {
   write_file(run_folder / "card.json", io::write_card(card));
-  write_file(run_folder / "card.properties", io::write_card_properties(card) + cuda_properties(torch));
+  write_file(run_folder / "card.properties", io::write_card_properties(card) + library_properties(torch));
 }
 
-int without_report(const ChildResult& child) {
+int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(run_folder))
+    if (entry.path().filename().string().starts_with("failure-"))
+      throw InternalError("the report could not be written:\n" + read_file(entry.path()));
   if (child.exit_code != 0) return child.exit_code;
   throw Error(Errc::unsupported, "the program ended without using CUDA, so there is no memory to report", {},
               "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");
@@ -101,28 +120,35 @@ void show(const Report& report, const RunOptions& options) {
 }
 
 std::map<std::string, std::string> versions_of(const TorchInstall& torch) {
-  return {{"tidemark", version_text()}, {"torch", torch.version}, {"cuda", torch.cuda}, {"python", torch.python_version}};
+  return {
+      {"tidemark", version_text()}, {"torch", torch.version}, {"cuda", torch.cuda}, {"python", torch.python_version}};
 }
 
 }  // namespace
 
 void add_run(CLI::App& app, RunOptions& options) {
-  CLI::App* command = app.add_subcommand("run", "Run a PyTorch training program on a virtual GPU: tidemark run --gpu NAME [options] -- COMMAND …");
+  CLI::App* command =
+      app.add_subcommand("run", "Run a PyTorch training program on a virtual GPU and report its memory.");
   command->prefix_command();
-  command->footer("Examples:\n  tidemark run --gpu h100-80gb -- python train.py --batch 16\n"
-                  "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py");
-  command->add_option("--gpu", options.gpu, "The card: a name (see `tidemark gpus`) or a file that describes one");
-  command->add_option("--memory", options.memory, "Another memory size for the card, such as 400GB or 80GiB");
-  command->add_option("--steps", options.steps, "Stop after this many optimizer steps (default: when the peak has settled)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command->footer(
+      "Examples:\n  tidemark run --gpu h100-80gb -- python train.py --batch 16\n"
+      "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py");
+  const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
+    command->add_option(name, value, what)->type_name(type);
+  };
+  text("--gpu", options.gpu, "NAME|FILE", "The card: a name (see `tidemark gpus`) or a file that describes one");
+  text("--memory", options.memory, "SIZE", "Another memory size for the card, such as 400GB or 80GiB");
+  command->add_option("--steps", options.steps, "Stop after N optimizer steps (default: when the peak has settled)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}).description(""))
+      ->type_name("N");
   command->add_flag("--keep-going", options.keep_going, "Let the program run to its own end");
-  command->add_option("--json", options.files.json, "Write the report as JSON (- is stdout)");
-  command->add_option("--html", options.files.html, "Write the report as one HTML file");
-  command->add_option("--csv", options.files.csv, "Write the report as CSV (- is stdout)");
-  command->add_option("--snapshot", options.snapshot, "Write a snapshot for PyTorch's memory viewer");
+  text("--json", options.files.json, "PATH", "Write the report as JSON (- is stdout)");
+  text("--html", options.files.html, "PATH", "Write the report as one HTML file");
+  text("--csv", options.files.csv, "PATH", "Write the report as CSV (- is stdout)");
+  text("--snapshot", options.snapshot, "PATH", "Write a snapshot for PyTorch's memory viewer");
   command->add_flag("--fake-weights", options.fake_weights, "Build pretrained models from their configuration alone");
-  command->add_option("--moe-routing", options.moe_routing, "How tokens spread over experts: balanced or skewed:X");
-  command->add_option("--allocator", options.allocator, "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
+  text("--moe-routing", options.moe_routing, "HOW", "How tokens spread over experts: balanced or skewed:X");
+  text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
 }
 
@@ -138,8 +164,8 @@ void check_run_options(const RunOptions& options) {
   char* end = nullptr;
   const bool skewed = routing.starts_with("skewed:") && routing.size() > 7;
   const double skew = skewed ? std::strtod(routing.c_str() + 7, &end) : -1;
-  if (!skewed || *end != '\0' || !std::isfinite(skew) || skew < 0)
-    bad("--moe-routing", fmt::format("\"{}\" is not a routing", routing), "write balanced or skewed:X with X >= 0");
+  if (!skewed || *end != '\0' || !std::isfinite(skew) || skew < 0 || skew > 1)
+    bad("--moe-routing", fmt::format("\"{}\" is not a routing", routing), "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");
 }
 
 int run(const RunOptions& options) {
@@ -155,13 +181,13 @@ int run(const RunOptions& options) {
   const RunFolder run_folder(environment);
   write_card_files(card, prepared.torch, run_folder.path());
   const bool live = !options.quiet && ::isatty(STDERR_FILENO) == 1;
-  const ChildResult child =
-      run_child(find_command(options.command[0], environment)->string(), options.command,
-                child_environment(options, prepared, resources, run_folder.path(), environment),
-                run_folder.path() / "progress", live);
-  if (child.signal) fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal, ::strsignal(child.signal));
+  const ChildResult child = run_child(find_command(options.command[0], environment)->string(), options.command,
+                                      child_environment(options, prepared, resources, run_folder.path(), environment),
+                                      run_folder.path() / "progress", live);
+  if (child.signal)
+    fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal, ::strsignal(child.signal));
   std::optional<Report> report = collect_report(run_folder.path());
-  if (!report) return without_report(child);
+  if (!report) return without_report(child, run_folder.path());
   complete_report(*report, card, options.command, child, versions_of(prepared.torch));
   write_report_files(*report, options.files);
   show(*report, options);

@@ -1,4 +1,5 @@
-// A private folder for one run, gone when the run is over.
+// A private folder for one run, gone when the run is over.  A run that was killed outright cannot remove its own: the
+// next one does.  Which folders are still in use is seen by a lock that the kernel drops with the process.
 #pragma once
 #include <filesystem>
 
@@ -17,6 +18,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_ = -1;
 };
 
 }  // namespace tidemark::cli

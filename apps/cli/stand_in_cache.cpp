@@ -20,8 +20,9 @@ namespace {
 constexpr int kStandInFormat = 1;
 
 // Packages with libraries of their own that call NVIDIA's; a missing function would stop them from loading.
-constexpr std::array<const char*, 9> kOtherPackages{"bitsandbytes", "torchvision", "torchaudio",  "xformers", "flash_attn",
-                                                    "apex", "transformer_engine", "deepspeed", "fbgemm_gpu"};
+constexpr std::array<const char*, 9> kOtherPackages{"bitsandbytes",       "torchvision", "torchaudio",
+                                                    "xformers",           "flash_attn",  "apex",
+                                                    "transformer_engine", "deepspeed",   "fbgemm_gpu"};
 
 std::filesystem::path make_temporary_folder(const std::filesystem::path& root) {
   std::string pattern = (root / "making-XXXXXX").string();

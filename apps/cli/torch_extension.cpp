@@ -60,23 +60,26 @@ std::string find_compiler(const Environment& environment) {
   names.insert(names.end(), {"g++", "clang++", "c++"});
   for (const std::string& name : names)
     if (const auto found = find_command(name, environment)) return found->string();
-  throw Error(Errc::unsupported, "no C++ compiler was found", {},
-              "install g++ 10 or later (Debian, Ubuntu: apt-get install g++) or set CXX; it is needed once per torch version");
+  throw Error(
+      Errc::unsupported, "no C++ compiler was found", {},
+      "install g++ 10 or later (Debian, Ubuntu: apt-get install g++) or set CXX; it is needed once per torch version");
 }
 
 std::vector<std::string> compile_flags(const TorchInstall& torch, const path& sources) {
   const path include = torch.folder / "include";
   return {"-std=c++20", "-O1", "-fPIC", "-w",
           fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", uses_cxx11_abi(torch.lib() / "libc10.so") ? 1 : 0),
-          "-I" + sources.string(), "-isystem", include.string(), "-isystem", (include / "torch/csrc/api/include").string(),
+          "-I" + sources.string(), "-isystem", include.string(), "-isystem",
+          (include / "torch/csrc/api/include").string(),
           // Declarations that torch's CUDA headers ask for; NVIDIA's own headers are not needed.
           "-isystem", (sources / "cuda_headers").string()};
 }
 
 [[noreturn]] void compile_failed(const Finished& compiler, const path& file, const TorchInstall& torch) {
-  throw Error(Errc::bad_file,
-              fmt::format("the part for torch {} does not compile: {}", torch.version, first_error_line(compiler.errors)),
-              file.filename().string(), "set CXX to another compiler (g++ 10 or later), or report this");
+  throw Error(
+      Errc::unsupported,
+      fmt::format("the part for torch {} does not compile: {}", torch.version, first_error_line(compiler.errors)),
+      file.filename().string(), "set CXX to another compiler (g++ 10 or later), or report this");
 }
 
 // What is linked from which folder of sources.
@@ -123,7 +126,8 @@ void compile(const TorchInstall& torch, const path& sources, const path& folder,
   for (std::size_t i = 0; i < compiled.size(); ++i)
     if (compiled[i].exit_code != 0) compile_failed(compiled[i], files[i], torch);
   for (const auto& link : links)
-    if (const Finished linked = run_helper(link, environment); linked.exit_code != 0) compile_failed(linked, link[2], torch);
+    if (const Finished linked = run_helper(link, environment); linked.exit_code != 0)
+      compile_failed(linked, link[2], torch);
   for (const path& object : files_with(folder, {".o"})) std::filesystem::remove(object);
 }
 

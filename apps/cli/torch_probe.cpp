@@ -4,8 +4,8 @@
 #include <sys/utsname.h>
 
 #include <charconv>
-#include <sstream>
 #include <map>
+#include <sstream>
 
 #include "base/error.h"
 #include "process.h"
@@ -43,6 +43,14 @@ if origin and os.path.basename(origin) == '__init__.py':
                 values[target.id] = node.value.value
     for key in ('__version__', 'cuda', 'hip', 'git_version'):
         print('%s=%s' % (key, values.get(key) or ''))
+    try:
+        import importlib.metadata, re
+        for line in importlib.metadata.requires('torch') or ():
+            found = re.match(r'nvidia-(cudnn|nccl)-cu\d+\W*==\s*([\d.]+)', line)
+            if found:
+                print('%s=%s' % found.groups())
+    except Exception:
+        pass
 )";
 
 std::map<std::string, std::string> read_lines(const std::string& text) {
@@ -52,6 +60,19 @@ std::map<std::string, std::string> read_lines(const std::string& text) {
     if (const std::size_t equals = line.find('='); equals != std::string::npos)
       values[line.substr(0, equals)] = line.substr(equals + 1);
   return values;
+}
+
+/// "9.19.0.56" as the library itself says it: 91900 (CUDNN_VERSION, NCCL_VERSION_CODE); 0 for "".
+int library_number(const std::string& version) {
+  int parts[3] = {};
+  const char* at = version.data();
+  const char* end = at + version.size();
+  for (int& part : parts) {
+    const auto read = std::from_chars(at, end, part);
+    if (read.ec != std::errc()) break;
+    at = read.ptr == end ? end : read.ptr + 1;
+  }
+  return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
 bool is_too_old(const std::string& version) {
@@ -67,7 +88,8 @@ bool is_too_old(const std::string& version) {
 
 void require_machine(const std::string& system, const std::string& machine) {
   if (system != "Linux" || (machine != "x86_64" && machine != "aarch64"))
-    throw Error(Errc::unsupported, fmt::format("Tidemark needs Linux on x86-64 or aarch64, this is {} on {}", system, machine));
+    throw Error(Errc::unsupported,
+                fmt::format("Tidemark needs Linux on x86-64 or aarch64, this is {} on {}", system, machine));
 }
 
 TorchInstall torch_from_probe(const std::string& probe_output, const std::string& interpreter) {
@@ -77,8 +99,9 @@ TorchInstall torch_from_probe(const std::string& probe_output, const std::string
   if (values["folder"].empty())
     throw Error(Errc::unsupported, fmt::format("no torch in {}", interpreter), {},
                 "activate the environment that has it, or name its interpreter after --");
-  TorchInstall torch{values["executable"], values["python"], values["folder"],
-                     values["__version__"], values["cuda"],  values["git_version"]};
+  TorchInstall torch{values["executable"],  values["python"], values["folder"],
+                     values["__version__"], values["cuda"],   values["git_version"],
+                     library_number(values["cudnn"]), library_number(values["nccl"])};
   if (torch.python.empty()) torch.python = interpreter;
   if (torch.version.empty())
     throw Error(Errc::unsupported, "this torch does not say its version", (torch.folder / "version.py").string());
@@ -95,7 +118,7 @@ TorchInstall torch_from_probe(const std::string& probe_output, const std::string
 }
 
 TorchInstall probe_torch(const Interpreter& interpreter, const Environment& environment) {
-  struct utsname machine {};
+  struct utsname machine{};
   if (::uname(&machine) == 0) require_machine(machine.sysname, machine.machine);
   std::vector<std::string> command = interpreter.command;
   command.insert(command.end(), {"-c", kProbe});

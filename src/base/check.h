@@ -15,7 +15,7 @@ class InternalError : public std::logic_error {
 
 }  // namespace tidemark
 
-#define TM_CHECK(condition, message)                                                      \
-  do {                                                                                    \
+#define TM_CHECK(condition, message)                                                       \
+  do {                                                                                     \
     if (!(condition)) ::tidemark::check_failed(#condition, __FILE__, __LINE__, (message)); \
   } while (false)

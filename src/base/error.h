@@ -18,7 +18,8 @@ enum class Errc {
 
 std::string_view name_of(Errc code);
 
-/// `message` says what is wrong, `where` in which file, field or option (may be empty), `hint` what to do (may be empty).
+/// `message` says what is wrong, `where` in which file, field or option (may be empty), `hint` what to do (may be
+/// empty).
 class Error : public std::runtime_error {
  public:
   Error(Errc code, std::string message, std::string where = {}, std::string hint = {});

@@ -8,12 +8,11 @@ namespace tidemark {
 namespace {
 
 std::string out_of_memory_verdict(const Report& report, const OutOfMemory& oom) {
-  const std::string when = oom.step > 0 ? fmt::format("at step {}, {}", oom.step, name_of(oom.phase))
-                                        : std::string("before the first step");
-  return fmt::format("does not fit: out of memory {}, asking for {} with {} of {} in use", when,
-                     format_bytes(oom.requested_bytes),
-                     format_bytes(oom.in_use_bytes.value_or(report.peak.device_bytes)),
-                     format_bytes(report.card.total_bytes));
+  const std::string when =
+      oom.step > 0 ? fmt::format("at step {}, {}", oom.step, name_of(oom.phase)) : std::string("before the first step");
+  return fmt::format(
+      "does not fit: out of memory {}, asking for {} with {} of {} in use", when, format_bytes(oom.requested_bytes),
+      format_bytes(oom.in_use_bytes.value_or(report.peak.device_bytes)), format_bytes(report.card.total_bytes));
 }
 
 std::string straddling_verdict(const Report& report, std::int64_t low, std::int64_t high) {

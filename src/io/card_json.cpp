@@ -81,7 +81,8 @@ void read_extras(ObjectReader& reader, Card& card, bool required) {
 
 void check_card(const Card& card, const std::string& where) {
   const auto refuse = [&](const char* what) { throw Error(Errc::bad_file, what, where); };
-  if (card.name.empty() || card.name.find_first_of("\r\n") != std::string::npos) refuse("\"name\" must be one line of text");
+  if (card.name.empty() || card.name.find_first_of("\r\n") != std::string::npos)
+    refuse("\"name\" must be one line of text");
   if (card.key.empty()) refuse("\"key\" must not be empty");
   if (card.total_bytes == 0) refuse("\"total_bytes\" must not be 0");
   if (card.multiprocessors == 0) refuse("\"multiprocessors\" must not be 0");
@@ -181,9 +182,9 @@ std::string write_catalogue(const Catalogue& catalogue) {
 }
 
 std::string write_card_properties(const Card& card) {
-  std::string text = fmt::format("name={}\ncompute_capability_major={}\ncompute_capability_minor={}\ncontext_bytes={}\n",
-                                 card.name, card.compute_capability_major, card.compute_capability_minor,
-                                 card.context_bytes.typical);
+  std::string text =
+      fmt::format("name={}\ncompute_capability_major={}\ncompute_capability_minor={}\ncontext_bytes={}\n", card.name,
+                  card.compute_capability_major, card.compute_capability_minor, card.context_bytes.typical);
   visit_figures(card, [&](const char* key, std::int64_t value) { text += fmt::format("{}={}\n", key, value); });
   return text;
 }

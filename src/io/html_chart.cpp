@@ -31,7 +31,7 @@ Scale scale_of(const std::vector<TimelinePoint>& points) {
 
 // A filled staircase: memory stays as it is from one event to the next.
 std::string area(const std::vector<TimelinePoint>& points, const Scale& scale, const char* name,
-                 std::int64_t TimelinePoint::*bytes) {
+                 std::int64_t TimelinePoint::* bytes) {
   std::string path = fmt::format("M{:.1f} {:.1f}", scale.x(points.front().event), kBottom);
   for (const TimelinePoint& point : points)
     path += fmt::format("H{:.1f}V{:.1f}", scale.x(point.event), scale.y(static_cast<double>(point.*bytes)));
@@ -43,10 +43,10 @@ std::string grid(const Scale& scale) {
   std::string text;
   for (int i = 0; i <= 4; ++i) {
     const double bytes = scale.top_bytes / 1.05 * i / 4;
-    text += fmt::format("<line class=\"grid\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
-                        "<text class=\"axis\" x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",
-                        kLeft, kRight, scale.y(bytes), kLeft - 6, scale.y(bytes) + 4,
-                        format_bytes(static_cast<std::int64_t>(bytes)));
+    text += fmt::format(
+        "<line class=\"grid\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
+        "<text class=\"axis\" x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",
+        kLeft, kRight, scale.y(bytes), kLeft - 6, scale.y(bytes) + 4, format_bytes(static_cast<std::int64_t>(bytes)));
   }
   return text;
 }
@@ -60,7 +60,8 @@ std::string step_marks(const std::vector<TimelinePoint>& points, const Scale& sc
     text += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x, kTop, kBottom);
     if (x - last_x < 60) continue;  // labels must not overlap
     last_x = x;
-    text += fmt::format("<text class=\"axis\" x=\"{:.1f}\" y=\"{}\">step {}</text>\n", x + 3, kBottom + 15, points[i].step);
+    text +=
+        fmt::format("<text class=\"axis\" x=\"{:.1f}\" y=\"{}\">step {}</text>\n", x + 3, kBottom + 15, points[i].step);
   }
   return text;
 }
@@ -69,8 +70,10 @@ std::string step_marks(const std::vector<TimelinePoint>& points, const Scale& sc
 std::string limit(const ReportCard& card, const Scale& scale) {
   const auto bytes = static_cast<double>(card.total_bytes - device_overhead_bytes(card));
   if (bytes <= 0 || bytes > scale.top_bytes) return {};
-  return fmt::format("<line class=\"limit\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"><title>the card's limit</title></line>\n",
-                     kLeft, kRight, scale.y(bytes));
+  return fmt::format(
+      "<line class=\"limit\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"><title>the card's "
+      "limit</title></line>\n",
+      kLeft, kRight, scale.y(bytes));
 }
 
 // Numbers only, so nothing in it can end the script element.
@@ -91,7 +94,8 @@ std::string timeline_chart(const Report& report) {
   const Scale scale = scale_of(points);
   std::string text = fmt::format(
       "<h2>Timeline <small>reserved (pale) and allocated (dark), event by event</small></h2>\n"
-      "<svg id=\"chart\" viewBox=\"0 0 {} {}\" data-left=\"{}\" data-right=\"{}\" role=\"img\" aria-label=\"memory over time\">\n",
+      "<svg id=\"chart\" viewBox=\"0 0 {} {}\" data-left=\"{}\" data-right=\"{}\" role=\"img\" aria-label=\"memory "
+      "over time\">\n",
       kWidth, kHeight, kLeft, kRight);
   text += grid(scale) + area(points, scale, "reserved", &TimelinePoint::reserved_bytes) +
           area(points, scale, "allocated", &TimelinePoint::allocated_bytes) + step_marks(points, scale) +

@@ -40,10 +40,13 @@ Json parse_json(std::string_view text, const std::string& where) {
 }
 
 ObjectReader::ObjectReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-  if (!object.is_object()) throw Error(Errc::bad_file, fmt::format("expected an object, found {}", describe(object)), where_);
+  if (!object.is_object())
+    throw Error(Errc::bad_file, fmt::format("expected an object, found {}", describe(object)), where_);
 }
 
-std::string ObjectReader::path(const char* key) const { return where_.empty() ? key : fmt::format("{}: {}", where_, key); }
+std::string ObjectReader::path(const char* key) const {
+  return where_.empty() ? key : fmt::format("{}: {}", where_, key);
+}
 
 void ObjectReader::fail(const char* key, const std::string& expected, const Json& found) const {
   throw Error(Errc::bad_file, fmt::format("expected {}, found {}", expected, describe(found)), path(key));
@@ -108,7 +111,8 @@ void ObjectReader::finish() const {
 }
 
 std::int64_t whole_number(const Json& value, const std::string& where) {
-  const bool fits = value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
+  const bool fits =
+      value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
   if (!fits || value.get<std::int64_t>() < 0)
     throw Error(Errc::bad_file, fmt::format("expected a whole number, found {}", describe(value)), where);
   return value.get<std::int64_t>();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "estimate/breakdown.h"
 #include "estimate/verdict.h"
 #include "io/html_chart.h"
 #include "io/html_page.h"
@@ -75,11 +76,13 @@ std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int6
     const double percent =
         whole > 0 ? std::min(100.0, 100.0 * static_cast<double>(rows[i].bytes) / static_cast<double>(whole)) : 0;
     text += fmt::format(
-        "<tr{}><td><code>{}</code></td><td>{}</td><td>{:.1f} %</td><td class=\"bar\"><i style=\"width:{:.1f}%\"></i></td></tr>\n",
+        "<tr{}><td><code>{}</code></td><td>{}</td><td>{:.1f} %</td><td class=\"bar\"><i "
+        "style=\"width:{:.1f}%\"></i></td></tr>\n",
         i < kShown ? "" : " class=\"more\"", escape_html(rows[i].name), bytes_cell(rows[i].bytes), percent, percent);
   }
   text += "</table>\n";
-  if (rows.size() > kShown) text += fmt::format("<button class=\"unfold\">show {} more</button>\n", rows.size() - kShown);
+  if (rows.size() > kShown)
+    text += fmt::format("<button class=\"unfold\">show {} more</button>\n", rows.size() - kShown);
   return text;
 }
 
@@ -93,7 +96,8 @@ std::string assumptions(const Report& report) {
 
 std::string footer(const Report& report) {
   std::string versions, command;
-  for (const auto& [name, version] : report.versions) versions += fmt::format("{} {}, ", escape_html(name), escape_html(version));
+  for (const auto& [name, version] : report.versions)
+    versions += fmt::format("{} {}, ", escape_html(name), escape_html(version));
   for (const std::string& word : report.script.command) command += escape_html(word) + " ";
   std::string text = "<footer>\n";
   if (!command.empty()) text += fmt::format("<p><code>{}</code></p>\n", command);
@@ -114,6 +118,7 @@ std::string report_to_html(const Report& report) {
   body += out_of_memory(report) + peaks(report) + timeline_chart(report) + "<h2>Live at the peak</h2>\n";
   const std::int64_t live = report.peak.allocated_bytes;
   body += breakdown("By category", report.at_peak.by_category, live);
+  body += breakdown("By module, layers together", layers_together(report.at_peak.by_module), live);
   body += breakdown("By module", report.at_peak.by_module, live);
   body += breakdown("By line of the program", report.at_peak.by_line, live);
   body += breakdown("By operation", report.at_peak.by_operation, live);

@@ -20,7 +20,8 @@ Phase read_phase(ObjectReader& reader) {
     if (name == name_of(phase)) return phase;
     names.emplace_back(name_of(phase));
   }
-  throw Error(Errc::bad_file, fmt::format("\"{}\" is not a phase", name), reader.path("phase"), did_you_mean(name, names));
+  throw Error(Errc::bad_file, fmt::format("\"{}\" is not a phase", name), reader.path("phase"),
+              did_you_mean(name, names));
 }
 
 // Reads each element of the list with `read`, which gets an ObjectReader for it.
@@ -214,8 +215,10 @@ Json to_json(const OutOfMemory& oom) {
 
 template <class T>
 Json or_null(const std::optional<T>& value) {
-  if constexpr (std::is_arithmetic_v<T>) return value ? Json(*value) : Json(nullptr);
-  else return value ? to_json(*value) : Json(nullptr);
+  if constexpr (std::is_arithmetic_v<T>)
+    return value ? Json(*value) : Json(nullptr);
+  else
+    return value ? to_json(*value) : Json(nullptr);
 }
 
 template <class T>
@@ -231,14 +234,16 @@ Report read_report(std::string_view text, const std::string& where) {
   const Json json = parse_json(text, where);
   ObjectReader reader(json, where);
   if (const std::string schema = reader.text("schema"); schema != kReportSchema)
-    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", schema), where, fmt::format("expected {}", kReportSchema));
+    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", schema), where,
+                fmt::format("expected {}", kReportSchema));
   Report report;
   report.engine = reader.text("engine");
   report.peak = read_peak(reader.object("peak"));
   report.steps = read_list<StepReport>(reader, "steps", read_step);
   report.timeline = read_list<TimelinePoint>(reader, "timeline", read_timeline_point);
-  report.assumptions = read_list<Assumption>(
-      reader, "assumptions", [](ObjectReader& r) { return Assumption{r.text("what"), r.text("where"), r.number("count")}; });
+  report.assumptions = read_list<Assumption>(reader, "assumptions", [](ObjectReader& r) {
+    return Assumption{r.text("what"), r.text("where"), r.number("count")};
+  });
   read_optional_parts(reader, report);
   reader.finish();
   return report;

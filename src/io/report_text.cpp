@@ -5,34 +5,40 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "estimate/breakdown.h"
 #include "estimate/verdict.h"
 #include "io/text_table.h"
 
 namespace tidemark::io {
 namespace {
 
-// Lines of each part: 1 verdict, 5 peaks, 1 + 4 steps, 1 + 7 categories, 1 + 3 modules and the footer stay within 26.
-constexpr std::size_t kMaxSteps = 3, kMaxCategories = 6, kMaxModules = 3, kMaxNotes = 2;
+// 36 lines at most below the verdict, what a terminal shows at once: out of memory 1, peaks 5, interval 1, steps 1 + 4 + 1,
+// categories 1 + 7 + 1, modules 1 + 8 + 1, assumptions 3 + 1.
+constexpr std::size_t kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
 }
 
+/// Both ends in full: they often differ by less than three figures show.
+std::string range(std::int64_t low_bytes, std::int64_t high_bytes) {
+  return low_bytes == high_bytes ? group_digits(low_bytes) : group_digits(low_bytes) + " to " + group_digits(high_bytes);
+}
+
 std::string peaks_table(const Report& report) {
   const Peak& peak = report.peak;
   TextTable table({fmt::format("peak (step {}, {})", peak.step, name_of(peak.phase)), "", "bytes"});
-  const auto row = [&](const char* name, std::int64_t bytes) {
+  const auto row = [&](const std::string& name, std::int64_t bytes) {
     table.add({name, format_bytes(bytes), group_digits(bytes)});
   };
   row("allocated", peak.allocated_bytes);
   row("reserved", peak.reserved_bytes);
   row("device", peak.device_bytes);
-  row("card", report.card.total_bytes);
+  row(report.card.name.empty() ? "card" : report.card.name, report.card.total_bytes);
   std::string text = table.text(2);
   if (const auto& interval = report.interval)
-    text += fmt::format("  allocated {} to {}, reserved {} to {}: {}\n", format_bytes(interval->allocated_low_bytes),
-                        format_bytes(interval->allocated_high_bytes), format_bytes(interval->reserved_low_bytes),
-                        format_bytes(interval->reserved_high_bytes), interval->why);
+    text += fmt::format("  allocated {}, reserved {}: {}\n", range(interval->allocated_low_bytes, interval->allocated_high_bytes),
+                        range(interval->reserved_low_bytes, interval->reserved_high_bytes), interval->why);
   return text;
 }
 
@@ -66,7 +72,8 @@ std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int6
     table.add({shorten_front(rows[i].name, 48), format_bytes(rows[i].bytes), percent(rows[i].bytes, whole)});
   std::int64_t others = 0;
   for (std::size_t i = shown; i < rows.size(); ++i) others += rows[i].bytes;
-  if (others > 0) table.add({fmt::format("[{} others]", rows.size() - shown), format_bytes(others), percent(others, whole)});
+  if (others > 0)
+    table.add({fmt::format("[{} others]", rows.size() - shown), format_bytes(others), percent(others, whole)});
   return table.text(2);
 }
 
@@ -80,7 +87,8 @@ std::string notes(const Report& report) {
     text += one.count > 1 ? fmt::format(" ({} times)\n", one.count) : "\n";
   }
   if (report.assumptions.size() > shown)
-    text += fmt::format("  … and {} more assumptions (in the JSON and HTML reports)\n", report.assumptions.size() - shown);
+    text +=
+        fmt::format("  … and {} more assumptions (in the JSON and HTML reports)\n", report.assumptions.size() - shown);
   return text;
 }
 
@@ -88,13 +96,12 @@ std::string notes(const Report& report) {
 
 std::string report_to_text(const Report& report) {
   std::string text = report.verdict + "\n";
-  text += fmt::format("  on {}\n", report.card.name);
   if (report.oom && !report.oom->where.empty()) text += fmt::format("  at {}\n", report.oom->where);
   text += peaks_table(report);
   text += steps_table(report);
   const std::int64_t live = report.peak.allocated_bytes;
   text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);
-  text += breakdown("by module", report.at_peak.by_module, live, kMaxModules);
+  text += breakdown("by module", layers_together(report.at_peak.by_module), live, kMaxModules);
   text += notes(report);
   return text;
 }

@@ -18,7 +18,8 @@ std::string shorten_front(const std::string& text, std::size_t width) {
   const std::size_t columns = display_width(text);
   if (columns <= width) return text;
   std::size_t drop = columns - width + 1, at = 0;
-  while (at < text.size() && (drop > 0 || !starts_character(text[at]))) drop -= starts_character(text[at++]) && drop ? 1 : 0;
+  while (at < text.size() && (drop > 0 || !starts_character(text[at])))
+    drop -= starts_character(text[at++]) && drop ? 1 : 0;
   return "…" + text.substr(at);
 }
 

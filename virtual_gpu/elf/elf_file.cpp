@@ -52,7 +52,8 @@ struct Dynamic {
 };
 
 std::vector<Elf64_Phdr> read_segments(const Reader& file, const Elf64_Ehdr& header) {
-  if (header.e_phentsize != sizeof(Elf64_Phdr) && header.e_phnum != 0) file.fail("its program headers have a strange size");
+  if (header.e_phentsize != sizeof(Elf64_Phdr) && header.e_phnum != 0)
+    file.fail("its program headers have a strange size");
   std::vector<Elf64_Phdr> segments;
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
     if (header.e_phoff > UINT64_MAX - i * sizeof(Elf64_Phdr)) file.fail("its program headers lie outside the file");

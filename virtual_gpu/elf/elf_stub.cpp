@@ -23,7 +23,8 @@ namespace {
 constexpr std::uint64_t kAlignment = 0x10000;  // the largest page size of either machine (aarch64: 64 KiB)
 constexpr std::size_t kSegments = 5;           // three PT_LOAD, PT_DYNAMIC, PT_GNU_STACK
 
-constexpr std::array<std::uint8_t, 8> kReturnZeroX86{0x31, 0xc0, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x90};  // xor eax,eax; ret
+constexpr std::array<std::uint8_t, 8> kReturnZeroX86{0x31, 0xc0, 0xc3, 0x90,
+                                                     0x90, 0x90, 0x90, 0x90};  // xor eax,eax; ret
 constexpr std::array<std::uint8_t, 8> kReturnZeroArm{0x00, 0x00, 0x80, 0xd2, 0xc0, 0x03, 0x5f, 0xd6};  // mov x0,#0; ret
 
 // Section numbers, in the order in which the headers are written.
@@ -181,10 +182,8 @@ class Writer {
       return Elf64_Phdr{type, flags, extent.offset, extent.address, extent.address, extent.size, extent.size, align};
     };
     const Extent tables{0, at_[hash].offset + at_[hash].size, 0};
-    return {segment(PT_LOAD, PF_R, tables, kAlignment),
-            segment(PT_LOAD, PF_R | PF_X, at_[text], kAlignment),
-            segment(PT_LOAD, PF_R | PF_W, at_[dynamic], kAlignment),
-            segment(PT_DYNAMIC, PF_R | PF_W, at_[dynamic], 8),
+    return {segment(PT_LOAD, PF_R, tables, kAlignment), segment(PT_LOAD, PF_R | PF_X, at_[text], kAlignment),
+            segment(PT_LOAD, PF_R | PF_W, at_[dynamic], kAlignment), segment(PT_DYNAMIC, PF_R | PF_W, at_[dynamic], 8),
             segment(PT_GNU_STACK, PF_R | PF_W, {}, 16)};
   }
 
@@ -213,8 +212,8 @@ class Writer {
     out_.add(Elf64_Shdr{});
     for (std::size_t i = 1; i < section_count; ++i) {
       const Row& row = rows[i];
-      out_.add(Elf64_Shdr{names.add(row.name), row.type, row.flags, at_[i].address, at_[i].offset, at_[i].size, row.link,
-                          row.info, 8, row.entry_bytes});
+      out_.add(Elf64_Shdr{names.add(row.name), row.type, row.flags, at_[i].address, at_[i].offset, at_[i].size,
+                          row.link, row.info, 8, row.entry_bytes});
     }
   }
 

@@ -23,7 +23,7 @@ namespace {
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail(path, errno);
-  struct stat info {};
+  struct stat info{};
   const bool known = ::fstat(file, &info) == 0;
   const int stat_error = errno;
   void* data = nullptr;

@@ -9,23 +9,25 @@ namespace {
 
 // Each is followed by a capital letter in a real name: cublasLtMatmul, cudaMalloc, __cudaRegisterFatBinary.
 constexpr std::array<std::string_view, 20> kPrefixes{
-    "cuda",  "__cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "cupti",  "cuFile",
+    "cuda",  "__cuda", "cublas", "cudnn", "cufft", "curand", "cusolver",  "cusparse",      "cupti",  "cuFile",
     "cudss", "nccl",   "pnccl",  "nvrtc", "nvml",  "nvtx",   "nvJitLink", "nvPTXCompiler", "nvjpeg", "nvblas"};
 
 // These go on in lower case: nvshmem_malloc, nvshmemx_get_uniqueid, __nvJitLinkCreate_12_4.
 constexpr std::array<std::string_view, 4> kOpenPrefixes{"nvshmem_", "nvshmemx_", "nvshmemi", "__nvJitLink"};
 
 constexpr std::array<std::string_view, 26> kLibraries{
-    "libcuda",     "libcudart",     "libcublas",  "libcublasLt",     "libcudnn",     "libcufft",
-    "libcufftw",   "libcufile",     "libcupti",   "libcurand",       "libcusolver",  "libcusolverMg",
-    "libcusparse", "libcusparseLt", "libnccl",    "libnvrtc",        "libnvJitLink", "libnvToolsExt",
-    "libnvtx3interop", "libnvidia-ml", "libcudss", "libnvshmem_host", "libnvblas",   "libnvjpeg",
+    "libcuda",           "libcudart",     "libcublas", "libcublasLt",     "libcudnn",     "libcufft",
+    "libcufftw",         "libcufile",     "libcupti",  "libcurand",       "libcusolver",  "libcusolverMg",
+    "libcusparse",       "libcusparseLt", "libnccl",   "libnvrtc",        "libnvJitLink", "libnvToolsExt",
+    "libnvtx3interop",   "libnvidia-ml",  "libcudss",  "libnvshmem_host", "libnvblas",    "libnvjpeg",
     "libnvrtc-builtins", "libcudla"};
 
 }  // namespace
 
 bool is_nvidia_function(std::string_view symbol) {
-  const auto open = [&](std::string_view prefix) { return symbol.starts_with(prefix) && symbol.size() > prefix.size(); };
+  const auto open = [&](std::string_view prefix) {
+    return symbol.starts_with(prefix) && symbol.size() > prefix.size();
+  };
   if (symbol.starts_with("nvshmemid_") || std::any_of(kOpenPrefixes.begin(), kOpenPrefixes.end(), open)) return true;
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
     return open(prefix) && std::isupper(static_cast<unsigned char>(symbol[prefix.size()]));

@@ -1,0 +1,260 @@
+// Requests and frees: the best free block, splitting, merging, waiting for streams.
+#include "memory/caching_allocator.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "memory/size_classes.h"
+
+namespace tidemark {
+
+CachingAllocator::CachingAllocator(const CachingAllocatorConfig& config, AllocatorObserver* observer)
+    : settings_(config.settings),
+      rules_(config.rules),
+      driver_(config.device),
+      stream_work_(config.stream_work),
+      observer_(observer) {
+  small_pool_.small = true;
+  set_memory_fraction(settings_.memory_fraction);
+}
+
+void CachingAllocator::set_memory_fraction(double fraction) {
+  if (!(fraction >= 0 && fraction <= 1))
+    throw Error(Errc::bad_value, fmt::format("a memory fraction of {} is not within 0 and 1", fraction));
+  allowed_bytes_.reset();
+  if (fraction < 1) allowed_bytes_ = static_cast<std::int64_t>(fraction * static_cast<double>(driver_.total_bytes()));
+}
+
+/// DeviceCachingAllocator::malloc
+AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stream) {
+  if (requested_bytes <= 0 || stream >= kMaxStreams) [[unlikely]] {
+    if (requested_bytes == 0) return kNoBytes;
+    throw Error(Errc::bad_value, fmt::format("an allocation of {} bytes on stream {}", requested_bytes, stream));
+  }
+  Request request{requested_bytes, 0, 0, stream, nullptr};
+  if (requested_bytes >= kTooManyBytes) [[unlikely]]
+    return refuse(request);
+  if (!uses_.nobody_waits() && stream_work_ == StreamWork::finished) finish_events();
+  request.bytes = round_size(requested_bytes, settings_);
+  request.pool = request.bytes <= kSmallBytes ? &small_pool_ : &large_pool_;
+  BlockId found = take_free_block(request);
+  if (found == kNoBlock) {
+    request.segment_bytes = segment_size(request.bytes, settings_);
+    found = make_room(request);
+    if (found == kNoBlock) return refuse(request);
+  }
+  return hand_out(request, found);
+}
+
+/// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
+BlockId CachingAllocator::take_free_block(const Request& request) {
+  if (counts_age()) ++request.pool->searches;
+  FreeBlocks& free = free_blocks(*request.pool, request.stream);
+  auto found = free.lower_bound(request.bytes);
+  if (found == free.end()) return kNoBlock;
+  if (settings_.expandable_segments) {
+    // A block counts as large as it could become, so that the end of a segment is not eaten up first.
+    const auto could_become = [&](FreeBlocks::Position position) {
+      const Block& block = blocks_[free.at(position).block];
+      const bool grows = block.next != kNoBlock && !blocks_[block.next].mapped;
+      return block.bytes + (grows ? blocks_[block.next].bytes : 0);
+    };
+    for (auto next = free.after(found); next != free.end() && could_become(next) < could_become(found);
+         next = free.after(next))
+      found = next;
+  }
+  const std::int64_t found_bytes = free.at(found).bytes;
+  const bool oversize = request.bytes >= settings_.max_split_bytes;
+  if (!oversize && found_bytes >= settings_.max_split_bytes) return kNoBlock;
+  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return kNoBlock;
+  const BlockId block = free.at(found).block;
+  free.erase(found);
+  return block;
+}
+
+/// The slow part of malloc: garbage collection, a new segment, and what can be given back to make room for one.
+BlockId CachingAllocator::make_room(const Request& request) {
+  if (counts_age()) collect_garbage();
+  BlockId found = new_segment(request, false);
+  if (found == kNoBlock && release_enough(request)) found = new_segment(request, false);
+  if (found == kNoBlock) {
+    release_cached_blocks();
+    found = new_segment(request, true);
+  }
+  return found;
+}
+
+bool CachingAllocator::should_split(const Block& block, std::int64_t bytes) const {
+  const std::int64_t remaining = block.bytes - bytes;
+  if (block.small || settings_.expandable_segments) return remaining >= kMinBlockBytes;
+  return bytes < settings_.max_split_bytes && remaining > kSmallBytes;
+}
+
+/// alloc_found_block
+AllocationId CachingAllocator::hand_out(const Request& request, BlockId found) {
+  PoolStats& pool_stats = stats_of(request.pool->small);
+  const bool already_split = blocks_[found].is_split(), expandable = blocks_[found].is_expandable();
+  BlockId id = found;
+  if (should_split(blocks_[found], request.bytes)) {
+    id = blocks_.create();
+    Block &block = blocks_[id], &remaining = blocks_[found];
+    block.address = remaining.address;
+    block.bytes = request.bytes;
+    block.stream = request.stream;
+    block.small = remaining.small;
+    block.expandable = remaining.expandable;
+    block.previous = remaining.previous;
+    block.next = found;
+    if (block.previous != kNoBlock) blocks_[block.previous].next = id;
+    remaining.previous = id;
+    remaining.address += request.bytes;
+    remaining.bytes -= request.bytes;
+    insert_free(*request.pool, found);
+    for (PoolStats* stats : {&stats_.all, &pool_stats}) {
+      if (expandable) break;  // PyTorch leaves them out of inactive_split
+      if (already_split) {
+        stats->inactive_split_bytes.remove(request.bytes);
+      } else {
+        stats->inactive_split_bytes.add(remaining.bytes);
+        stats->inactive_split.add(1);
+      }
+    }
+  } else if (already_split && !expandable) {
+    for (PoolStats* stats : {&stats_.all, &pool_stats}) {
+      stats->inactive_split_bytes.remove(blocks_[id].bytes);
+      stats->inactive_split.remove(1);
+    }
+  }
+  Block& block = blocks_[id];
+  block.allocated = true;
+  block.requested_bytes = request.requested_bytes;
+  emit(EventKind::alloc, block.address, block.requested_bytes, block.stream);
+  for (PoolStats* stats : {&stats_.all, &pool_stats}) {
+    stats->allocation.add(1);
+    stats->allocated_bytes.add(block.bytes);
+    stats->active.add(1);
+    stats->active_bytes.add(block.bytes);
+    stats->requested_bytes.add(block.requested_bytes);
+  }
+  if (block.bytes >= settings_.max_split_bytes) stats_.oversize_allocations.add(1);
+  return id;
+}
+
+AllocationId CachingAllocator::refuse(const Request& request) {
+  out_of_memory_ = OutOfMemory{request.requested_bytes,
+                               request.segment_bytes,
+                               driver_.total_bytes(),
+                               driver_.free_bytes(),
+                               driver_.process_bytes(),
+                               allowed_bytes_,
+                               stats_.all.allocated_bytes.current,
+                               stats_.all.reserved_bytes.current};
+  if (request.requested_bytes < kTooManyBytes) {
+    emit(EventKind::out_of_memory, driver_.free_bytes(), request.bytes, request.stream);
+    ++stats_.num_ooms;
+  }
+  return kOutOfMemory;
+}
+
+/// DeviceCachingAllocator::free
+void CachingAllocator::free(AllocationId id) {
+  if (id == kNoBytes) return;
+  TM_CHECK(blocks_.knows(id) && blocks_[id].allocated, "freed what is not allocated");
+  Block& block = blocks_[id];
+  block.allocated = false;
+  for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
+    stats->allocation.remove(1);
+    stats->allocated_bytes.remove(block.bytes);
+  }
+  emit(EventKind::free_requested, block.address, block.requested_bytes, block.stream);
+  if (block.bytes >= settings_.max_split_bytes) stats_.oversize_allocations.remove(1);
+  if (block.used_elsewhere) {
+    block.used_elsewhere = false;
+    block.events = uses_.start_waiting(id);
+  } else {
+    free_block(id);
+  }
+}
+
+void CachingAllocator::free_block(BlockId id) {
+  Block& block = blocks_[id];
+  emit(EventKind::free_completed, block.address, block.requested_bytes, block.stream);
+  const std::int64_t bytes = block.bytes;
+  Pool& pool = pool_of(block);
+  std::int64_t split_blocks = 0, split_bytes = 0;  // by how much inactive_split changes
+  for (const BlockId neighbour : {block.previous, block.next}) {
+    const std::int64_t merged_bytes = merge(id, neighbour, pool);
+    split_blocks -= merged_bytes > 0 ? 1 : 0;
+    split_bytes -= merged_bytes;
+  }
+  insert_free(pool, id);
+  if (block.is_split()) {
+    split_blocks += 1;
+    split_bytes += block.bytes;
+  }
+  for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
+    if (!block.is_expandable()) {
+      split_blocks > 0 ? stats->inactive_split.add(split_blocks) : stats->inactive_split.remove(-split_blocks);
+      split_bytes > 0 ? stats->inactive_split_bytes.add(split_bytes) : stats->inactive_split_bytes.remove(-split_bytes);
+    }
+    stats->active.remove(1);
+    stats->active_bytes.remove(bytes);
+    stats->requested_bytes.remove(block.requested_bytes);
+  }
+}
+
+/// try_merge_blocks: the bytes that `into` gained, 0 if the neighbour is in use or not of its kind.
+std::int64_t CachingAllocator::merge(BlockId into, BlockId neighbour, Pool& pool) {
+  if (neighbour == kNoBlock) return 0;
+  Block &block = blocks_[into], &other = blocks_[neighbour];
+  if (!other.is_available() || block.mapped != other.mapped) return 0;
+  other.mapped ? erase_free(pool, neighbour) : erase_unmapped(pool, neighbour);
+  if (block.previous == neighbour) {
+    block.address = other.address;
+    block.previous = other.previous;
+    if (block.previous != kNoBlock) blocks_[block.previous].next = into;
+  } else {
+    block.next = other.next;
+    if (block.next != kNoBlock) blocks_[block.next].previous = into;
+  }
+  const std::int64_t gained = other.bytes;
+  block.bytes += gained;
+  blocks_.remove(neighbour);
+  return gained;
+}
+
+void CachingAllocator::finish_events() {
+  uses_.finish_all([this](BlockId id) {
+    if (--blocks_[id].events == 0) free_block(id);
+  });
+}
+
+void CachingAllocator::record_stream(AllocationId id, StreamId stream) {
+  if (id == kNoBytes) return;
+  TM_CHECK(blocks_.knows(id) && blocks_[id].allocated, "record_stream on what is not allocated");
+  if (stream >= kMaxStreams) throw Error(Errc::bad_value, fmt::format("stream {} of at most {}", stream, kMaxStreams));
+  if (stream == blocks_[id].stream) return;
+  uses_.note(id, stream);
+  blocks_[id].used_elsewhere = true;
+}
+
+void CachingAllocator::empty_cache() { release_cached_blocks(); }
+
+void CachingAllocator::insert_free(Pool& pool, BlockId id) {
+  Block& block = blocks_[id];
+  block.searches_when_freed = pool.searches;
+  free_blocks(pool, block.stream).insert(block.bytes, block.address, id);
+}
+
+void CachingAllocator::erase_free(Pool& pool, BlockId id) {
+  free_blocks(pool, blocks_[id].stream).erase(blocks_[id].bytes, blocks_[id].address);
+}
+
+FreeBlocks& CachingAllocator::free_blocks(Pool& pool, StreamId stream) {
+  if (stream >= pool.by_stream.size()) [[unlikely]]
+    pool.by_stream.resize(stream + 1);
+  return pool.by_stream[stream];
+}
+
+}  // namespace tidemark

@@ -1,0 +1,52 @@
+// What can be asked of the allocator: totals, statistics, its blocks, the last failure.
+#include <algorithm>
+
+#include "memory/caching_allocator.h"
+
+namespace tidemark {
+
+std::string_view name_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::alloc: return "alloc";
+    case EventKind::free_requested: return "free_requested";
+    case EventKind::free_completed: return "free_completed";
+    case EventKind::segment_alloc: return "segment_alloc";
+    case EventKind::segment_free: return "segment_free";
+    case EventKind::segment_map: return "segment_map";
+    case EventKind::segment_unmap: return "segment_unmap";
+    case EventKind::out_of_memory: return "oom";
+  }
+  return "unknown";
+}
+
+Totals CachingAllocator::totals() const {
+  return {stats_.all.allocated_bytes.current, stats_.all.reserved_bytes.current, stats_.all.active_bytes.current};
+}
+
+void CachingAllocator::reset_peak_stats() {
+  for (PoolStats* pool : {&stats_.all, &stats_.small_pool, &stats_.large_pool})
+    for (Stat* stat : {&pool->allocation, &pool->segment, &pool->active, &pool->inactive_split, &pool->allocated_bytes,
+                       &pool->reserved_bytes, &pool->active_bytes, &pool->inactive_split_bytes, &pool->requested_bytes})
+      stat->peak = stat->current;
+  stats_.oversize_allocations.peak = stats_.oversize_allocations.current;
+  stats_.oversize_segments.peak = stats_.oversize_segments.current;
+}
+
+std::vector<CachingAllocator::BlockView> CachingAllocator::snapshot() const {
+  std::vector<BlockView> views;
+  for (BlockId id = 0; blocks_.knows(id); ++id) {
+    const Block& block = blocks_[id];
+    if (block.bytes == 0 || !block.mapped) continue;
+    const bool starts = block.previous == kNoBlock || !blocks_[block.previous].mapped;
+    views.push_back({block.address, block.bytes, block.requested_bytes, block.allocated, !block.is_available(), starts,
+                     block.small, block.stream});
+  }
+  std::sort(views.begin(), views.end(), [](const BlockView& a, const BlockView& b) { return a.address < b.address; });
+  return views;
+}
+
+std::string CachingAllocator::out_of_memory_message() const {
+  return out_of_memory_ ? tidemark::out_of_memory_message(*out_of_memory_, rules_) : std::string();
+}
+
+}  // namespace tidemark

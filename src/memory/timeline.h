@@ -1,0 +1,37 @@
+// Memory over time, in as few points as asked for: of every stretch the highest one is kept, so that no peak is lost.
+#pragma once
+#include <vector>
+
+#include "memory/allocator.h"
+
+namespace tidemark {
+
+class Timeline {
+ public:
+  struct Point {
+    std::int64_t event = 0;  // how many events came before
+    Totals totals;
+    bool operator==(const Point&) const = default;
+  };
+
+  /// At most `points` points; at least 2.
+  explicit Timeline(std::size_t points = 2000);
+
+  /// The totals after the next event.
+  void add(const Totals& totals);
+
+  const std::vector<Point>& points() const { return points_; }
+  std::int64_t events() const { return events_; }
+  /// The first event at which allocated memory was highest, and the highest reserved memory.
+  const Point& allocated_peak() const { return allocated_peak_; }
+  std::int64_t reserved_peak_bytes() const { return reserved_peak_bytes_; }
+
+ private:
+  std::size_t most_points_;
+  std::int64_t events_ = 0, stretch_ = 1;  // events per point
+  std::vector<Point> points_;
+  Point allocated_peak_;
+  std::int64_t reserved_peak_bytes_ = 0;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,126 @@
+"""Bad input: one clear error each, with the right exit code, and nothing left behind."""
+
+import json
+
+import pytest
+
+USAGE, UNSUPPORTED = 2, 3
+
+
+def refused(done, code, *texts):
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("tidemark: ")
+    for text in texts:
+        assert text in done.stderr
+    return True
+
+
+def test_card_is_missing(tidemark):
+    refused(tidemark("run", "--", "python", "x.py"), USAGE, "--gpu is missing", "tidemark gpus", "h200")
+
+
+def test_card_does_not_exist(tidemark):
+    refused(tidemark("run", "--gpu", "h100-80g", "--", "python", "x.py"), USAGE, 'no card "h100-80g"', "did you mean h100-80gb?")
+
+
+def test_card_file_does_not_exist(tidemark):
+    refused(tidemark("run", "--gpu", "my.json", "--", "python", "x.py"), USAGE, "my.json", "No such file")
+
+
+@pytest.mark.parametrize("text, says", [("{", "not JSON"), ("[]", "expected an object"), ("{}", '"name" is missing'), ('{"nam": 1}', 'there is "nam"')])
+def test_card_file_is_wrong(tidemark, folders, text, says):
+    (folders / "work" / "my.json").write_text(text)
+    refused(tidemark("run", "--gpu", "my.json", "--", "python", "x.py"), USAGE, "my.json", says)
+
+
+@pytest.mark.parametrize("size, says", [("80G", "GB or GiB"), ("lots", "does not begin with a number"), ("-3GB", "negative"), ("1MiB", "less than the driver")])
+def test_memory_is_wrong(tidemark, size, says):
+    refused(tidemark("run", "--gpu", "h100-80gb", f"--memory={size}", "--", "python", "x.py"), USAGE, says)
+
+
+@pytest.mark.parametrize("option", ["--json", "--html", "--csv", "--snapshot"])
+def test_output_cannot_be_written(tidemark, option):
+    refused(tidemark("run", "--gpu", "t4", option, "no/such/folder/r", "--", "python", "x.py"), USAGE, option, "does not exist")
+
+
+def test_command_is_missing(tidemark):
+    refused(tidemark("run", "--gpu", "t4"), USAGE, "which program?")
+
+
+def test_command_does_not_exist(tidemark):
+    refused(tidemark("run", "--gpu", "t4", "--", "pyhton", "x.py"), USAGE, "command not found: pyhton")
+
+
+def test_command_is_a_script_without_its_interpreter(tidemark, script):
+    script("pass")
+    refused(tidemark("run", "--gpu", "t4", "--", "train.py"), USAGE, "command not found: train.py", "-- python train.py")
+
+
+def test_script_does_not_exist(tidemark, script, python):
+    script("pass")
+    refused(tidemark("run", "--gpu", "t4", "--", python, "trian.py"), USAGE, "the script trian.py does not exist", "did you mean train.py?")
+
+
+def test_interpreter_does_not_run(tidemark, folders):
+    broken = folders / "work" / "python"
+    broken.write_text("#!/bin/sh\necho broken >&2\nexit 9\n")
+    broken.chmod(0o755)
+    refused(tidemark("run", "--gpu", "t4", "--", broken, "-c", "1"), UNSUPPORTED, "does not run (exit code 9)", "broken")
+
+
+def test_no_torch(tidemark, script, folders, python):
+    (folders / "site" / "torch.py").write_text("")  # not torch, and it hides the real one if there is one
+    refused(tidemark("run", "--gpu", "t4", "--", python, script("pass")), UNSUPPORTED, "no torch in")
+
+
+def test_torch_without_cuda(tidemark, script, fake_torch, python):
+    fake_torch("2.11.0+cpu", None, with_library=False)
+    refused(tidemark("run", "--gpu", "t4", "--", python, script("pass")), UNSUPPORTED, "torch 2.11.0+cpu is built without CUDA", "install a CUDA build")
+
+
+def test_torch_for_rocm(tidemark, script, fake_torch, python):
+    fake_torch("2.11.0+rocm6.4", None, hip="6.4", with_library=False)
+    refused(tidemark("run", "--gpu", "t4", "--", python, script("pass")), UNSUPPORTED, "for ROCm, not for CUDA")
+
+
+def test_torch_is_too_old(tidemark, script, fake_torch, python):
+    fake_torch("2.5.1+cu124", "12.4")
+    refused(tidemark("run", "--gpu", "t4", "--", python, script("pass")), UNSUPPORTED, "torch 2.5.1+cu124 is too old", "2.6 or later")
+
+
+def test_torch_is_damaged(tidemark, script, fake_torch, python):
+    (fake_torch() / "lib" / "libtorch_cuda.so").write_bytes(b"\x7fELF")
+    refused(tidemark("run", "--gpu", "t4", "--", python, script("pass")), USAGE, "libtorch_cuda.so", "ends inside its header")
+
+
+def test_no_compiler(tidemark, script, fake_torch, python, folders):
+    fake_torch()
+    done = tidemark("run", "--gpu", "t4", "--", python, script("pass"), PATH=str(folders / "home"))
+    refused(done, UNSUPPORTED, "no C++ compiler was found", "install g++")
+
+
+def test_compiler_fails(tidemark, script, ready, python, environment):
+    with open(environment["CXX"], "w") as compiler:
+        compiler.write("#!/bin/sh\necho 'a.cpp:1: note: x' >&2\necho 'a.cpp:2:3: error: no such thing' >&2\nexit 1\n")
+    done = tidemark("run", "--gpu", "t4", "--", python, script("pass"))
+    assert done.returncode == UNSUPPORTED
+    assert "does not compile: a.cpp:2:3: error: no such thing" in done.stderr
+
+
+def test_program_never_uses_cuda(tidemark, script, ready, python):
+    done = tidemark("run", "--gpu", "t4", "--", python, script("print('hello')"))
+    assert done.returncode == UNSUPPORTED
+    assert done.stdout == "hello\n"
+    assert "without using CUDA" in done.stderr
+
+
+@pytest.mark.parametrize("arguments, says", [(["rnu"], "did you mean run?"), (["run", "--gppu", "t4", "--", "x"], "did you mean --gpu?"), (["run", "--steps", "0", "--", "x"], "--steps"), (["gpus", "--jsn"], "did you mean --json?")])
+def test_usage(tidemark, arguments, says):
+    refused(tidemark(*arguments), USAGE, says)
+
+
+def test_stored_report_is_wrong(tidemark, folders):
+    (folders / "work" / "r.json").write_text(json.dumps({"schema": "tidemark.report/2"}))
+    refused(tidemark("report", "r.json"), USAGE, "r.json", "tidemark.report/2")
+    refused(tidemark("report", "none.json"), USAGE, "none.json")

@@ -1,0 +1,52 @@
+"""The checks themselves find what they are for."""
+
+import pathlib
+
+import check_layers
+import check_sizes
+
+
+def write(root, name, text):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_layers_allow_what_stands_to_the_left(tmp_path):
+    write(tmp_path, "src/io/a.cpp", '#include "base/bytes.h"\n#include <nlohmann/json.hpp>\n#include "io/a.h"\n')
+    write(tmp_path, "apps/cli/main.cpp", '#include "io/a.h"\n#include <CLI/CLI.hpp>\n')
+    assert check_layers.check(tmp_path) == []
+
+
+def test_layers_refuse_the_other_direction(tmp_path):
+    write(tmp_path, "src/base/a.cpp", '#include "memory/card.h"\n')
+    write(tmp_path, "src/zoo/b.cpp", '#include "train/step.h"\n')
+    write(tmp_path, "src/memory/c.cpp", "#include <nlohmann/json.hpp>\n")
+    write(tmp_path, "virtual_gpu/d.cpp", '#include "io/report_json.h"\n')
+    found = "\n".join(check_layers.check(tmp_path))
+    for text in ("base must not include memory/card.h", "zoo must not include train/step.h", "c.cpp: only", "virtual_gpu must not include io"):
+        assert text in found
+
+
+def test_layers_refuse_folders_that_are_not_in_the_table(tmp_path):
+    write(tmp_path, "src/misc/a.cpp", "")
+    write(tmp_path, "src/base/deep/a.cpp", "")
+    assert len(check_layers.check(tmp_path)) == 2
+
+
+def test_sizes_find_long_cpp_functions(tmp_path):
+    body = "  x();\n" * 90
+    path = write(tmp_path, "a.cpp", f"namespace n {{\nint f(int a,\n      int b) {{\n{body}}}\nvoid g() {{\n  x();\n}}\n}}\n")
+    assert [p.split(": ")[1] for p in check_sizes.problems_of(path)] == ["a function of 92 lines, at most 80"]
+
+
+def test_sizes_take_no_class_or_namespace_for_a_function(tmp_path):
+    members = "  int f() { return 1; }\n" * 90
+    path = write(tmp_path, "a.h", f"class A : public B {{\n{members}}};\nnamespace x {{\n{members}}}\n")
+    assert list(check_sizes.problems_of(path)) == []
+
+
+def test_sizes_find_long_python_functions_and_files(tmp_path):
+    path = write(tmp_path, "a.py", "def f():\n" + "    x = 1\n" * 90 + "y = 1\n" * 600)
+    assert len(list(check_sizes.problems_of(path))) == 2

@@ -1,0 +1,79 @@
+#include "elf/stand_ins.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "elf/elf_stub.h"
+#include "support/temporary_folder.h"
+#include "support/throws.h"
+
+namespace tidemark::elf {
+namespace {
+
+using Names = std::set<std::string>;
+
+ElfFile file_with(std::vector<std::string_view> needed, std::vector<DynamicSymbol> symbols) {
+  ElfFile file;
+  file.needed = std::move(needed);
+  file.symbols = std::move(symbols);
+  return file;
+}
+
+TEST(PlanStandIns, StubsOnlyWhatNobodyDefines) {
+  const std::vector<ElfFile> users{file_with({"libcublas.so.13", "libc.so.6"}, {{"cublasCreate_v2", false},
+                                                                                {"cudaMalloc", false},
+                                                                                {"cuInit", false},
+                                                                                {"malloc", false},
+                                                                                {"cudaInTorch", false}}),
+                                   file_with({"libcudart.so.13"}, {{"cudaInTorch", true}, {"ncclSend", false}})};
+  const ElfFile gpu = file_with({}, {{"cudaMalloc", true}, {"ncclSend", false}});
+  const StandIns plan = plan_stand_ins(users, gpu);
+  EXPECT_EQ(plan.functions, (Names{"cublasCreate_v2", "ncclSend"}));
+  EXPECT_EQ(plan.libraries, (Names{"libcublas.so.13", "libcudart.so.13", "libcuda.so", "libcuda.so.1",
+                                   "libnvidia-ml.so", "libnvidia-ml.so.1"}));
+}
+
+class WriteStandIns : public testing::Test {
+ protected:
+  std::filesystem::path write(const char* name, const StubLibrary& library) {
+    const auto bytes = write_stub_library(library);
+    return folder_.write(name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(WriteStandIns, WritesAFolderThatLoads) {
+  const auto gpu = write("gpu/libtidemark_gpu.so", {this_machine(), "libtidemark_gpu.so", {}, "", {"cudaStandInTest"}});
+  const auto user = write("torch/libtorch_cuda.so", {this_machine(), "libtorch_cuda.so", {"libcudart.so.13"}, "", {}});
+  const auto out = folder_ / "out";
+  std::filesystem::create_directory(out);
+  const StandIns written = write_stand_ins(std::vector{user}, gpu, out);
+  EXPECT_TRUE(written.libraries.contains("libcudart.so.13"));
+  void* handle = ::dlopen((out / "libcudart.so.13").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr) << ::dlerror();
+  EXPECT_NE(::dlsym(handle, "cudaStandInTest"), nullptr);
+  ::dlclose(handle);
+}
+
+TEST_F(WriteStandIns, OnlyTorchItselfMustBeReadable) {
+  const auto gpu = write("libtidemark_gpu.so", {this_machine(), "libtidemark_gpu.so", {}, "", {}});
+  const auto other = folder_.write("bitsandbytes/libother.so", "INPUT(libother.so.1)");
+  const auto out = folder_ / "out";
+  std::filesystem::create_directory(out);
+  EXPECT_NO_THROW(write_stand_ins(std::vector{other}, gpu, out));
+  const auto torch = folder_.write("torch/libtorch_cuda.so", "broken");
+  const auto error = error_of([&] { write_stand_ins(std::vector{torch}, gpu, out); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->where(), torch.string());
+}
+
+TEST_F(WriteStandIns, FindsSharedLibrariesByName) {
+  for (const char* name : {"lib/b.so", "lib/a.so.1", "lib/c.py", "lib/d.sox", "lib/deep/e.so"}) folder_.write(name, "");
+  const auto found = shared_libraries(folder_ / "lib");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].filename(), "a.so.1");
+  EXPECT_TRUE(shared_libraries(folder_ / "nowhere").empty());
+}
+
+}  // namespace
+}  // namespace tidemark::elf

@@ -1,0 +1,71 @@
+#include "estimate/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "support/sample_report.h"
+
+namespace tidemark {
+namespace {
+
+TEST(Judge, AddsContextAndDriverToReserved) {
+  const Report report = sample_report();
+  EXPECT_EQ(report.peak.device_bytes, 61 * kGiB + kGiB / 2 + kGiB / 8);
+  EXPECT_EQ(report.fits, true);
+  EXPECT_EQ(report.verdict, "fits: peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+}
+
+TEST(Judge, FitsToTheLastByteAndNotOneMore) {
+  Report report = sample_report();
+  report.card.total_bytes = report.peak.device_bytes;
+  judge(report);
+  EXPECT_EQ(report.fits, true);
+  --report.card.total_bytes;
+  judge(report);
+  EXPECT_EQ(report.fits, false);
+  EXPECT_EQ(report.verdict, "does not fit: peak 61.6 GiB of 61.6 GiB, 1 B too much");
+}
+
+TEST(Judge, NamesTheAllocationThatFailed) {
+  Report report = sample_report();
+  report.oom = sample_oom();
+  judge(report);
+  EXPECT_EQ(report.fits, false);
+  EXPECT_EQ(report.verdict,
+            "does not fit: out of memory at step 1, backward, asking for 2.00 GiB with 78.0 GiB of 80.0 GiB in use");
+}
+
+TEST(Judge, OutOfMemoryWhileLoadingHasNoStep) {
+  Report report = sample_report();
+  report.oom = sample_oom();
+  report.oom->step = 0;
+  report.oom->in_use_bytes.reset();
+  judge(report);
+  EXPECT_EQ(report.verdict,
+            "does not fit: out of memory before the first step, asking for 2.00 GiB with 61.6 GiB of 80.0 GiB in use");
+}
+
+TEST(Judge, NamesTheBoundsWhenTheyStraddle) {
+  Report report = sample_report();
+  report.card.total_bytes = 62 * kGiB;
+  report.interval = Interval{60 * kGiB, 60 * kGiB, 61 * kGiB, 63 * kGiB, "the order of addresses"};
+  judge(report);
+  EXPECT_EQ(report.fits, std::nullopt);
+  EXPECT_EQ(report.verdict, "may not fit: peak between 61.6 GiB and 63.6 GiB of 62.0 GiB (the order of addresses)");
+}
+
+TEST(Judge, IgnoresAnIntervalOnOneSideOfTheLimit) {
+  Report report = sample_report();
+  report.interval = Interval{60 * kGiB, 60 * kGiB, 61 * kGiB, 63 * kGiB, "the order of addresses"};
+  judge(report);
+  EXPECT_EQ(report.fits, true);
+}
+
+TEST(Judge, RefusesNumbersThatDoNotAddUp) {
+  Report report = sample_report();
+  report.peak.reserved_bytes = INT64_MAX;
+  EXPECT_THROW(judge(report), Error);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,81 @@
+#include "io/report_json.h"
+
+#include <gtest/gtest.h>
+
+#include "support/sample_card.h"
+#include "support/sample_report.h"
+#include "support/throws.h"
+
+namespace tidemark::io {
+namespace {
+
+TEST(ReportJson, ComesBackFromItsOwnText) {
+  for (const bool with_everything : {false, true}) {
+    Report report = sample_report();
+    if (with_everything) {
+      report.oom = sample_oom();
+      report.interval = Interval{1, 2, 3, 4, "addresses"};
+    }
+    const std::string text = write_report(report);
+    EXPECT_EQ(write_report(read_report(text, "r.json")), text);
+  }
+}
+
+TEST(ReportJson, ReadsWhatAProcessKnows) {
+  const Report report = read_report(R"({"schema": "tidemark.report/1", "engine": "run",
+    "peak": {"allocated_bytes": 1, "reserved_bytes": 2, "step": 1, "phase": "load"}})",
+                                    "r.json");
+  EXPECT_EQ(report.peak.reserved_bytes, 2);
+  EXPECT_EQ(report.peak.phase, Phase::load);
+  EXPECT_EQ(report.fits, std::nullopt);
+  EXPECT_TRUE(report.steps.empty());
+}
+
+TEST(ReportJson, AnUndecidedVerdictIsNull) {
+  Report report = sample_report();
+  report.fits.reset();
+  EXPECT_NE(write_report(report).find("\"fits\": null"), std::string::npos);
+}
+
+TEST(ReportJson, ReplacesBytesThatAreNotText) {
+  Report report = sample_report();
+  report.at_peak.by_line[0].name = "\xff\xfe";
+  EXPECT_NO_THROW(read_report(write_report(report), "r.json"));
+}
+
+struct BadReport {
+  const char* name;
+  const char *from, *to;
+  const char* says;
+};
+
+class ReadReportRefuses : public testing::TestWithParam<BadReport> {};
+
+TEST_P(ReadReportRefuses, AndNamesThePlace) {
+  const std::string text = with(write_report(sample_report()), GetParam().from, GetParam().to);
+  const auto error = error_of([&] { read_report(text, "r.json"); });
+  ASSERT_TRUE(error);
+  EXPECT_NE(std::string(error->what()).find(GetParam().says), std::string::npos) << error->what();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reports, ReadReportRefuses,
+    testing::Values(
+        BadReport{"schema", "tidemark.report/1", "tidemark.report/9", "its schema is \"tidemark.report/9\""},
+        BadReport{"unknown", "\"engine\"", "\"colour\": 1, \"engine\"", "\"colour\" is not a known key"},
+        BadReport{"phase", "\"backward\"", "\"bakward\"", "\"bakward\" is not a phase (did you mean backward?)"},
+        BadReport{"step", "\"step\": 2", "\"step\": \"two\"", "peak: step: expected a whole number"},
+        BadReport{"in_a_list", "\"bytes\": 32212254720", "\"bytes\": -1", "by_category[0]: bytes"},
+        BadReport{"fits", "\"fits\": true", "\"fits\": 1", "fits: expected true or false"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(ReportJson, RefusesABackwardInterval) {
+  Report report = sample_report();
+  report.interval = Interval{2, 1, 3, 4, "addresses"};
+  const auto error = error_of([&] { read_report(write_report(report), "r.json"); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message(), "the lower bound is above the upper one");
+}
+
+}  // namespace
+}  // namespace tidemark::io

@@ -1,0 +1,63 @@
+#include "io/report_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/sample_report.h"
+
+namespace tidemark::io {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ReportText, BeginsWithTheVerdict) {
+  const Report report = sample_report();
+  EXPECT_EQ(report_to_text(report).find(report.verdict + "\n"), 0U);
+}
+
+TEST(ReportText, ShowsPeaksStepsAndCategories) {
+  const std::string text = report_to_text(sample_report());
+  EXPECT_THAT(text, HasSubstr("peak (step 2, backward)"));
+  EXPECT_THAT(text, HasSubstr("64,424,509,440"));
+  EXPECT_THAT(text, HasSubstr("activations       30.0 GiB  50.0 %"));
+  EXPECT_THAT(text, HasSubstr("assumed: routing is balanced at model.moe (3 times)"));
+  EXPECT_THAT(text, Not(HasSubstr("workspace")));  // nothing there
+}
+
+TEST(ReportText, FoldsLongListsIntoOthers) {
+  Report report = sample_report();
+  report.at_peak.by_module.clear();
+  for (int i = 0; i < 10; ++i) report.at_peak.by_module.push_back({"m" + std::to_string(i), kGiB});
+  EXPECT_THAT(report_to_text(report), HasSubstr("[2 others]  2.00 GiB"));
+}
+
+TEST(ReportText, StaysWithin36LinesAfterTheVerdict) {
+  Report report = sample_report();
+  report.oom = sample_oom();
+  report.interval = Interval{1, 2, 3, 4, "addresses"};
+  for (int i = 0; i < 20; ++i) {
+    report.steps.push_back(report.steps[0]);
+    report.assumptions.push_back(report.assumptions[0]);
+    report.at_peak.by_category.push_back({"c" + std::to_string(i), kGiB});
+    report.at_peak.by_module.push_back({std::string(200, 'm') + std::to_string(i), kGiB});
+  }
+  judge(report);
+  const std::string text = report_to_text(report);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 37) << text;
+  EXPECT_THAT(text, HasSubstr("…"));
+}
+
+TEST(ReportText, ShowsWhereMemoryRanOut) {
+  Report report = sample_report();
+  report.oom = sample_oom();
+  judge(report);
+  EXPECT_THAT(report_to_text(report), HasSubstr("\n  at train.py:12\n"));
+}
+
+TEST(ReportText, SurvivesAnEmptyReport) { EXPECT_NO_THROW(report_to_text(Report{})); }
+
+}  // namespace
+}  // namespace tidemark::io
