@@ -81,6 +81,7 @@ Status cuCtxPushCurrent_v2(void*) { return 0; }
 Status cuCtxPopCurrent_v2(void** context) { if (context) *context = the_context(); return 0; }
 Status cuCtxGetDevice(int* device) { *device = 0; return 0; }
 Status cuCtxSynchronize() { return 0; }
+Status cuCtxSetLimit(int, std::size_t) { return 0; }   // stack size, printf buffer: within the context's own memory
 Status cuCtxGetStreamPriorityRange(int* least, int* greatest) { *least = 0; *greatest = -5; return 0; }
 
 Status cuStreamCreate(void** stream, unsigned) { put_handle(stream); return 0; }
@@ -115,6 +116,13 @@ Status cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t byte
 Status cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void*) { copy(to, reinterpret_cast<const void*>(from), bytes); return 0; }
 Status cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, void*) { copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes); return 0; }
 
+/// Parts of a card (green contexts) are not offered; PyTorch then says that it cannot make one.
+Status cuDeviceGetDevResource(int, void*, int) { return abi::kNotSupported; }
+Status cuGreenCtxCreate(void**, void*, int, unsigned) { return abi::kNotSupported; }
+Status cuGreenCtxDestroy(void*) { return abi::kNotSupported; }
+Status cuGreenCtxStreamCreate(void**, void*, unsigned, int) { return abi::kNotSupported; }
+Status cuCtxFromGreenCtx(void**, void*) { return abi::kNotSupported; }
+
 Status cuPointerGetAttribute(void* data, int which, DevicePointer pointer) {
   if (!device_memory().owns(reinterpret_cast<void*>(pointer))) return abi::kInvalidValue;
   switch (which) {
@@ -124,6 +132,11 @@ Status cuPointerGetAttribute(void* data, int which, DevicePointer pointer) {
     case 9: *static_cast<int*>(data) = 0; return 0;                    // _DEVICE_ORDINAL
     default: return abi::kInvalidValue;
   }
+}
+Status cuPointerGetAttributes(unsigned count, const int* which, void** data, DevicePointer pointer) {
+  for (unsigned i = 0; i < count; ++i)
+    if (const Status status = cuPointerGetAttribute(data[i], which[i], pointer)) return status;
+  return 0;
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 
 #include "cuda_abi.h"
 #include "handles.h"
+#include "notes.h"
 
 using namespace tidemark;
 using abi::Status;
@@ -28,8 +29,8 @@ Status cudaEventRecord(void*, void*) { return 0; }
 Status cudaEventRecordWithFlags(void*, void*, unsigned) { return 0; }
 Status cudaEventQuery(void*) { return 0; }
 Status cudaEventSynchronize(void*) { return 0; }
-Status cudaEventElapsedTime(float* milliseconds, void*, void*) { *milliseconds = 1.0F; return 0; }
-Status cudaEventElapsedTime_v2(float* milliseconds, void*, void*) { *milliseconds = 1.0F; return 0; }
+Status cudaEventElapsedTime(float* milliseconds, void*, void*) { tidemark::note_time_asked(); *milliseconds = 1.0F; return 0; }
+Status cudaEventElapsedTime_v2(float* milliseconds, void*, void*) { tidemark::note_time_asked(); *milliseconds = 1.0F; return 0; }
 
 Status cudaProfilerStart() { return 0; }
 Status cudaProfilerStop() { return 0; }

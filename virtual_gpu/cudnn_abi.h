@@ -19,17 +19,20 @@ inline constexpr std::size_t kFirstDeviceLessVersion = 90'800;
 /// A backend descriptor, opaque.
 using Descriptor = void*;
 
+inline constexpr int kEngineDescriptor = 2;       // CUDNN_BACKEND_ENGINE_DESCRIPTOR
 inline constexpr int kDevicePropDescriptor = 38;  // CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR
+inline constexpr int kRuntimeCompilation = 0;     // CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION
 
 namespace type {                                  // cudnnBackendAttributeType_t
-inline constexpr int kVoidPointer = 6, kDescriptor = 15, kChar = 24;
+inline constexpr int kInt64 = 3, kVoidPointer = 6, kDescriptor = 15, kBehaviorNote = 19, kChar = 24;
 }
 namespace attribute {                             // cudnnBackendAttributeName_t
 inline constexpr int kHeuristicGraph = 201, kHeuristicDeviceProp = 204;
-inline constexpr int kPlanHandle = 400, kPlanDeviceProp = 407;
+inline constexpr int kConfigEngine = 300, kConfigWorkspaceSize = 303;
+inline constexpr int kPlanHandle = 400, kPlanConfig = 401, kPlanWorkspaceSize = 402, kPlanDeviceProp = 407;
 inline constexpr int kGraphHandle = 800;
 inline constexpr int kVariantPackWorkspace = 1003;
-inline constexpr int kEngineGraph = 1300, kEngineDeviceProp = 1307;
+inline constexpr int kEngineGraph = 1300, kEngineBehaviorNote = 1305, kEngineDeviceProp = 1307;
 inline constexpr int kDevicePropId = 2700, kDevicePropHandle = 2701, kDevicePropJson = 2702;
 }
 

@@ -3,6 +3,7 @@
 // MHA.cpp), and that nothing is executed.  So which engine is taken, and how much workspace, is the real library's answer,
 // and the order in which plans are tried is PyTorch's own.
 #include "cudnn_abi.h"
+#include "cudnn_plan.h"
 #include "cudnn_real.h"
 #include "notes.h"
 
@@ -29,12 +30,15 @@ Status cudnnBackendCreateDescriptor(int kind, Descriptor* descriptor) {
 
 Status cudnnBackendDestroyDescriptor(Descriptor descriptor) {
   const Real* r = real();
-  return r ? r->destroy(descriptor) : kNotInitialized;
+  if (!r) return kNotInitialized;
+  forget_plan(descriptor);
+  return r->destroy(descriptor);
 }
 
 Status cudnnBackendFinalize(Descriptor descriptor) {
   const Real* r = real();
-  return r ? r->finalize(descriptor) : kNotInitialized;
+  if (!r) return kNotInitialized;
+  return leave_unbuilt(*r, descriptor) ? kSuccess : r->finalize(descriptor);
 }
 
 Status cudnnBackendSetAttribute(Descriptor descriptor, int name, int kind, std::int64_t count, const void* values) {
@@ -52,6 +56,7 @@ Status cudnnBackendSetAttribute(Descriptor descriptor, int name, int kind, std::
   }
   const Status status = r->set(descriptor, name, kind, count, values);
   if (status != kSuccess) return status;
+  if (name == attribute::kPlanConfig) note_plan(descriptor, *static_cast<const Descriptor*>(values));
   // Both take the card besides their graph, and PyTorch sets the graph exactly once.
   if (name == attribute::kHeuristicGraph) return give_card(*r, descriptor, attribute::kHeuristicDeviceProp);
   if (name == attribute::kEngineGraph) return give_card(*r, descriptor, attribute::kEngineDeviceProp);
@@ -60,7 +65,14 @@ Status cudnnBackendSetAttribute(Descriptor descriptor, int name, int kind, std::
 
 Status cudnnBackendGetAttribute(Descriptor descriptor, int name, int kind, std::int64_t room, std::int64_t* count, void* values) {
   const Real* r = real();
-  return r ? r->get(descriptor, name, kind, room, count, values) : kNotInitialized;
+  if (!r) return kNotInitialized;
+  if (std::int64_t bytes = 0; unbuilt_workspace(descriptor, &bytes)) {
+    if (name != attribute::kPlanWorkspaceSize) return kNotSupported;   // its compiled form, which nobody asks for without running it
+    if (count) *count = 1;
+    if (room > 0) *static_cast<std::int64_t*>(values) = bytes;
+    return kSuccess;
+  }
+  return r->get(descriptor, name, kind, room, count, values);
 }
 
 Status cudnnBackendExecute(void*, Descriptor, Descriptor variant_pack) {

@@ -45,8 +45,10 @@ bool make_card(Real& r) {
 const Real* load() {
   // CUDA 13 has no code below compute capability 7.5 (release notes of CUDA 13.0), so its cuDNN cannot run there whatever it answers.
   const Card& c = tidemark::card();
-  if (c.cuda_major >= 13 && c.compute_capability_major * 10 + c.compute_capability_minor < 75)
-    return refuse("no CUDA 13 library runs on a card before Turing", c.name.c_str());
+  if (c.cuda_major >= 13 && c.compute_capability_major * 10 + c.compute_capability_minor < 75) {
+    std::fprintf(stderr, "tidemark: cuDNN: no CUDA 13 library runs on a card before Turing: %s; take a torch for CUDA 12\n", c.name.c_str());
+    return nullptr;
+  }
   const std::string folder = find_folder();
   if (folder.empty()) return refuse("not found", "");
   // The graph library alone: heuristics and engines are loaded by it, the old interface's libraries are not needed.

@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <cstring>
-#include <deque>
+#include <vector>
 
 #include "device_memory.h"
 
@@ -10,7 +10,9 @@ namespace tidemark {
 namespace {
 
 std::atomic<void (*)(const void*, int)> on_role{nullptr};
-thread_local std::deque<std::int64_t> promised_counts;
+struct Promise { std::int64_t count; bool open; };
+thread_local std::vector<Promise> promises;   // one for each operation that is running; operations nest
+std::atomic<long> times_asked{0};
 thread_local bool float_data = false;
 
 }  // namespace
@@ -20,18 +22,21 @@ void note_role(const void* pointer, Role role) {
 }
 
 bool take_promised_count(void* destination, std::size_t bytes) {
-  if (promised_counts.empty() || (bytes != sizeof(std::int32_t) && bytes != sizeof(std::int64_t))) return false;
-  std::memcpy(destination, &promised_counts.front(), bytes);   // little-endian: the low half is the 32-bit value
-  promised_counts.pop_front();
+  if (promises.empty() || !promises.back().open || (bytes != sizeof(std::int32_t) && bytes != sizeof(std::int64_t))) return false;
+  std::memcpy(destination, &promises.back().count, bytes);   // little-endian: the low half is the 32-bit value
+  promises.back().open = false;
   return true;
 }
+
+void note_time_asked() { times_asked.fetch_add(1, std::memory_order_relaxed); }
 
 bool data_is_float() { return float_data; }
 
 }  // namespace tidemark
 
 void tidemark_on_role(void (*callback)(const void*, int)) { tidemark::on_role = callback; }
-void tidemark_promise_count(std::int64_t count) { tidemark::promised_counts.push_back(count); }
-void tidemark_forget_promises() { tidemark::promised_counts.clear(); }
+void tidemark_promise_count(std::int64_t count) { tidemark::promises.push_back({count, true}); }
+void tidemark_withdraw_promise() { if (!tidemark::promises.empty()) tidemark::promises.pop_back(); }
+long tidemark_times_asked() { return tidemark::times_asked.load(); }
 void tidemark_data_is_float(bool yes) { tidemark::float_data = yes; }
 void tidemark_fill(void* pointer, int value, std::size_t bytes) { tidemark::fill(pointer, value, bytes); }

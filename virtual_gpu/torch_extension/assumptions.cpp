@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "python_frames.h"
+#include "stand_in.h"
 
 namespace tidemark {
 namespace {
@@ -19,17 +20,21 @@ Assumptions& all() {
   return *the;
 }
 
-}  // namespace
-
-void assume(const std::string& what) {
-  const std::uint32_t line = python_line();
+void note(const std::string& what, std::uint32_t line) {
   const std::lock_guard lock(all().mutex);
   ++all().counts[{what, line}];
 }
 
+}  // namespace
+
+void assume(const std::string& what) { note(what, python_line()); }
+void assume_everywhere(const std::string& what) { note(what, 0); }
+
 std::string assumptions_text() {
   const std::lock_guard lock(all().mutex);
   std::string text;
+  if (const long asked = tidemark_times_asked())
+    text += std::to_string(asked) + "\ttimes measured on the device: 1 ms each, so autotuning takes the first configuration\t" + line_text(0) + "\n";
   for (const auto& [key, count] : all().counts)
     text += std::to_string(count) + "\t" + key.first + "\t" + line_text(key.second) + "\n";
   return text;

@@ -54,42 +54,94 @@ std::int64_t integer_argument(const Arguments& arguments, std::size_t position, 
   return position < arguments.size() && arguments[position].isInt() ? arguments[position].toInt() : otherwise;
 }
 
+enum class Decision { zeros, ones, in_order, silent_zeros };
+
+struct Rule {
+  const char* name;
+  Decision decision;
+  const char* said;
+};
+
+/// What is decided, and how it is said.  Operations that are not named give zeros, and are named in what is said.
+constexpr Rule kRules[] = {
+    {"aten::isfinite", Decision::ones, "float data is finite"},
+    {"aten::ne", Decision::ones, "comparison (ne) of float data: true"},
+    {"aten::isnan", Decision::zeros, "float data is finite"},
+    {"aten::isinf", Decision::zeros, "float data is finite"},
+    {"aten::isposinf", Decision::zeros, "float data is finite"},
+    {"aten::isneginf", Decision::zeros, "float data is finite"},
+    {"aten::argmax", Decision::zeros, "argmax of float data: 0"},
+    {"aten::argmin", Decision::zeros, "argmin of float data: 0"},
+    {"aten::max", Decision::zeros, "position of the maximum of float data: 0"},
+    {"aten::min", Decision::zeros, "position of the minimum of float data: 0"},
+    {"aten::_to_copy", Decision::zeros, "float data turned into integers: 0"},
+    {"aten::copy_", Decision::zeros, "float data turned into integers: 0"},
+    {"aten::any", Decision::zeros, "any of float data: false"},
+    {"aten::all", Decision::zeros, "all of float data: false"},
+    {"aten::sort", Decision::in_order, "sort of float data: order as it stands"},
+    {"aten::argsort", Decision::in_order, "sort of float data: order as it stands"},
+    {"aten::multinomial", Decision::in_order, "multinomial draw from float weights: the first ones"},
+    {"aten::_unique2", Decision::in_order, nullptr},   // sized_results.cpp says it;
+    {"aten::empty_like", Decision::silent_zeros, nullptr},
+};
+
+/// Masks, seeds and positions that kernels hand to their own backward kernels: no decision hangs on them.
+bool is_for_kernels_alone(const std::string& name) {
+  for (const char* part : {"dropout", "attention", "max_pool", "_norm", "rnn", "cudnn", "fractional", "rrelu", "_like", "linalg", "_lu", "flash", "efficient"})
+    if (name.find(part) != std::string::npos) return true;
+  return false;
+}
+
+bool compares(const std::string& name) {
+  return one_of(name, {"aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::eq", "aten::isclose", "aten::signbit", "aten::logical_not", "aten::logical_and", "aten::logical_or", "aten::logical_xor"});
+}
+
+Rule rule_for(const std::string& name) {
+  for (const Rule& rule : kRules)
+    if (name == rule.name) return rule;
+  return {nullptr, is_for_kernels_alone(name) ? Decision::silent_zeros : Decision::zeros, nullptr};
+}
+
+void say(const Rule& rule, const std::string& name) {
+  if (rule.said) return assume(rule.said);
+  if (rule.name || rule.decision == Decision::silent_zeros) return;
+  const std::string plain = name.substr(name.find("::") + 2);
+  assume(compares(name) ? "comparison (" + plain + ") of float data: false" : "integers that " + plain + " computes from float data: 0");
+}
+
+/// The dimension along which indices run: sort(self, dim, …), sort.stable(self, stable, dim, …), otherwise the last.
+std::int64_t order_dimension(const Arguments& arguments) {
+  const std::int64_t first = integer_argument(arguments, 1, -1);
+  return arguments.size() > 1 && arguments[1].isInt() ? first : integer_argument(arguments, 2, -1);
+}
+
+void decide_top_k(const Arguments& arguments, const at::Tensor& output) {
+  const at::Tensor& scores = arguments[0].toTensor();
+  const std::int64_t dim = integer_argument(arguments, 2, -1);
+  if (dim == -1 || dim == scores.dim() - 1) {
+    fill_with_routing(output, scores.size(-1));
+    assume(the_routing.skew > 0 ? "top-k of float scores: skewed routing" : "top-k of float scores: balanced routing");
+  } else {
+    fill_in_order(output, dim);
+    assume("top-k of float scores: the first k");
+  }
+}
+
 }  // namespace
 
 void set_routing(Routing routing) { the_routing = routing; }
 
 void decide(const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs) {
-  const std::string& name = plan.name;
   for (const at::Tensor& output : outputs) {
     if (output.numel() == 0) continue;
-    if (name == "aten::topk") {
-      const at::Tensor& scores = arguments[0].toTensor();
-      const std::int64_t dim = integer_argument(arguments, 2, -1);
-      if (dim == -1 || dim == scores.dim() - 1) {
-        fill_with_routing(output, scores.size(-1));
-        assume(the_routing.skew > 0 ? "top-k of float scores: skewed routing" : "top-k of float scores: balanced routing");
-      } else {
-        fill_in_order(output, dim);
-        assume("top-k of float scores: the first k");
-      }
-    } else if (one_of(name, {"aten::sort", "aten::argsort"})) {
-      const std::size_t dim_position = arguments.size() > 1 && arguments[1].isInt() ? 1 : 2;
-      fill_in_order(output, integer_argument(arguments, dim_position, -1));
-      assume("sort of float data: order as it stands");
-    } else if (name == "aten::multinomial") {
-      fill_in_order(output, -1);
-      assume("multinomial draw from float weights: the first ones");
-    } else if (one_of(name, {"aten::isfinite", "aten::ne"})) {
-      fill_with(output, true);
-      assume(name == "aten::ne" ? "comparison (ne) of float data: true" : "float data is finite");
-    } else {
-      fill_with(output, false);
-      if (one_of(name, {"aten::isnan", "aten::isinf"})) assume("float data is finite");
-      else if (one_of(name, {"aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::eq", "aten::isclose", "aten::logical_not", "aten::logical_and", "aten::logical_or"}))
-        assume("comparison (" + name.substr(6) + ") of float data: false");
-      else if (one_of(name, {"aten::argmax", "aten::argmin"})) assume(name.substr(6) + " of float data: 0");
-      else if (one_of(name, {"aten::_to_copy", "aten::copy_"})) assume("float data turned into integers: 0");
+    if (plan.name == "aten::topk") {
+      decide_top_k(arguments, output);
+      continue;
     }
+    const Rule rule = rule_for(plan.name);
+    if (rule.decision == Decision::in_order) fill_in_order(output, plan.name == "aten::multinomial" || plan.sized_by_data ? -1 : order_dimension(arguments));
+    else fill_with(output, rule.decision == Decision::ones);
+    say(rule, plan.name);
   }
 }
 

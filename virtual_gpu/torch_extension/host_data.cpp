@@ -75,7 +75,7 @@ bool skip_host_data(const c10::OperatorHandle& op, const OpPlan& plan, torch::ji
   const at::Tensor self = first.toTensor();
   const bool random = draws_at_random(plan.name);
   if (random || (unknown().holds(self) && works_in_place_elementwise(plan.name))) {
-    if (random) assume("random initialisation on the host: skipped (float data is not computed)");
+    if (random) assume_everywhere("random initialisation on the host: skipped (float data is not computed)");
     unknown().add(self);
     leave_only(stack, count, self);
     return true;

@@ -99,14 +99,11 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& fn) {
   return saved;
 }
 
-void on_end(const at::RecordFunction&, at::ObserverContext* context) {
+void on_end(const at::RecordFunction& fn, at::ObserverContext* context) {
   --depth;
-  if (context) {
-    const std::uint32_t module = now.module;
-    const bool in_backward = static_cast<Saved*>(context)->context.backward;
-    now = static_cast<Saved*>(context)->context;
-    if (!in_backward) now.module = module == now.module ? module : now.module;
-  }
+  // What the engine does with a node's results (sums, casts) before it takes the next node belongs to that node.
+  const bool engine_goes_on = fn.scope() == at::RecordScope::BACKWARD_FUNCTION && depth == 1;
+  if (context && !engine_goes_on) now = static_cast<Saved*>(context)->context;
 }
 
 Action action_of(TraceEntry::Action action, bool* known) {
@@ -122,6 +119,15 @@ Action action_of(TraceEntry::Action action, bool* known) {
   }
 }
 
+/// Until something is known about the block itself (`mark`).
+Category category_by_phase(Phase phase) {
+  switch (phase) {
+    case Phase::forward: case Phase::backward: return Category::activations;
+    case Phase::optimizer: return Category::workspace;   // what an optimizer keeps is marked as its state
+    default: return Category::other;
+  }
+}
+
 void on_event(const TraceEntry& entry) {
   bool known = false;
   const Action action = action_of(entry.action_, &known);
@@ -130,7 +136,7 @@ void on_event(const TraceEntry& entry) {
   const auto phase = now.backward ? Phase::backward : static_cast<Phase>(log().phase.load());
   Event event{static_cast<std::uint64_t>(entry.addr_), static_cast<std::int64_t>(entry.size_), stats.active_bytes[0].current,
               reinterpret_cast<std::uint64_t>(entry.stream_), now.operation, now.module, now.line, action, phase,
-              phase == Phase::forward || phase == Phase::backward ? Category::activations : Category::other, now.backward};
+              category_by_phase(phase), now.backward};
   const std::lock_guard lock(log().mutex);
   if (log().events.size() >= kLoggedAtMost) {
     log().truncated = true;
@@ -141,14 +147,17 @@ void on_event(const TraceEntry& entry) {
   log().events.push_back(event);
 }
 
-/// Files the live block that holds `address` under `category`.
-void mark(std::uint64_t address, Category category) {
+/// Files the live block that holds `address` under `category`, and under `module` if one is given.
+void mark(std::uint64_t address, Category category, std::uint32_t module = 0) {
   const std::lock_guard lock(log().mutex);
   auto after = log().live.upper_bound(address);
   if (after == log().live.begin()) return;
   const auto& [start, index] = *std::prev(after);
   Event& event = log().events[index];
-  if (address < start + static_cast<std::uint64_t>(std::max<std::int64_t>(event.requested_bytes, 1))) event.category = category;
+  if (address < start + static_cast<std::uint64_t>(std::max<std::int64_t>(event.requested_bytes, 1))) {
+    event.category = category;
+    if (module) event.module = module;
+  }
 }
 
 void on_role(const void* pointer, int role) {
@@ -159,7 +168,7 @@ void on_role(const void* pointer, int role) {
 
 void start_observing() {
   c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker(&on_event);
-  at::addGlobalCallback(at::RecordFunctionCallback(&on_start, &on_end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
+  at::addGlobalCallback(at::RecordFunctionCallback(&on_start, &on_end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   tidemark_on_role(&on_role);
 }
 
@@ -200,8 +209,9 @@ std::size_t tidemark_event_count() {
 }
 const void* tidemark_events() { return log().events.data(); }
 bool tidemark_events_truncated() { return log().truncated; }
-void tidemark_mark(const std::uint64_t* addresses, std::size_t count, int category) {
-  for (std::size_t i = 0; i < count; ++i) mark(addresses[i], static_cast<Category>(category));
+/// `pairs`: address and module number, in turn.
+void tidemark_mark(const std::uint64_t* pairs, std::size_t count, int category) {
+  for (std::size_t i = 0; i < count; ++i) mark(pairs[2 * i], static_cast<Category>(category), static_cast<std::uint32_t>(pairs[2 * i + 1]));
 }
 void tidemark_note_empty_cache() {
   const std::lock_guard lock(log().mutex);

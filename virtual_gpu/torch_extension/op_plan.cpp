@@ -14,21 +14,36 @@ bool leaves_memory_uninitialised(const std::string& name) {
   return false;
 }
 
+bool is_collective(const std::string& name) { return starts_with(name, "c10d::") || starts_with(name, "_c10d_functional::"); }
+
+bool is_sized_by_data(const std::string& name) {
+  for (const char* candidate : {"aten::nonzero", "aten::_unique", "aten::_unique2", "aten::unique_consecutive", "aten::unique_dim", "aten::unique_dim_consecutive", "aten::_coalesce"})
+    if (name == candidate) return true;
+  return false;
+}
+
 OpPlan make_plan(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpPlan plan;
   plan.name = schema.name();
+  bool has_generator = false;
+  if (is_collective(plan.name)) return plan;   // what other ranks send is no function of the arguments: libnccl's stand-in answers
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
     if (argument.alias_info() && argument.alias_info()->isWrite()) plan.written.push_back(i);
-    if (argument.name() == "generator") plan.has_generator = true;
+    has_generator |= argument.name() == "generator";
   }
   for (const c10::Argument& result : schema.returns()) {
     const auto kind = result.type()->kind();
     const bool tensor = kind == c10::TypeKind::TensorType || kind == c10::TypeKind::ListType;
     if (tensor && !result.alias_info()) plan.returns_fresh = true;
-    if (kind == c10::TypeKind::BoolType || kind == c10::TypeKind::NumberType || kind == c10::TypeKind::IntType) plan.returns_scalar = true;
   }
+  // Other numbers that operations return (is_coalesced, q_zero_point, …) describe tensors; no data is read for them.
+  plan.reads_scalar = plan.name == "aten::_local_scalar_dense" || plan.name == "aten::equal";
+  plan.sized_by_data = is_sized_by_data(plan.name);
+  plan.overwrites = plan.name == "aten::copy_" || plan.name == "aten::fill_" || schema.overload_name().find("out") != std::string::npos;
+  plan.zeroes = plan.name == "aten::zero_" || plan.name == "aten::zeros" || plan.name == "aten::zeros_like" || plan.name == "aten::new_zeros";
+  plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
   plan.uninitialised = leaves_memory_uninitialised(plan.name);
   return plan;
 }

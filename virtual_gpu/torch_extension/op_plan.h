@@ -11,11 +11,14 @@ struct OpPlan {
   std::string name;                       // "aten::nonzero"
   std::vector<std::size_t> written;       // arguments that are written (`Tensor(a!)`), by position
   bool returns_fresh = false;             // at least one returned tensor is no view or alias of an argument
-  bool returns_scalar = false;            // returns a number or a boolean read from the device
+  bool reads_scalar = false;              // returns a number that it reads from the device
+  bool sized_by_data = false;             // its result's size is read from the device
   bool uninitialised = false;             // empty, resize_, set_ …: memory without data
-  bool has_generator = false;
+  bool overwrites = false;                // what it writes, it writes as a whole: copy_, fill_, out=
+  bool zeroes = false;                    // zero_ and zeros: the stand-in's memset does it, without touching a page
+  bool draws_inside = false;              // random, but by another operation that it calls: that one has the generator
 
-  bool matters() const { return returns_fresh || returns_scalar || !written.empty(); }
+  bool matters() const { return returns_fresh || reads_scalar || !written.empty(); }
 };
 
 /// The plan of `op`; cached per thread.

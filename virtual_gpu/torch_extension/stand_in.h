@@ -6,7 +6,8 @@
 extern "C" {
 void tidemark_on_role(void (*callback)(const void* pointer, int role));
 void tidemark_promise_count(std::int64_t count);
-void tidemark_forget_promises();
+void tidemark_withdraw_promise();
+long tidemark_times_asked();
 void tidemark_data_is_float(bool yes);
 void tidemark_fill(void* pointer, int value, std::size_t bytes);
 }

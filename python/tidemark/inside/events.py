@@ -5,12 +5,15 @@ difference to the next event.
 """
 
 import ctypes
+import os
 import struct
+import sys
 
 from . import door
 from .phases import NAMES as PHASES
 
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, OUT_OF_MEMORY, EMPTY_CACHE = range(7)
+OPERATIONS, MODULES, LINES = range(3)   # kinds of interned text
 CATEGORIES = ("other", "parameters", "gradients", "optimizer_state", "activations", "workspace", "communication")
 _LAYOUT = struct.Struct("<QqqQIIIBBBB")   # struct Event, event_log.h
 
@@ -67,4 +70,13 @@ class Events:
 def texts(kind):
     """Interned texts: 0 operations, 1 modules, 2 lines."""
     library = door.library()
-    return [library.tidemark_text(kind, i).decode(errors="replace") for i in range(library.tidemark_text_count(kind))]
+    found = [library.tidemark_text(kind, i).decode(errors="replace") for i in range(library.tidemark_text_count(kind))]
+    return [short_path(text) for text in found] if kind == LINES else found
+
+
+def short_path(path):
+    """A file as its reader knows it: relative to the folder of packages that holds it, or to the working directory."""
+    for folder in sorted({p for p in (*sys.path, os.getcwd()) if p}, key=len, reverse=True):
+        if path.startswith(folder.rstrip("/") + "/"):
+            return path[len(folder.rstrip("/")) + 1 :]
+    return path

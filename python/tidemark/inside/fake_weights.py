@@ -1,24 +1,34 @@
 """`--fake-weights`: checkpoints that are all shape and no data.
 
-`from_pretrained` on a folder (or hub name in the local cache) that has a config.json and no weights finds a safetensors file all the
-same: its header names every tensor of the model, its data is a hole in a sparse file.  The library's own loading code then runs
-unmodified, so the order and the size of what it allocates are those of a real load.
+`from_pretrained` on a folder (or a hub name whose configuration is in the local cache) finds a safetensors file, whether or not there
+are weights: its header names every tensor of the model, its data is a hole in a sparse file.  The library's own loading code then runs
+unmodified, so the order and the size of what it allocates are those of a real load.  Order and dtype in the file are those of a
+checkpoint that `save_pretrained` wrote; published ones are often split over several files, which no allocation depends on.
 """
 
+import copy
+import functools
 import json
 import os
+import shutil
 import struct
 import tempfile
 
-_DTYPES = {"torch.float32": ("F32", 4), "torch.float16": ("F16", 2), "torch.bfloat16": ("BF16", 2), "torch.float64": ("F64", 8), "torch.int64": ("I64", 8),
-           "torch.int32": ("I32", 4), "torch.int16": ("I16", 2), "torch.int8": ("I8", 1), "torch.uint8": ("U8", 1), "torch.bool": ("BOOL", 1)}
+_DTYPES = {
+    "float64": ("F64", 8), "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1),
+    "int64": ("I64", 8), "int32": ("I32", 4), "int16": ("I16", 2), "int8": ("I8", 1), "uint8": ("U8", 1), "bool": ("BOOL", 1),
+}
+_WEIGHTS = (".safetensors", ".bin", ".safetensors.index.json", ".bin.index.json", ".h5", ".msgpack", ".gguf")
 
 
 def write_sparse_safetensors(path, tensors):
     """`tensors`: {name: meta tensor}.  The file has its full length and no blocks beyond the header."""
+    def described(tensor):
+        return _DTYPES[str(tensor.dtype).removeprefix("torch.")]
+
     header, offset = {"__metadata__": {"format": "pt"}}, 0
-    for name, tensor in tensors.items():
-        code, width = _DTYPES[str(tensor.dtype)]
+    for name, tensor in sorted(tensors.items(), key=lambda item: (-described(item[1])[1], item[0])):   # the order of safetensors.save_file
+        code, width = described(tensor)
         size = tensor.numel() * width
         header[name] = {"dtype": code, "shape": list(tensor.shape), "data_offsets": [offset, offset + size]}
         offset += size
@@ -30,36 +40,103 @@ def write_sparse_safetensors(path, tensors):
 
 
 def patch_transformers():
-    import transformers
+    from transformers.modeling_utils import PreTrainedModel
 
-    real = transformers.PreTrainedModel.from_pretrained.__func__
+    real = PreTrainedModel.from_pretrained.__func__
 
-    def from_pretrained(cls, name, *args, config=None, **kwargs):
-        folder = _folder_with_hole(cls, transformers, name, config, kwargs)
-        return real(cls, folder or name, *args, config=config if folder is None else None, **kwargs)
+    @functools.wraps(real)
+    def from_pretrained(cls, pretrained_model_name_or_path, *args, config=None, **kwargs):
+        if pretrained_model_name_or_path is None or kwargs.get("state_dict") is not None or kwargs.get("gguf_file"):
+            return real(cls, pretrained_model_name_or_path, *args, config=config, **kwargs)
+        loaded = config if hasattr(config, "to_dict") else _transformers_config(config or pretrained_model_name_or_path, kwargs)
+        folder = _folder_like(pretrained_model_name_or_path, kwargs)
+        if not os.path.exists(os.path.join(folder, "config.json")):
+            loaded.save_pretrained(folder)
+        write_sparse_safetensors(os.path.join(folder, "model.safetensors"), _transformers_tensors(cls, loaded))
+        return real(cls, folder, *args, config=config, **{**kwargs, **_plain_names(kwargs)})
 
-    transformers.PreTrainedModel.from_pretrained = classmethod(from_pretrained)
+    PreTrainedModel.from_pretrained = classmethod(from_pretrained)
 
 
-def _folder_with_hole(cls, transformers, name, config, kwargs):
-    """A temporary folder with the config and a sparse checkpoint, or None where `name` has weights of its own."""
+def patch_diffusers():
+    from diffusers.models.modeling_utils import ModelMixin
+
+    real = ModelMixin.from_pretrained.__func__
+
+    @functools.wraps(real)
+    def from_pretrained(cls, pretrained_model_name_or_path, **kwargs):
+        import torch
+
+        config = cls.load_config(pretrained_model_name_or_path, **_of(kwargs, "subfolder", "revision", "cache_dir", "token", "local_files_only"))
+        with torch.device("meta"):
+            model = cls.from_config(config)
+        folder = _folder_like(None, kwargs)
+        model.save_config(folder)
+        write_sparse_safetensors(os.path.join(folder, "diffusion_pytorch_model.safetensors"), _stored_once(model))
+        return real(cls, folder, **{**kwargs, **_plain_names(kwargs)})
+
+    ModelMixin.from_pretrained = classmethod(from_pretrained)
+
+
+def _transformers_config(name, kwargs):
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(name, **_of(kwargs, "revision", "trust_remote_code", "cache_dir", "subfolder", "token", "local_files_only"))
+
+
+def _transformers_tensors(cls, config):
+    """{name: meta tensor} of the checkpoint that the model would be saved as, in the dtype that its configuration names."""
     import torch
 
-    if name and os.path.isdir(str(name)) and any(f.endswith((".safetensors", ".bin")) for f in os.listdir(str(name))):
-        return None
-    if config is None:
-        config = transformers.AutoConfig.from_pretrained(name, **{k: kwargs[k] for k in ("revision", "trust_remote_code", "cache_dir") if k in kwargs})
-    dtype = kwargs.get("dtype") or kwargs.get("torch_dtype") or getattr(config, "dtype", None) or torch.float32
-    dtype = dtype if isinstance(dtype, torch.dtype) else getattr(torch, str(dtype).replace("torch.", ""), None) or getattr(config, "dtype", None) or torch.float32
-    with torch.device("meta"):
-        before = torch.get_default_dtype()
-        torch.set_default_dtype(dtype)
-        try:
+    config = copy.deepcopy(config)
+    config._attn_implementation = "eager"   # any will do to make the parameters; others ask for their packages
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(_stored_dtype(config))
+    try:
+        with torch.device("meta"):
             model = cls._from_config(config)
-        finally:
-            torch.set_default_dtype(before)
-    tied = set(getattr(model, "all_tied_weights_keys", None) or getattr(model, "_tied_weights_keys", None) or ())
+    finally:
+        torch.set_default_dtype(before)
+    tensors = _stored_once(model)
+    try:
+        from transformers.core_model_loading import revert_weight_conversion   # since 5: fused experts are stored one by one
+    except ImportError:
+        return tensors
+    return dict(revert_weight_conversion(model, tensors))
+
+
+def _stored_dtype(config):
+    import torch
+
+    dtype = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None) or torch.float32
+    return dtype if isinstance(dtype, torch.dtype) else getattr(torch, str(dtype).removeprefix("torch."), torch.float32)
+
+
+def _stored_once(model):
+    """The state dict less the second and further names of tied tensors."""
+    seen, kept = set(), {}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            kept[name] = tensor
+    return kept
+
+
+def _folder_like(name, kwargs):
+    """A new folder in the run's own, with everything of a local checkpoint but its weights."""
     folder = tempfile.mkdtemp(dir=os.environ["TIDEMARK_RUN_DIR"], prefix="weights-")
-    config.save_pretrained(folder)
-    write_sparse_safetensors(os.path.join(folder, "model.safetensors"), {k: v for k, v in model.state_dict().items() if k not in tied})
+    source = os.path.join(str(name), kwargs.get("subfolder") or "") if name else ""
+    for entry in os.listdir(source) if os.path.isdir(source) else ():
+        if os.path.isfile(os.path.join(source, entry)) and not entry.endswith(_WEIGHTS):
+            shutil.copy(os.path.join(source, entry), folder)
     return folder
+
+
+def _plain_names(kwargs):
+    """Options that say where in a checkpoint the weights are, undone where they were given."""
+    undone = {"subfolder": "", "variant": None, "use_safetensors": None, "revision": "main"}
+    return {key: value for key, value in undone.items() if key in kwargs}
+
+
+def _of(kwargs, *names):
+    return {name: kwargs[name] for name in names if kwargs.get(name) is not None}

@@ -1,37 +1,77 @@
 """Which `nn.Module` is running, by the name that `named_modules` gives it.
 
 `Module.__call__` is wrapped by a function that keeps what the original keeps (its arguments, until it returns) and nothing more;
-module hooks would do the same work but put every module on PyTorch's slow path.
+module hooks would do the same work but put every module on PyTorch's slow path.  Modules are remembered weakly: a model that the
+program drops must go.
 """
 
-from . import door, phases
+import gc
+import weakref
+
+from . import door, marks, phases
 
 
 class _Names:
-    """Module ids by object; filled from the root that is called first."""
+    """Module numbers by object; filled from the root that is called first."""
 
     def __init__(self):
-        self.ids = {}       # id(module) → number in the extension
-        self.roots = {}     # id(root) → the root, so that its parameters can be found (and its id is not reused)
+        self.known = {}     # id(module) → (weak reference, number in the extension)
+        self.owners = {}    # id(parameter or buffer) → number of the module that holds it
+        self.roots = {}     # id(root) → weak reference
 
     def learn(self, root):
-        self.roots[id(root)] = root
-        library = door.library()
+        self.roots[id(root)] = weakref.ref(root)
         for name, module in root.named_modules():
-            self.ids.setdefault(id(module), library.tidemark_module_id((name or type(root).__name__).encode()))
+            number = self._number_of(module)
+            if number is None:
+                number = self._name(module, name or type(root).__name__)
+            for tensor in (*module._parameters.values(), *module._buffers.values()):
+                self.owners.setdefault(id(tensor), number)
+        mark_parameters(root)
+
+    def owner(self, tensor):
+        return self.owners.get(id(tensor), 0)
 
     def number(self, module, outermost):
-        number = self.ids.get(id(module))
-        if number is None or (outermost and id(module) not in self.roots):
-            if outermost:
-                self.learn(module)
-            else:
-                self.ids[id(module)] = door.library().tidemark_module_id(type(module).__name__.encode())
-            number = self.ids[id(module)]
+        if outermost and not self._is_known_root(module):
+            self.learn(module)
+        number = self._number_of(module)
+        return self._name(module, type(module).__name__) if number is None else number
+
+    def _number_of(self, module):
+        reference, number = self.known.get(id(module), (None, None))
+        return number if reference is not None and reference() is module else None   # an id is used again when its object is gone
+
+    def _name(self, module, name):
+        number = door.library().tidemark_module_id(name.encode())
+        self.known[id(module)] = (weakref.ref(module), number)
         return number
+
+    def _is_known_root(self, module):
+        reference = self.roots.get(id(module))
+        return reference is not None and reference() is module
 
 
 names = _Names()
+
+
+def mark_parameters(root):
+    marks.mark(marks.PARAMETERS, ((tensor, names.owner(tensor)) for tensor in (*root.parameters(), *root.buffers())))
+
+
+def mark_all_parameters():
+    """Of the models that were called; where none was (the card was full before), of every module there is."""
+    import torch
+
+    roots = [root for root in (reference() for reference in names.roots.values()) if root is not None]
+    if not names.roots:
+        every = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
+        inner = {id(child) for module in every for child in module.children()}
+        roots = [module for module in every if id(module) not in inner]
+        for root in roots:
+            names.learn(root)
+    for root in roots:
+        mark_parameters(root)
 
 
 def watch():

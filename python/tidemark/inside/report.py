@@ -10,7 +10,7 @@ import sys
 import time
 
 from . import door, modules, steps
-from .events import ALLOC, CATEGORIES, OUT_OF_MEMORY, Events, texts
+from .events import ALLOC, CATEGORIES, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
 
@@ -19,7 +19,8 @@ def write(session, stopped_after_steps):
     """Puts `report-PID.json` into the run folder, whole or not at all."""
     import torch
 
-    _mark_parameters()
+    steps.steps.mark_what_optimizers_hold()
+    modules.mark_all_parameters()
     stats = torch.cuda.memory_stats(0)
     events = Events(stats["active_bytes.all.current"])
     if not events.count:
@@ -55,7 +56,7 @@ def _report(session, events, stats, stopped_after_steps):
         "at_peak": _at_peak(events, peak),
         "timeline": _timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),
-        "assumptions": _assumptions(),
+        "assumptions": _caught_out_of_memory(session, events, step_ends) + _assumptions(),
         "versions": _versions(),
         "script": {"command": list(sys.orig_argv), "exit_code": 0, "stopped_after_steps": stopped_after_steps},
         "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3)},
@@ -68,19 +69,17 @@ def _consistent(events, stats):
     return events.truncated or (events.allocated[-1] == stats["allocated_bytes.all.current"] and events.reserved[-1] == stats["reserved_bytes.all.current"])
 
 
-def _mark_parameters():
-    for root in modules.names.roots.values():
-        steps.mark(steps.PARAMETERS, list(root.parameters()) + list(root.buffers()))
-
-
 def _step_of(index, step_ends):
     """1 for everything up to the end of the first step, and so on."""
     return sum(1 for end in step_ends if index >= end) + 1
 
 
 def _per_step(events, step_ends):
+    """What follows the last step is a row of its own if anything was allocated there (an evaluation, an unfinished step)."""
     rows, start = [], 0
-    for number, end in enumerate(step_ends + ([events.count] if not step_ends or step_ends[-1] < events.count else []), 1):
+    tail = step_ends[-1] if step_ends else 0
+    goes_on = not step_ends or any(row[7] == ALLOC for row in events.rows[tail:])
+    for number, end in enumerate(step_ends + ([events.count] if goes_on else []), 1):
         if end > start:
             rows.append({"step": number, **_span(events, start, end), "phases": _phases(events, start, end)})
         start = end
@@ -107,7 +106,7 @@ def _phases(events, start, end):
 
 
 def _at_peak(events, peak):
-    operations, module_names, lines = texts(0), texts(1), texts(2)
+    operations, module_names, lines = texts(OPERATIONS), texts(MODULES), texts(LINES)
     groups = {name: collections.Counter() for name in ("by_category", "by_module", "by_line", "by_operation")}
     for size, row in events.live_at(peak):
         groups["by_category"][CATEGORIES[row[9]]] += size
@@ -162,23 +161,49 @@ def _replay_with_addresses_the_other_way(run_dir, events):
 
 
 def _out_of_memory(session, events, step_ends):
+    """The out-of-memory error that ended the program; None if there was none, or if the program caught it and went on."""
+    found = _out_of_memory_events(events)
+    if not found:
+        return None
+    i, message = found[-1], _out_of_memory_message(session.failure)
+    if message is None and any(row[7] == ALLOC for row in events.rows[i:]):
+        return None
+    return {
+        "requested_bytes": events.rows[i][1],
+        "message": message or "CUDA out of memory (the program caught the error and ended)",
+        "step": _step_of(i, step_ends),
+        "phase": events.phase(i),
+        "where": texts(LINES)[events.rows[i][6]],
+    }
+
+
+def _out_of_memory_events(events):
+    return [i for i, row in enumerate(events.rows) if row[7] == OUT_OF_MEMORY]
+
+
+def _out_of_memory_message(error):
+    """Of the error that ended the program, or of one that led to it."""
     import torch
 
-    error = session.failure
     while error is not None and not isinstance(error, torch.OutOfMemoryError):
         error = error.__cause__ or error.__context__
-    found = [i for i, row in enumerate(events.rows) if row[7] == OUT_OF_MEMORY]
-    if error is None or not found:
-        return None
-    i = found[-1]
-    return {"requested_bytes": events.rows[i][1], "message": str(error), "step": _step_of(i, step_ends), "phase": events.phase(i), "where": texts(2)[events.rows[i][6]]}
+    return str(error) if error is not None else None
+
+
+def _caught_out_of_memory(session, events, step_ends):
+    """What the reader must know of errors that the program survived: the peak includes the attempts that failed."""
+    found = _out_of_memory_events(events)
+    survived = found[:-1] if _out_of_memory(session, events, step_ends) else found
+    if not survived:
+        return []
+    return [{"what": "out of memory, caught by the program, which went on: the peak includes the failed attempts", "where": texts(LINES)[events.rows[survived[-1]][6]], "count": len(survived)}]
 
 
 def _assumptions():
     rows = []
     for line in door.library().tidemark_assumptions().decode(errors="replace").splitlines():
         count, what, where = line.split("\t")
-        rows.append({"what": what, "where": where, "count": int(count)})
+        rows.append({"what": what, "where": short_path(where), "count": int(count)})
     return sorted(rows, key=lambda row: -row["count"])
 
 
@@ -195,7 +220,7 @@ def _versions():
 
 def _write_events(events, path):
     """One line per allocation and free: `+bytes operation module`, for finding the first event in which two runs differ."""
-    operations, module_names = texts(0), texts(1)
+    operations, module_names = texts(OPERATIONS), texts(MODULES)
     sizes = {}
     with open(path, "w") as file:
         for i, row in enumerate(events.rows):

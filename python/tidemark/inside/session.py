@@ -9,8 +9,9 @@ import os
 import sys
 import threading
 import time
+import traceback
 
-from . import door, fake_weights, modules, steps
+from . import door, leaving, modules, steps, tracebacks
 
 
 class Session:
@@ -24,14 +25,23 @@ class Session:
         self.failure = None          # the exception that ended the program, if one did
         self.finished = False
 
+    def failed(self, error):
+        self.failure = error
+
     def finish(self, stopped_after_steps=None):
         """Writes this process's report.  Does nothing in forked children, without CUDA, or the second time."""
         if self.finished or os.getpid() != self.pid or not self.cuda_used:
             return
         self.finished = True
+        if self.failure is None:   # a program that put its own sys.excepthook in place of ours
+            self.failure = getattr(sys, "last_value", None)
         from . import report
 
-        report.write(self, stopped_after_steps)
+        try:
+            report.write(self, stopped_after_steps)
+        except Exception:   # a bug of ours must not change how the program ends; the launcher tells
+            with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
+                traceback.print_exc(file=file)
 
 
 session = None
@@ -52,13 +62,24 @@ def torch_was_imported():
     steps.watch(session)
     torch.cuda._lazy_call(lambda: _cuda_was_initialised(library))
     _watch_empty_cache(torch, library)
-    _watch_failures(session)
+    tracebacks.watch(session.failed)
+    leaving.watch_exit(session.finish)
+    leaving.note_socket_folders(session.run_dir)
     atexit.register(session.finish)
 
 
 def transformers_was_imported():
     if os.environ.get("TIDEMARK_FAKE_WEIGHTS") == "1":
+        from . import fake_weights
+
         fake_weights.patch_transformers()
+
+
+def diffusers_was_imported():
+    if os.environ.get("TIDEMARK_FAKE_WEIGHTS") == "1":
+        from . import fake_weights
+
+        fake_weights.patch_diffusers()
 
 
 def _cuda_was_initialised(library):
@@ -88,16 +109,6 @@ def _watch_empty_cache(torch, library):
         real_empty_cache()
 
     torch.cuda.empty_cache = torch.cuda.memory.empty_cache = empty_cache
-
-
-def _watch_failures(observed):
-    real_hook = sys.excepthook
-
-    def hook(kind, error, traceback):
-        observed.failure = error
-        real_hook(kind, error, traceback)
-
-    sys.excepthook = hook
 
 
 def _routing_skew(text):

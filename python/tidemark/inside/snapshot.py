@@ -2,7 +2,7 @@
 
 import pickle
 
-from .events import EMPTY_CACHE, texts
+from .events import EMPTY_CACHE, LINES, MODULES, OPERATIONS, texts
 
 ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "oom")
 
@@ -12,7 +12,7 @@ def write(events, path):
     import torch
 
     snapshot = torch.cuda.memory._snapshot()
-    operations, modules, lines = texts(0), texts(1), texts(2)
+    operations, modules, lines = texts(OPERATIONS), texts(MODULES), texts(LINES)
     trace = []
     for row in events.rows:
         if row[7] == EMPTY_CACHE:

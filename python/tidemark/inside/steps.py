@@ -1,24 +1,24 @@
 """Counts optimizer steps, files gradients and optimizer states, and ends the program when nothing new can be learnt.
 
-A step ends when an optimizer's `step` returns.  With several optimizers the busiest one counts.
+A step ends when an optimizer's `step` returns.  With several optimizers (a GAN) the one that steps first sets the pace, for as long
+as it goes on stepping.
 """
 
-import array
 import os
-import sys
+import weakref
 
-from . import door, phases
-
-PARAMETERS, GRADIENTS, OPTIMIZER_STATE = 1, 2, 3   # Category, event_log.h
+from . import door, leaving, marks, modules, phases
 
 
 class _Steps:
     def __init__(self, session):
         self.session = session
-        self.per_optimizer = {}
-        self.optimizers = {}
+        self.optimizers = weakref.WeakSet()   # those that have stepped; weakly, since their state goes with them
+        self.leader = lambda: None            # weak reference to the optimizer that sets the pace
+        self.stepped = weakref.WeakSet()      # since the last step ended
         self.ends = []              # number of allocator events when each step ended
         self.peaks = []             # (allocated, reserved) so far, after each step
+        self.outer_phase = phases.OTHER
         wanted = os.environ.get("TIDEMARK_STEPS", "auto")
         self.limit = int(wanted) if wanted.isdigit() else None
         self.automatic = wanted == "auto"
@@ -28,18 +28,29 @@ class _Steps:
         return len(self.ends)
 
     def before(self, optimizer, args, kwargs):
-        phases.phase.enter(phases.OPTIMIZER)
-        mark(GRADIENTS, (p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None))
+        self.optimizers.add(optimizer)
+        self.outer_phase = phases.phase.enter(phases.OPTIMIZER)
+        _mark_gradients(optimizer)
+        return _with_closure_watched(optimizer, args, kwargs)
 
     def after(self, optimizer, args, kwargs):
-        self.optimizers[id(optimizer)] = optimizer
-        mark(OPTIMIZER_STATE, _tensors_of_state(optimizer))
-        mark(PARAMETERS, (p for group in optimizer.param_groups for p in group["params"]))
-        phases.phase.enter(phases.OTHER)
-        done = self.per_optimizer[id(optimizer)] = self.per_optimizer.get(id(optimizer), 0) + 1
-        if done <= self.count or not self.session.cuda_used or os.getpid() != self.session.pid:
-            return
-        self._step_ended()
+        mark_what_it_holds(optimizer)
+        phases.phase.enter(phases.BACKWARD if self.outer_phase == phases.BACKWARD else phases.OTHER)
+        if self._sets_the_pace(optimizer) and self.session.cuda_used and os.getpid() == self.session.pid:
+            self._step_ended()
+
+    def mark_what_optimizers_hold(self):
+        for optimizer in self.optimizers:
+            mark_what_it_holds(optimizer)
+
+    def _sets_the_pace(self, optimizer):
+        leads = self.leader() in (None, optimizer) or optimizer in self.stepped
+        if leads:
+            self.leader = weakref.ref(optimizer)
+            self.stepped.clear()
+        else:
+            self.stepped.add(optimizer)
+        return leads
 
     def _step_ended(self):
         import torch
@@ -62,9 +73,7 @@ class _Steps:
     def stop(self):
         """Leaves at once: what a program does after training (saving, evaluating) is not what it was run for."""
         self.session.finish(stopped_after_steps=self.count)
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(0)
+        leaving.leave(0)
 
 
 steps = None
@@ -80,28 +89,43 @@ def watch(session):
     phases.watch_backward()
 
 
-def mark(category, tensors):
-    """Files the blocks that hold `tensors` under `category`."""
-    addresses = array.array("Q", (a for a in map(_address, tensors) if a))
-    if addresses:
-        door.library().tidemark_mark(addresses.buffer_info()[0], len(addresses), category)
+def mark_what_it_holds(optimizer):
+    marks.mark(marks.PARAMETERS, ((p, modules.names.owner(p)) for p in _parameters(optimizer)))
+    marks.mark(marks.OPTIMIZER_STATE, _tensors_of_state(optimizer))
 
 
-def _address(tensor):
-    tensor = getattr(tensor, "_local_tensor", tensor)   # DTensor: this rank's part
-    try:
-        return tensor.untyped_storage().data_ptr() if tensor.is_cuda else 0
-    except (RuntimeError, NotImplementedError, AttributeError):
-        return 0   # a wrapper without storage of its own
+def _mark_gradients(optimizer):
+    marks.mark(marks.GRADIENTS, ((p.grad, modules.names.owner(p)) for p in _parameters(optimizer) if p.grad is not None))
+
+
+def _with_closure_watched(optimizer, args, kwargs):
+    """`step(closure)` runs forward and backward inside the optimizer (Lightning always does); None if there is no closure."""
+    closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)   # args[0] is the optimizer
+    if not callable(closure):
+        return None
+
+    def watched():
+        phases.phase.enter(phases.OTHER)
+        try:
+            return closure()
+        finally:
+            phases.phase.enter(phases.OPTIMIZER)
+            _mark_gradients(optimizer)
+
+    return (args, {**kwargs, "closure": watched}) if "closure" in kwargs else ((args[0], watched, *args[2:]), kwargs)
+
+
+def _parameters(optimizer):
+    return (p for group in optimizer.param_groups for p in group["params"])
 
 
 def _tensors_of_state(optimizer):
     import torch
 
-    for state in optimizer.state.values():
+    for parameter, state in optimizer.state.items():
         for value in state.values() if isinstance(state, dict) else ():
             if isinstance(value, torch.Tensor):
-                yield value
+                yield value, modules.names.owner(parameter)
 
 
 def _write_progress(run_dir, step, now_bytes, peak_bytes):

@@ -1,4 +1,4 @@
-"""Runs our part right after `import torch` (and `import transformers`) has finished, wherever in the program that is."""
+"""Runs our part right after `import torch` (and the parts of transformers and diffusers that load models), wherever in the program that is."""
 
 import importlib.abc
 import importlib.machinery
@@ -6,14 +6,16 @@ import sys
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
-    """A finder that finds nothing itself: it lets the real loader load a module, then calls back once."""
+    """A finder that finds nothing itself: it lets the real loader load a module, then calls back once.
+
+    Many programs ask whether a module exists (`importlib.util.find_spec`) long before they import it.
+    """
 
     def __init__(self, callbacks):
         self.callbacks = callbacks
 
     def find_spec(self, name, path=None, target=None):
-        callback = self.callbacks.pop(name, None)
-        if callback is None:
+        if name not in self.callbacks:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is None or spec.loader is None:
@@ -22,7 +24,9 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module):
             real_exec(module)
-            callback()
+            callback = self.callbacks.pop(name, None)
+            if callback is not None:
+                callback()
 
         spec.loader.exec_module = exec_module
         return spec
@@ -32,4 +36,4 @@ def arm():
     """Call once, at interpreter start, before anything is imported."""
     from . import session
 
-    sys.meta_path.insert(0, _AfterImport({"torch": session.torch_was_imported, "transformers": session.transformers_was_imported}))
+    sys.meta_path.insert(0, _AfterImport({"torch": session.torch_was_imported, "transformers.modeling_utils": session.transformers_was_imported, "diffusers.models.modeling_utils": session.diffusers_was_imported}))

@@ -1,0 +1,61 @@
+"""Our wrappers (`Module.__call__`, `from_pretrained`, …) stand on the user's stack; in tracebacks they are left out.
+
+Tracebacks are printed in two places: by the interpreter, for an exception that nobody caught, and by Python's `traceback` module, for
+everybody else (`logging`, `print_exc`, data loader workers, torchrun's error files).
+"""
+
+import os
+import sys
+import traceback
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _is_ours(entry):
+    return entry.tb_frame.f_code.co_filename.startswith(_HERE)
+
+
+def without_our_frames(entries):
+    """The same traceback, relinked past our frames.  One that has no other frames (a refusal of our own) stays."""
+    first = entries
+    while first is not None and _is_ours(first):
+        first = first.tb_next
+    last = first
+    while last is not None:
+        following = last.tb_next
+        while following is not None and _is_ours(following):
+            following = following.tb_next
+        if following is not last.tb_next:
+            last.tb_next = following
+        last = following
+    return first if first is not None else entries
+
+
+def clean(error):
+    """Relinks the tracebacks of `error` and of the exceptions that led to it."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = without_our_frames(error.__traceback__)
+        if error.__cause__ is not None and error.__context__ is not error.__cause__:
+            clean(error.__cause__)
+        error = error.__context__
+
+
+def watch(on_uncaught):
+    """Calls `on_uncaught(error)` when an exception ends the program, and keeps our frames out of what is printed."""
+    real_hook = sys.excepthook
+
+    def hook(kind, error, entries):
+        on_uncaught(error)
+        clean(error)
+        real_hook(kind, error, without_our_frames(entries))
+
+    sys.excepthook = hook
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):   # through one of these goes all of `traceback`
+        if hasattr(traceback, name):
+            setattr(traceback, name, _leaving_us_out(getattr(traceback, name)))
+
+
+def _leaving_us_out(walk):
+    return lambda entries: walk(without_our_frames(entries))
