@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Installs what is missing and builds: Debian packages, the Python environments, the C++ side.  Run again, it does only what is not done.
+#   tools/setup.sh            what the demo needs
+#   tools/setup.sh --tests    what the tests need besides
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libfmt-dev)
+[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev chromium)
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+# environment FOLDER REQUIREMENTS: a virtual environment with exactly these packages, made anew when the list changes
+environment() {
+  local stamp="$1/.requirements"
+  cmp -s "$2" "$stamp" 2>/dev/null && return
+  echo "installing $2 into $1"
+  [ -x "$1/bin/python" ] || /usr/bin/python3 -m venv "$1"
+  "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$2"
+  cp "$2" "$stamp"
+}
+environment .venv tools/requirements/torch-2.11.txt
+[ "${1:-}" != --tests ] || environment .venv-torch-2.6 tools/requirements/torch-2.6.txt
+
+preset=release
+[ "${1:-}" != --tests ] || preset=tests
+cmake --preset "$preset" -DPython3_EXECUTABLE="$PWD/.venv/bin/python" >/dev/null
+cmake --build --preset "$preset"
