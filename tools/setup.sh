@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libfmt-dev)
-[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev chromium)
+[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
@@ -26,7 +26,11 @@ environment() {
   cp "$2" "$stamp"
 }
 environment .venv tools/requirements/torch-2.11.txt
-[ "${1:-}" != --tests ] || environment .venv-torch-2.6 tools/requirements/torch-2.6.txt
+if [ "${1:-}" = --tests ]; then
+  environment .venv-torch-2.6 tools/requirements/torch-2.6.txt
+  # The older of the published runs were made with this transformers (validation/xmem/README.md says how that is known).
+  [ -d .venv-torch-2.6/transformers-4.51 ] || .venv-torch-2.6/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.6/transformers-4.51 transformers==4.51.3
+fi
 
 preset=release
 [ "${1:-}" != --tests ] || preset=tests

@@ -67,5 +67,15 @@ TEST(Judge, RefusesNumbersThatDoNotAddUp) {
   EXPECT_THROW(judge(report), Error);
 }
 
+TEST(Judge, SaysNothingOfAProgramThatFailed) {
+  Report report;
+  report.card.total_bytes = 10;
+  report.peak.reserved_bytes = 4;
+  report.script.exit_code = 3;
+  judge(report);
+  EXPECT_FALSE(report.fits.has_value());
+  EXPECT_EQ(report.verdict, "not known: the program ended with exit code 3; until then its peak was 4 B of 10 B");
+}
+
 }  // namespace
 }  // namespace tidemark
