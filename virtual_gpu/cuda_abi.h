@@ -12,6 +12,7 @@ inline constexpr Status kInvalidValue = 1;
 inline constexpr Status kMemoryAllocation = 2;   // cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY
 inline constexpr Status kInvalidDevice = 101;    // cudaErrorInvalidDevice
 inline constexpr Status kInvalidContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
+inline constexpr Status kNoKernelImage = 209;    // cudaErrorNoKernelImageForDevice
 inline constexpr Status kNotFound = 500;         // cudaErrorSymbolNotFound, CUDA_ERROR_NOT_FOUND
 inline constexpr Status kNotSupported = 801;     // cudaErrorNotSupported
 

@@ -1,12 +1,14 @@
 // libcudart, the device: properties, attributes, versions, limits, errors.
 // Layouts: driver_types.h (CUDA 12.4: cudaGetDeviceProperties_v2; CUDA 13.0: cudaGetDeviceProperties).
 #include <cstring>
+#include <utility>
 
 #include "card.h"
 #include "cuda_abi.h"
 #include "device_attributes.h"
 #include "device_memory.h"
 #include "handles.h"
+#include "kernels.h"
 
 namespace tidemark {
 namespace {
@@ -112,6 +114,9 @@ int attribute(int which) {
   }
 }
 
+thread_local abi::Status last_error = 0;
+void set_last_error(int status) { last_error = status; }
+
 std::size_t free_bytes() { return static_cast<std::size_t>(device_memory().capacity_bytes() - device_memory().used_bytes()); }
 
 }  // namespace tidemark
@@ -148,14 +153,16 @@ Status cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return 0;
 }
 
-Status cudaGetLastError() { return 0; }
-Status cudaPeekAtLastError() { return 0; }
+Status cudaGetLastError() { return std::exchange(last_error, 0); }
+Status cudaPeekAtLastError() { return last_error; }
 const char* cudaGetErrorName(Status status) {
-  return status == 0 ? "cudaSuccess" : status == abi::kMemoryAllocation ? "cudaErrorMemoryAllocation" : status == abi::kNotSupported ? "cudaErrorNotSupported" : "cudaErrorUnknown";
+  return status == 0 ? "cudaSuccess" : status == abi::kMemoryAllocation ? "cudaErrorMemoryAllocation" : status == abi::kNotSupported ? "cudaErrorNotSupported"
+         : status == abi::kNoKernelImage ? "cudaErrorNoKernelImageForDevice" : "cudaErrorUnknown";
 }
 const char* cudaGetErrorString(Status status) {
   return status == 0 ? "no error" : status == abi::kMemoryAllocation ? "out of memory" : status == abi::kInvalidDevice ? "invalid device ordinal"
-         : status == abi::kNotSupported ? "operation not supported by the virtual GPU" : "unknown error";
+         : status == abi::kNotSupported ? "operation not supported by the virtual GPU"
+         : status == abi::kNoKernelImage ? "no kernel image is available for execution on the device" : "unknown error";
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "fat_binary.h"
 #include "handles.h"
 #include "kernels.h"
 
@@ -18,6 +19,13 @@ namespace {
 struct LaunchConfiguration { abi::Dim3 grid, block; std::size_t shared_bytes; void* stream; };
 thread_local LaunchConfiguration pending{};   // between __cudaPushCallConfiguration and the stub that pops it
 
+/// Nothing runs; but a kernel that was built for later cards alone fails as it does on the card.
+abi::Status launch(const void* host_function) {
+  if (image_for_card(host_function).binary_version != 0) return abi::kSuccess;
+  set_last_error(abi::kNoKernelImage);
+  return abi::kNoKernelImage;
+}
+
 }  // namespace
 }  // namespace tidemark
 
@@ -27,16 +35,16 @@ using abi::Dim3, abi::Status;
 #pragma GCC visibility push(default)
 extern "C" {
 
-void** __cudaRegisterFatBinary(void*) { return static_cast<void**>(new_handle()); }
+void** __cudaRegisterFatBinary(void* wrapper) { return remember_fat_binary(wrapper); }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*) {}
+void __cudaRegisterFunction(void** fat_binary, const char* host_function, char*, const char*, int, void*, void*, void*, void*, int*) { remember_kernel(fat_binary, host_function); }
 void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
 void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, std::size_t, int, int) {}
 char __cudaInitModule(void**) { return 0; }
 Status __cudaGetKernel(void** kernel, const void* function) { *kernel = const_cast<void*>(function); return 0; }
-Status __cudaLaunchKernel(void*, Dim3, Dim3, void**, std::size_t, void*) { return 0; }
-Status __cudaLaunchKernel_ptsz(void*, Dim3, Dim3, void**, std::size_t, void*) { return 0; }
+Status __cudaLaunchKernel(void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
+Status __cudaLaunchKernel_ptsz(void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
 unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared_bytes, void* stream) {
   pending = {grid, block, shared_bytes, stream};
   return 0;
@@ -48,17 +56,19 @@ Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_b
   *static_cast<void**>(stream) = pending.stream;
   return 0;
 }
-Status cudaLaunchKernel(const void*, Dim3, Dim3, void**, std::size_t, void*) { return 0; }
-Status cudaLaunchKernelExC(const void*, const void*, void**) { return 0; }
-Status cudaLaunchCooperativeKernel(const void*, Dim3, Dim3, void**, std::size_t, void*) { return 0; }
+Status cudaLaunchKernel(const void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
+Status cudaLaunchKernelExC(const void*, const void* kernel, void**) { return launch(kernel); }
+Status cudaLaunchCooperativeKernel(const void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
 
-Status cudaFuncGetAttributes(void* out, const void*) {
+Status cudaFuncGetAttributes(void* out, const void* function) {
   auto& a = *static_cast<abi::FuncAttributes*>(out);
   a = {};
   a.max_threads_per_block = 1024;
   a.num_regs = 32;
-  // CUB reads these two to choose a kernel's tuning: the card's own architecture.
-  a.ptx_version = a.binary_version = card().compute_capability_major * 10 + card().compute_capability_minor;
+  const KernelImage image = image_for_card(function);   // CUB reads it to choose a kernel's tuning
+  if (image.binary_version == 0) return abi::kNoKernelImage;
+  a.ptx_version = image.ptx_version;
+  a.binary_version = image.binary_version;
   a.max_dynamic_shared_size_bytes = card().shared_memory_per_block_bytes;
   a.preferred_shmem_carveout = -1;
   return 0;

@@ -48,6 +48,8 @@ std::filesystem::path loadable_folder(const std::filesystem::path& folder, const
   return run_folder / "lib";
 }
 
+constexpr int kLoaderFailed = 127;  // ld.so, where a function is missing at the first call
+
 // Run-time compilation is never real here, so its library is ours by name too: torch looks functions up in it by its own handle.
 // What is compiled or tuned for the virtual card stays out of the caches that a real one uses.
 void set_compilers(Environment& environment, const std::filesystem::path& libraries, const std::filesystem::path& cache) {
@@ -107,6 +109,9 @@ int without_report(const ChildResult& child, const std::filesystem::path& run_fo
   for (const auto& entry : std::filesystem::directory_iterator(run_folder))
     if (entry.path().filename().string().starts_with("failure-"))
       throw InternalError("the report could not be written:\n" + read_file(entry.path()));
+  if (child.exit_code == kLoaderFailed)
+    fmt::print(stderr, "tidemark: if this was a symbol lookup error (above), a library of the program calls a function of NVIDIA's that the "
+                       "virtual GPU does not stand in for; the last word of that line is its name\n");
   if (child.exit_code != 0) return child.exit_code;
   throw Error(Errc::unsupported, "the program ended without using CUDA, so there is no memory to report", {},
               "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");

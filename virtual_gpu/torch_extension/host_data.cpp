@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/from_blob.h>
 
 #include <atomic>
 #include <mutex>
@@ -51,7 +52,18 @@ bool is_large_host_float(const at::Tensor& tensor) {
 }
 
 bool draws_at_random(const std::string& name) {
-  return name == "aten::normal_" || name == "aten::uniform_" || name == "aten::exponential_" || name == "aten::cauchy_" || name == "aten::log_normal_" || name == "aten::bernoulli_";
+  return name == "aten::normal_" || name == "aten::uniform_" || name == "aten::exponential_" || name == "aten::cauchy_" || name == "aten::log_normal_";
+}
+
+/// `torch.rand(shape) < p` makes a mask, so what was drawn counts after all: it is drawn now.
+void draw_after_all(const OpPlan& plan, const at::Tensor& self) {
+  bool decides = false;
+  for (const char* name : {"aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::sort", "aten::argsort", "aten::topk", "aten::bernoulli"}) decides |= plan.name == name;
+  if (!decides || !unknown().holds(self)) return;
+  unknown().remove(self);
+  const NoHooks below;
+  const auto elements = static_cast<std::int64_t>(self.storage().nbytes() / self.element_size());
+  at::from_blob(self.storage().mutable_data(), {elements}, self.options()).uniform_(0.0, 1.0, host_generator());
 }
 
 bool works_in_place_elementwise(const std::string& name) {
@@ -73,6 +85,7 @@ bool skip_host_data(const c10::OperatorHandle& op, const OpPlan& plan, torch::ji
   const c10::IValue& first = torch::jit::peek(*stack, 0, count);
   if (!first.isTensor() || !is_large_host_float(first.toTensor())) return false;
   const at::Tensor self = first.toTensor();
+  draw_after_all(plan, self);
   const bool random = draws_at_random(plan.name);
   if (random || (unknown().holds(self) && works_in_place_elementwise(plan.name))) {
     if (random) assume_everywhere("random initialisation on the host: skipped (float data is not computed)");

@@ -6,12 +6,6 @@
 namespace tidemark {
 namespace {
 
-/// Random integers come from a generator of our own: the user's must advance as on a real run.
-at::Generator& host_generator() {
-  static thread_local at::Generator generator = at::detail::createCPUGenerator(0x7469);
-  return generator;
-}
-
 /// How an argument tensor is seen on the host: over its own bytes, or as a copy in a wider type.
 using Wider = std::optional<c10::ScalarType>;
 
@@ -52,6 +46,11 @@ torch::jit::Stack call_on_host(const c10::OperatorHandle& op, const Arguments& a
 }
 
 }  // namespace
+
+at::Generator& host_generator() {
+  static thread_local at::Generator generator = at::detail::createCPUGenerator(0x7469);
+  return generator;
+}
 
 void for_each_tensor(const c10::IValue& value, const std::function<void(const at::Tensor&)>& visit) {
   if (value.isTensor()) {

@@ -1,6 +1,7 @@
 // The same operation on the host: CPU tensors that alias the virtual device's memory.
 #pragma once
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/Generator.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
@@ -19,6 +20,8 @@ using Arguments = std::vector<c10::IValue>;
 void for_each_tensor(const c10::IValue& value, const std::function<void(const at::Tensor&)>& visit);
 /// Bytes and strides, nothing else: not sparse, nested, quantised, symbolic or without storage.
 bool is_plain(const at::Tensor& tensor);
+/// Numbers drawn on the host for the virtual device come from a generator of our own: the user's must advance as on a real run.
+at::Generator& host_generator();
 /// A plain integer or boolean tensor on the virtual device.
 bool is_cuda_integer(const at::Tensor& tensor);
 /// A CPU tensor over the very bytes of a CUDA tensor (others come back as they are).

@@ -15,7 +15,7 @@ struct OpPlan {
   bool sized_by_data = false;             // its result's size is read from the device
   bool uninitialised = false;             // empty, resize_, set_ …: memory without data
   bool overwrites = false;                // what it writes, it writes as a whole: copy_, fill_, out=
-  bool zeroes = false;                    // zero_ and zeros: the stand-in's memset does it, without touching a page
+  bool zeroes = false;                    // zero_ and zeros: the fill_ that they call does it
   bool draws_inside = false;              // random, but by another operation that it calls: that one has the generator
 
   bool matters() const { return returns_fresh || reads_scalar || !written.empty(); }

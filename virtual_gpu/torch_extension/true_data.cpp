@@ -113,7 +113,17 @@ class Before {
   std::vector<std::pair<const c10::TensorImpl*, at::Tensor>> saved_;
 };
 
+/// Zero-filling drops pages instead of touching them.
+bool fill_with_zero(const OpPlan& plan, const Arguments& arguments) {
+  if (plan.name != "aten::fill_" || !arguments[1].isScalar() || arguments[1].toScalar().isBoolean() || arguments[1].toScalar().toDouble() != 0.0) return false;
+  const at::Tensor& self = arguments[0].toTensor();
+  if (!is_cuda_integer(self) || !self.is_non_overlapping_and_dense()) return false;
+  tidemark_fill(const_cast<void*>(self.const_data_ptr()), 0, self.nbytes());
+  return true;
+}
+
 void make_true(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments, const torch::jit::Stack& stack, std::size_t first_result, Before& before) {
+  if (fill_with_zero(plan, arguments)) return;
   try {
     before.restore(plan);
     const auto host_results = run_on_host(op, plan, arguments);

@@ -1,0 +1,17 @@
+// What a fat binary holds: machine code for some architectures, PTX for others.  The runtime picks one for the card, and CUB chooses a
+// kernel's tuning, and with it its scratch memory, by the architecture of what was picked.
+#pragma once
+
+namespace tidemark {
+
+/// Remembers the image that `__cudaRegisterFatBinary` was given; returns the handle that it hands out.
+void** remember_fat_binary(const void* wrapper);
+void remember_kernel(void** fat_binary, const void* host_function);
+
+struct KernelImage { int ptx_version, binary_version; };   // 86 for sm_86
+
+/// The image that the card runs for this kernel: its own major version's latest not above its own, otherwise the latest PTX.
+/// For a kernel that was never registered, the card's own version; {0, 0} for one that was built for later cards alone.
+KernelImage image_for_card(const void* host_function);
+
+}  // namespace tidemark
