@@ -2,7 +2,7 @@
 
 A plain PyTorch loop on `transformers`; the configuration is written in, no weights are needed:
 
-    tidemark run --gpu h100-80gb -- python examples/llava_pretrain.py --batch 16 --sequence 1024
+    tidemark run --gpu h100-80gb -- python examples/llava_pretrain.py --batch 16 --sequence 1024 --checkpointing
 """
 
 import argparse

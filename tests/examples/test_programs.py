@@ -1,0 +1,301 @@
+"""Programs of every kind, good and bad: what they do reaches their user unchanged, and what they did to memory is in the report."""
+
+import re
+
+import pytest
+from conftest import PYTHON
+
+pytestmark = pytest.mark.oracle
+
+SETUP = """
+import os, sys, torch
+from torch import nn
+
+def network(width=512, device="cuda"):
+    return nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width)).to(device)
+
+def step(model, optimizer, batch=64, width=512):
+    loss = model(torch.randn(batch, width, device="cuda")).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss
+"""
+TRAIN = SETUP + """
+model = network()
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(2):
+    step(model, optimizer)
+"""
+TO_THE_END = ("--keep-going",)
+
+
+def ends_as_on_a_real_card(done):
+    """The counters that the program itself printed last are the report's."""
+    allocated, reserved = map(int, re.findall(r"^peak (\d+) (\d+)$", done.output, re.M)[-1])
+    return (done.report["peak"]["allocated_bytes"], done.report["peak"]["reserved_bytes"]) == (allocated, reserved)
+
+
+PEAK = "\nprint('peak', torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())\n"
+
+
+# How a program ends
+
+def test_never_steps(run_code):
+    done = run_code(SETUP + "with torch.no_grad():\n    network()(torch.randn(64, 512, device='cuda'))" + PEAK)
+    assert done.exit_code == 0 and ends_as_on_a_real_card(done)
+    assert done.report["script"]["stopped_after_steps"] is None
+    assert len(done.report["steps"]) == 1
+
+
+def test_fewer_steps_than_asked_for(run_code):
+    done = run_code(TRAIN + PEAK, options=("--steps", "10"))
+    assert done.exit_code == 0 and ends_as_on_a_real_card(done)
+    assert done.report["script"]["stopped_after_steps"] is None
+
+
+@pytest.mark.parametrize(("ending", "code"), [("sys.exit(3)", 3), ("sys.exit('no more')", 1), ("raise SystemExit(4)", 4), ("os._exit(5)", 5), ("os._exit(0)", 0)])
+def test_exit_codes(run_code, ending, code):
+    done = run_code(TRAIN + ending)
+    assert done.exit_code == code
+    assert len(done.report["steps"]) == 2
+
+
+def test_an_exception_looks_as_it_would_without_us(run_code, tmp_path):
+    code = SETUP + """
+class Broken(nn.Module):
+    def forward(self, x):
+        try:
+            return nn.functional.linear(x, x.new_zeros(3, 5))
+        except RuntimeError as error:
+            raise ValueError("broken") from error
+
+model = nn.Sequential(nn.Identity(), Broken()).to(sys.argv[1])
+model(torch.zeros(2, 4, device=sys.argv[1]))
+"""
+    done = run_code(code, "cuda")
+    import subprocess
+
+    plain = subprocess.run([PYTHON, tmp_path / "program.py", "cpu"], capture_output=True, text=True)
+    frames = [re.findall(r'^  File "(.*)", line (\d+), in (.*)$', errors, re.M) for errors in (done.errors, plain.stderr)]
+    assert frames[0] == frames[1] and len(frames[0]) > 5
+    assert done.exit_code == 1
+    assert "ValueError: broken" in done.errors
+
+
+def test_no_frame_of_ours_in_collected_tracebacks(run_code):
+    done = run_code(SETUP + """
+import logging, traceback
+class Broken(nn.Module):
+    def forward(self, x):
+        raise KeyError("missing")
+try:
+    nn.Sequential(Broken())(torch.zeros(1, device="cuda"))
+except KeyError as error:
+    logging.exception("caught")
+    print(traceback.format_exc(), *traceback.format_tb(error.__traceback__), *map(str, traceback.extract_tb(error.__traceback__)))
+""")
+    assert done.exit_code == 0 and "KeyError" in done.output and "KeyError" in done.errors
+    assert "tidemark/inside" not in done.output + done.errors
+
+
+def test_own_excepthook(run_code):
+    done = run_code(SETUP + "sys.excepthook = lambda kind, error, trace: print('hooked', kind.__name__)\ntorch.empty(200 << 30, dtype=torch.uint8, device='cuda')")
+    assert "hooked OutOfMemoryError" in done.output
+    assert done.exit_code == 1 and done.report["oom"]["requested_bytes"] == 200 << 30
+
+
+# Out of memory
+
+def test_out_of_memory_is_raised_where_it_happens(run_code):
+    done = run_code(TRAIN + "keep = [torch.empty(10 << 30, dtype=torch.uint8, device='cuda') for _ in range(10)]")
+    assert done.exit_code == 1 and done.report["fits"] is False
+    assert "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 10.00 GiB" in done.errors
+    assert done.report["oom"]["requested_bytes"] == 10 << 30
+    assert done.report["oom"]["where"].startswith("program.py:") or "/program.py:" in done.report["oom"]["where"]
+
+
+def test_out_of_memory_while_loading_says_what_is_there(run_code):
+    done = run_code(SETUP + "with torch.device('meta'):\n    model = nn.Sequential(*(nn.Linear(65536, 65536, bias=False) for _ in range(8)))\nmodel = model.to_empty(device='cuda')")
+    assert done.exit_code == 1 and done.report["oom"]
+    assert done.category("parameters") > 0.9 * done.report["peak"]["allocated_bytes"]
+
+
+def test_caught_and_given_up(run_code):
+    done = run_code(TRAIN + """
+try:
+    keep = [torch.empty(10 << 30, dtype=torch.uint8, device="cuda") for _ in range(10)]
+except torch.OutOfMemoryError:
+    print("it does not fit")
+    sys.exit(7)
+""")
+    assert "it does not fit" in done.output
+    assert done.report["fits"] is False and done.report["oom"]
+
+
+def test_caught_and_tried_again_smaller(run_code):
+    done = run_code(SETUP + """
+from accelerate.utils import find_executable_batch_size
+
+@find_executable_batch_size(starting_batch_size=1 << 26)
+def train(batch):
+    print("batch", batch)
+    model = network()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        step(model, optimizer, batch=batch)
+
+train()
+""" + PEAK, options=TO_THE_END)
+    assert done.exit_code == 0, done.errors[-2000:]
+    batches = list(map(int, re.findall(r"^batch (\d+)$", done.output, re.M)))
+    assert len(batches) > 1 and batches == sorted(batches, reverse=True)
+    assert done.report["oom"] is None and ends_as_on_a_real_card(done)
+    assert any("out of memory, caught by the program" in what for what in done.assumptions)
+
+
+# Processes
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_data_loader_workers(run_code, how):
+    done = run_code(SETUP + f"""
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 512
+    def __getitem__(self, i): return torch.full((512,), float(i)), i
+
+if __name__ == "__main__":
+    model, seen = network(), []
+    optimizer = torch.optim.AdamW(model.parameters())
+    loader = torch.utils.data.DataLoader(Data(), batch_size=64, num_workers=2, pin_memory=True, multiprocessing_context={how!r})
+    for x, i in loader:
+        seen += i.cuda().tolist()
+        model(x.cuda(non_blocking=True)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert sorted(seen) == list(range(512)), seen
+    print("all seen")
+""", options=TO_THE_END)
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert "all seen" in done.output and len(done.report["steps"]) == 8
+
+
+def test_stopping_with_workers_leaves_no_process(run_code):
+    import psutil
+
+    done = run_code(SETUP + """
+loader = torch.utils.data.DataLoader(torch.zeros(100000, 512), batch_size=64, num_workers=2, persistent_workers=True)
+model = network()
+optimizer = torch.optim.AdamW(model.parameters())
+for x in loader:
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+""")
+    assert done.exit_code == 0 and done.report["script"]["stopped_after_steps"] == 3
+    assert not [process for process in psutil.process_iter(["cmdline"]) if any("program.py" in word and "test_stopping_with_workers" in word for word in process.info["cmdline"] or ())]
+
+
+def test_spawned_processes_that_train(run_code):
+    done = run_code(SETUP + """
+import torch.multiprocessing as mp
+
+def work(rank):
+    model = network()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(2):
+        step(model, optimizer)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=1)
+    print("joined")
+""", options=TO_THE_END)
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert "joined" in done.output and len(done.report["steps"]) >= 2
+
+
+def test_cuda_in_a_forked_child_is_refused_as_by_pytorch(run_code):
+    done = run_code(SETUP + """
+torch.zeros(1, device="cuda")
+if os.fork() == 0:
+    torch.zeros(1, device="cuda")
+_, status = os.wait()
+print("child", os.waitstatus_to_exitcode(status))
+""")
+    assert done.exit_code == 0 and "child 1" in done.output
+    assert "Cannot re-initialize CUDA in forked subprocess" in done.errors
+
+
+# Training loops
+
+def test_two_optimizers(run_code):
+    done = run_code(SETUP + """
+generator, critic = network(), network()
+for_generator, for_critic = torch.optim.Adam(generator.parameters()), torch.optim.Adam(critic.parameters())
+for _ in range(10):
+    for _ in range(2):
+        critic(generator(torch.randn(64, 512, device="cuda")).detach()).sum().backward()
+        for_critic.step()
+        for_critic.zero_grad()
+    critic(generator(torch.randn(64, 512, device="cuda"))).sum().backward()
+    for_generator.step()
+    for_generator.zero_grad()
+""")
+    assert done.exit_code == 0 and done.report["script"]["stopped_after_steps"] == 3
+    assert done.category("optimizer_state") >= 2 * 2 * 2 * 512 * 512 * 4
+
+
+def test_a_second_training_in_the_same_program(run_code):
+    """A model that the program drops is not kept alive by the one who watches."""
+    done = run_code(SETUP + """
+def train():
+    model = network(4096)
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(2):
+        step(model, optimizer, width=4096)
+train()
+import gc; gc.collect()
+print("left", torch.cuda.memory_allocated())
+train()
+""" + PEAK, options=TO_THE_END)
+    assert done.exit_code == 0 and ends_as_on_a_real_card(done)
+    left = int(re.search(r"left (\d+)", done.output)[1])
+    assert left < 64 << 20   # workspaces of cuBLAS
+    assert len(done.report["steps"]) >= 3
+
+
+def test_gradient_accumulation(run_code):
+    done = run_code(SETUP + """
+model = network()
+optimizer = torch.optim.SGD(model.parameters())
+for i in range(12):
+    model(torch.randn(64, 512, device="cuda")).sum().backward()
+    if i % 4 == 3:
+        optimizer.step()
+        optimizer.zero_grad()
+""", options=TO_THE_END)
+    assert done.exit_code == 0 and len(done.report["steps"]) == 3
+
+
+@pytest.mark.parametrize("body", [
+    "torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()",
+    "x = torch.randn(1 << 20).pin_memory(); assert x.is_pinned(); y = x.cuda(non_blocking=True); torch.cuda.synchronize()",
+    "side = torch.cuda.Stream()\nwith torch.cuda.stream(side):\n    y = torch.zeros(1 << 22, device='cuda')\ny.record_stream(torch.cuda.current_stream()); side.synchronize(); e = torch.cuda.Event(enable_timing=True); e.record(); e.synchronize(); del y",
+    "import copy; ema = copy.deepcopy(model).eval().requires_grad_(False)\nwith torch.no_grad():\n    for a, b in zip(ema.parameters(), model.parameters()): a.lerp_(b, 0.1)",
+    "half = network().half(); assert half(torch.zeros(4, 512, device='cuda', dtype=torch.half)).dtype == torch.half",
+    "model.eval()\nwith torch.no_grad(): model(torch.zeros(4096, 512, device='cuda'))\nmodel.train()",
+    "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda', requires_grad=True), use_reentrant=True).sum().backward()",
+    "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda'), use_reentrant=False).sum().backward()",
+    "torch.save(model.state_dict(), os.devnull); model.load_state_dict(model.state_dict())",
+    "optimizer.load_state_dict(optimizer.state_dict())",
+    "static = torch.zeros(64, 512, device='cuda')\nmodel(static)\ngraph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    out = model(static)\ngraph.replay(); del graph",
+    "torch.cuda.memory._record_memory_history(); model(torch.zeros(4, 512, device='cuda')); torch.cuda.memory._snapshot(); torch.cuda.memory._record_memory_history(enabled=None)",
+    "from torch.profiler import profile\nwith profile(): step(model, optimizer)",
+    "torch.cuda.set_per_process_memory_fraction(0.5); print(torch.cuda.mem_get_info(), torch.cuda.memory_summary()[:20])",
+    "optimizer.zero_grad(set_to_none=False); model(torch.zeros(4, 512, device='cuda')).sum().backward()",
+    "import threading; t = threading.Thread(target=lambda: model(torch.zeros(4, 512, device='cuda'))); t.start(); t.join()",
+    "torch.backends.cuda.matmul.allow_tf32 = True; torch.set_float32_matmul_precision('high'); torch.use_deterministic_algorithms(True)",
+    "lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=2)\nlbfgs.step(lambda: model(torch.zeros(4, 512, device='cuda')).sum())",
+], ids=["empty_cache", "pinned", "streams", "ema", "half", "evaluation", "checkpoint", "checkpoint_without_reentry", "state_dict", "optimizer_state_dict", "graphs", "history", "profiler", "fraction", "zero_grad_to_zero", "threads", "settings", "lbfgs"])
+def test_what_loops_do(run_code, body):
+    done = run_code(TRAIN + body + "\nstep(model, optimizer)\nstep(model, optimizer)\n", options=TO_THE_END)
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert done.report["fits"] and len(done.report["steps"]) >= 4
