@@ -1,4 +1,4 @@
-"""How long `tidemark run` takes and how much host memory, side by side with the same program's imports alone.
+"""How long `tidemark run` takes and how much host memory, side by side with the same imports and the smallest training.
 
     python bench/bench_run.py [--runs 5] [--only llava]
 
@@ -25,6 +25,15 @@ PROGRAMS = {
     "llama-70b": (["--gpu", "h200", "--memory", "800GB", "--steps", "3"], ["bench/llama_70b.py"], "import torch, transformers; from transformers import LlamaForCausalLM", None, 16.0),
 }
 
+# The smallest training, so that it ends as the other does.
+SMALLEST = """
+w = torch.nn.Parameter(torch.ones(1, device="cuda"))
+optimizer = torch.optim.SGD([w], lr=1e-3)
+for _ in range(3):
+    w.sum().backward()
+    optimizer.step()
+"""
+
 
 def timed(command):
     start = time.perf_counter()
@@ -40,7 +49,7 @@ def measure(name, runs):
         command = [TIDEMARK, "run", *options, "--json", report, "--", PYTHON, *program]
         timed(command)   # builds what is cached, warms the disk
         for _ in range(runs):
-            alone.append(timed([PYTHON, "-c", imports]))
+            alone.append(timed([TIDEMARK, "run", *options, "--", PYTHON, "-c", imports + SMALLEST]))
             whole.append(timed(command))
             with open(report) as file:
                 memory.append(json.load(file)["host"]["peak_rss_bytes"])

@@ -48,6 +48,9 @@ def _signature_line(lines, end):
     while start >= 0:
         depth += lines[start].count(")") - lines[start].count("(")
         if depth <= 0:
+            # A constructor's initialisers stand between its signature and its body.
+            while start > 0 and (lines[start].lstrip().startswith(": ") or (lines[start - 1].rstrip().endswith(",") and depth == 0 and lines[start].startswith("      "))):
+                start -= 1
             return lines[start]
         start -= 1
     return lines[end]

@@ -13,6 +13,7 @@ from . import door, modules, steps
 from .events import ALLOC, CATEGORIES, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
+NO_LINE = "(no Python line)"   # python_frames.cpp
 
 
 def write(session, stopped_after_steps):
@@ -203,7 +204,7 @@ def _assumptions():
     rows = []
     for line in door.library().tidemark_assumptions().decode(errors="replace").splitlines():
         count, what, where = line.split("\t")
-        rows.append({"what": what, "where": short_path(where), "count": int(count)})
+        rows.append({"what": what, "where": "" if where == NO_LINE else short_path(where), "count": int(count)})
     return sorted(rows, key=lambda row: -row["count"])
 
 

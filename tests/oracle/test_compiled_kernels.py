@@ -1,0 +1,75 @@
+"""Kernels that are compiled at run time or come from other packages: NVRTC, Triton, Liger, torch.compile, bitsandbytes, custom libraries."""
+
+import importlib.util
+import shutil
+import subprocess
+
+import pytest
+from harness import PROGRAMS, ROOT, report_of, tidemark_run
+
+pytestmark = pytest.mark.oracle
+
+
+def needs(package):
+    """Skips without it.  Looked up, not imported: torch imports only over the stand-ins where NVIDIA's packages are not installed."""
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"no {package}")
+
+EXAMPLES = ROOT / "examples"
+SMALL = ("--layers", 2, "--hidden", 512, "--batch", 4, "--sequence", 1024)
+
+
+def peak_of(program, *arguments, folder, **more):
+    """Allocated peak in bytes, which the script's own last line must confirm."""
+    report, output = report_of(program, *arguments, folder=folder, **more)
+    own = next(line for line in output.splitlines() if line.startswith("peak "))
+    assert [report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]] == [int(word) for word in own.split()[1:3]]
+    return report["peak"]["allocated_bytes"]
+
+
+def test_a_users_own_triton_kernel(tmp_path):
+    needs("triton")
+    report, output = report_of(PROGRAMS / "triton_kernel.py", folder=tmp_path)
+    assert "target 80 spills 0" in output                      # compiled for the card's architecture
+    assert "chosen BLOCK: 128, num_warps: 2" in output         # the first configuration: every launch takes as long
+    assert "'max_shared_mem': 166912" in output
+    assert any("autotuning" in assumption["what"] for assumption in report["assumptions"])
+
+
+def test_liger_never_holds_the_logits(tmp_path):
+    needs("liger_kernel")
+    arguments = (*SMALL, "--vocabulary", 32000)
+    fused = peak_of(EXAMPLES / "llama_liger.py", *arguments, folder=tmp_path)
+    plain = peak_of(EXAMPLES / "llama_liger.py", *arguments, "--without-liger", folder=tmp_path)
+    logits = 4 * 1024 * 32000 * 2
+    assert fused < plain - 3 * logits
+
+
+def test_torch_compile_of_a_whole_step(tmp_path):
+    arguments = SMALL
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    cold = peak_of(EXAMPLES / "llama_compile.py", *arguments, folder=tmp_path, environment=cache, timeout=600)
+    warm = peak_of(EXAMPLES / "llama_compile.py", *arguments, folder=tmp_path, environment=cache)
+    eager = peak_of(EXAMPLES / "llama_compile.py", *arguments, "--eager", folder=tmp_path)
+    assert abs(cold - warm) <= 4 << 20      # compiling itself allocates a little, on a card as well
+    assert warm < 0.6 * eager
+
+
+@pytest.mark.parametrize("optimizer", ["paged_adamw_8bit", "adamw_8bit"])
+def test_qlora(tmp_path, optimizer):
+    needs("bitsandbytes")
+    peak = peak_of(EXAMPLES / "llama_qlora.py", "--layers", 2, "--hidden", 512, "--sequence", 256, "--optimizer", optimizer, folder=tmp_path)
+    assert peak > 0
+
+
+def test_a_library_with_an_unknown_function_is_refused_by_name(tmp_path):
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if not compiler:
+        pytest.skip("no C compiler")
+    source, library, script = tmp_path / "user.c", tmp_path / "user.so", tmp_path / "script.py"
+    source.write_text("int cublasXtCreate(void**); int go(void) { void* handle; return cublasXtCreate(&handle); }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    script.write_text(f"import ctypes, torch\ntorch.zeros(3, device='cuda')\nctypes.CDLL('{library}', mode=1).go()\n")
+    done = tidemark_run(script)
+    assert done.returncode == 127
+    assert "cublasXtCreate" in done.stderr and "does not stand in for" in done.stderr

@@ -1,0 +1,25 @@
+"""What runs inside PyTorch must not change what the allocator does: event by event, with and without it."""
+
+import pytest
+from harness import PROGRAMS, allocator_events, first_divergence, in_any_order_of_frees
+
+pytestmark = pytest.mark.oracle
+
+# Autocast keeps its casts of the weights in a hash map by address and frees them in its order, which differs between two runs of
+# the plain program as well: there a run of consecutive frees is compared as a set.
+AUTOCAST = {"encoder_autocast", "encoder_float16_scaler", "gpt2_autocast"}
+
+
+def test_allocator_events_are_the_same(tmp_path):
+    bare, _ = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=True)
+    whole, names = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=False)
+    assert bare.keys() == whole.keys()
+    different, allocations = {}, 0
+    for case in bare:
+        view = in_any_order_of_frees if case in AUTOCAST else list
+        divergence = first_divergence(view(bare[case]), view(whole[case]), names, allocations)
+        if divergence:
+            different[case] = divergence
+        assert len(bare[case]) > 20, case
+        allocations += sum(1 for event in whole[case] if event[0] == "alloc")
+    assert not different, "\n\n".join(f"{case}: {text}" for case, text in different.items())

@@ -1,0 +1,17 @@
+"""Integers and booleans on the virtual GPU are true: some two hundred operations against the CPU's."""
+
+import json
+
+import pytest
+from harness import PROGRAMS, tidemark_run
+
+pytestmark = pytest.mark.oracle
+
+
+def test_every_operation_agrees_with_the_host():
+    done = tidemark_run(PROGRAMS / "true_integers.py")
+    line = next((text for text in done.stdout.splitlines() if text.startswith('{"passed"')), None)
+    assert line, done.stdout + done.stderr
+    result = json.loads(line)
+    assert not result["failed"], "\n".join(f"{name}: {why}" for name, why in result["failed"].items())
+    assert result["passed"] >= 190
