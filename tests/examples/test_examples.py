@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from conftest import PYTHON, ROOT
+from running import PYTHON, ROOT
 
 pytestmark = pytest.mark.oracle
 

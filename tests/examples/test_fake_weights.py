@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from conftest import PYTHON
+from running import PYTHON
 
 pytestmark = pytest.mark.oracle
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import PYTHON
+from running import PYTHON
 
 pytestmark = pytest.mark.oracle
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import PYTHON
+from running import PYTHON
 
 pytestmark = pytest.mark.oracle
 

@@ -1,0 +1,26 @@
+"""`tidemark run` as a process, on a small card's worth of everything."""
+
+import json
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
+PYTHON = os.environ.get("TIDEMARK_PYTHON", str(ROOT / ".venv/bin/python"))
+
+
+class Run:
+    """A finished run: `report` (None if there is none), `exit_code`, `output`, `errors`, and allocator `events` on request."""
+
+    def __init__(self, done, folder):
+        self.exit_code, self.output, self.errors = done.returncode, done.stdout, done.stderr
+        report, events = folder / "report.json", folder / "events.txt"
+        self.report = json.loads(report.read_text()) if report.exists() and report.stat().st_size else None
+        self.events = events.read_text().splitlines() if events.exists() else None
+
+    def category(self, name):
+        return {row["name"]: row["bytes"] for row in self.report["at_peak"]["by_category"]}.get(name, 0)
+
+    @property
+    def assumptions(self):
+        return {row["what"] for row in self.report["assumptions"]}
