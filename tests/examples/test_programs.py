@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from running import PYTHON
+from running import PYTHON, ROOT
 
 pytestmark = pytest.mark.oracle
 
@@ -61,7 +61,7 @@ def test_exit_codes(run_code, ending, code):
     assert len(done.report["steps"]) == 2
 
 
-def test_an_exception_looks_as_it_would_without_us(run_code, tmp_path):
+def test_an_exception_looks_as_it_would_without_us(run, run_code, tmp_path):
     code = SETUP + """
 class Broken(nn.Module):
     def forward(self, x):
@@ -74,10 +74,8 @@ model = nn.Sequential(nn.Identity(), Broken()).to(sys.argv[1])
 model(torch.zeros(2, 4, device=sys.argv[1]))
 """
     done = run_code(code, "cuda")
-    import subprocess
-
-    plain = subprocess.run([PYTHON, tmp_path / "program.py", "cpu"], capture_output=True, text=True)
-    frames = [re.findall(r'^  File "(.*)", line (\d+), in (.*)$', errors, re.M) for errors in (done.errors, plain.stderr)]
+    plain = run([PYTHON, ROOT / "tests/oracle/programs/bare.py", tmp_path / "program.py", "cpu"], options=())
+    frames = [re.findall(r'^  File "(.*)", line (\d+), in (.*)$', errors, re.M) for errors in (done.errors, plain.errors)]
     assert frames[0] == frames[1] and len(frames[0]) > 5
     assert done.exit_code == 1
     assert "ValueError: broken" in done.errors
