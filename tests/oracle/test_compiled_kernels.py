@@ -1,6 +1,7 @@
 """Kernels that are compiled at run time or come from other packages: NVRTC, Triton, Liger, torch.compile, bitsandbytes, custom libraries."""
 
 import importlib.util
+import json
 import shutil
 import subprocess
 
@@ -45,11 +46,17 @@ def test_liger_never_holds_the_logits(tmp_path):
     assert fused < plain - 3 * logits
 
 
+def says_cold(folder):
+    return any("cold cache" in row["what"] for row in json.loads((folder / "report.json").read_text())["assumptions"])
+
+
 def test_torch_compile_of_a_whole_step(tmp_path):
     arguments = SMALL
     cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
     cold = peak_of(EXAMPLES / "llama_compile.py", *arguments, folder=tmp_path, environment=cache, timeout=600)
+    assert says_cold(tmp_path)
     warm = peak_of(EXAMPLES / "llama_compile.py", *arguments, folder=tmp_path, environment=cache)
+    assert not says_cold(tmp_path)
     eager = peak_of(EXAMPLES / "llama_compile.py", *arguments, "--eager", folder=tmp_path)
     assert abs(cold - warm) <= 4 << 20      # compiling itself allocates a little, on a card as well
     assert warm < 0.6 * eager

@@ -205,7 +205,15 @@ def _assumptions():
     for line in door.library().tidemark_assumptions().decode(errors="replace").splitlines():
         count, what, where = line.split("\t")
         rows.append({"what": what, "where": "" if where == NO_LINE else short_path(where), "count": int(count)})
+    if compiled := _compiled_now():
+        rows.append({"what": "torch.compile began with a cold cache, and compiling allocates a little: run again for the peak of a warm one", "where": "", "count": compiled})
     return sorted(rows, key=lambda row: -row["count"])
+
+
+def _compiled_now():
+    """How many graphs torch.compile had to compile because its cache did not have them."""
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return dynamo.counters["inductor"]["fxgraph_cache_miss"] if dynamo else 0
 
 
 def _versions():
