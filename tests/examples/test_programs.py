@@ -297,3 +297,25 @@ def test_what_loops_do(run_code, body):
     done = run_code(TRAIN + body + "\nstep(model, optimizer)\nstep(model, optimizer)\n", options=TO_THE_END)
     assert done.exit_code == 0, done.errors[-2000:]
     assert done.report["fits"] and len(done.report["steps"]) >= 4
+
+
+def test_training_in_a_forked_child(run_code):
+    done = run_code("""
+import os, torch
+
+def train():
+    model = torch.nn.Linear(512, 512).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        model(torch.zeros(4, 512, device="cuda")).sum().backward()
+        optimizer.step()
+
+child = os.fork()
+if child == 0:
+    train()
+    os._exit(0)
+print("child ended with", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""", options=("--keep-going",))
+    assert done.exit_code == 0, done.errors
+    assert "child ended with 0" in done.output
+    assert len(done.report["steps"]) >= 3 and done.report["consistent"]

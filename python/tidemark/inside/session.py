@@ -86,6 +86,7 @@ def _cuda_was_initialised(library):
     if session.cuda_used:
         return
     session.cuda_used = True
+    session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
     library.tidemark_start_observing()
 
 
