@@ -214,10 +214,11 @@ void tidemark_mark(const std::uint64_t* pairs, std::size_t count, int category) 
   for (std::size_t i = 0; i < count; ++i) mark(pairs[2 * i], static_cast<Category>(category), static_cast<std::uint32_t>(pairs[2 * i + 1]));
 }
 void tidemark_note_empty_cache() {
-  const std::lock_guard lock(log().mutex);
   Event event{};
   event.action = Action::empty_cache;
+  // Asked before our lock is taken: the allocator calls on_event with its own lock held, so the other order could deadlock.
   event.active_bytes = c10::cuda::CUDACachingAllocator::getDeviceStats(0).active_bytes[0].current;
+  const std::lock_guard lock(log().mutex);
   log().events.push_back(event);
 }
 std::uint32_t tidemark_text_count(int kind) { return kind == 0 ? log().operations.size() : kind == 1 ? log().modules.size() : line_count(); }

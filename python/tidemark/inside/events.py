@@ -27,17 +27,22 @@ class Events:
         self.raw = ctypes.string_at(library.tidemark_events(), self.count * _LAYOUT.size) if self.count else b""
         self.rows = list(_LAYOUT.iter_unpack(self.raw))
         self.truncated = library.tidemark_events_truncated()
+        self.active_bytes_now = active_bytes_now
         self.allocated, self.reserved = [], []
-        self._run(active_bytes_now)
+        self._run()
 
-    def _run(self, active_bytes_now):
+    def block_bytes(self, index):
+        """What the allocator made of allocation `index`: its block, rounded."""
+        following = self.rows[index + 1][2] if index + 1 < self.count else self.active_bytes_now
+        return following - self.rows[index][2]
+
+    def _run(self):
         allocated = reserved = 0
-        rows, size_of = self.rows, {}
-        for i, (address, requested, active, _, _, _, _, action, *_) in enumerate(rows):
+        size_of = {}
+        for i, (address, requested, _, _, _, _, _, action, *_) in enumerate(self.rows):
             if action == ALLOC:
-                following = rows[i + 1][2] if i + 1 < len(rows) else active_bytes_now
-                size_of[address] = following - active
-                allocated += following - active
+                size_of[address] = self.block_bytes(i)
+                allocated += size_of[address]
             elif action == FREE_REQUESTED:
                 allocated -= size_of.get(address, 0)
             elif action == SEGMENT_ALLOC:
@@ -57,8 +62,7 @@ class Events:
         for i in range(index + 1):
             row = self.rows[i]
             if row[7] == ALLOC:
-                following = self.rows[i + 1][2] if i + 1 < self.count else None
-                live[row[0]] = ((following - row[2]) if following is not None else row[1], row)
+                live[row[0]] = (self.block_bytes(i), row)
             elif row[7] == FREE_REQUESTED:
                 live.pop(row[0], None)
         return list(live.values())

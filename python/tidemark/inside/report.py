@@ -10,7 +10,7 @@ import sys
 import time
 
 from . import door, modules, steps
-from .events import ALLOC, CATEGORIES, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
+from .events import ALLOC, CATEGORIES, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
 NO_LINE = "(no Python line)"   # python_frames.cpp
@@ -41,6 +41,7 @@ def write(session, stopped_after_steps):
 
 def _report(session, events, stats, stopped_after_steps):
     peak = events.peak_index()
+    live = events.live_at(peak)
     step_ends = list(steps.steps.ends)
     return {
         "schema": "tidemark.report/1",
@@ -48,13 +49,13 @@ def _report(session, events, stats, stopped_after_steps):
         "peak": {
             "allocated_bytes": events.allocated[peak],
             "reserved_bytes": max(events.reserved),
-            "requested_bytes": sum(row[1] for _, row in events.live_at(peak)),
+            "requested_bytes": sum(row[1] for _, row in live),
             "step": _step_of(peak, step_ends),
             "phase": "load" if _step_of(peak, step_ends) == 1 and events.phase(peak) == "other" else events.phase(peak),
         },
         "interval": _interval(session, events),
         "steps": _per_step(events, step_ends),
-        "at_peak": _at_peak(events, peak),
+        "at_peak": _at_peak(live),
         "timeline": _timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),
         "assumptions": _caught_out_of_memory(session, events, step_ends) + _assumptions(),
@@ -106,10 +107,10 @@ def _phases(events, start, end):
     return list(merged.values())
 
 
-def _at_peak(events, peak):
+def _at_peak(live):
     operations, module_names, lines = texts(OPERATIONS), texts(MODULES), texts(LINES)
     groups = {name: collections.Counter() for name in ("by_category", "by_module", "by_line", "by_operation")}
-    for size, row in events.live_at(peak):
+    for size, row in live:
         groups["by_category"][CATEGORIES[row[9]]] += size
         groups["by_module"][module_names[row[5]] or "(no module)"] += size
         groups["by_line"][lines[row[6]]] += size
@@ -234,7 +235,7 @@ def _write_events(events, path):
     with open(path, "w") as file:
         for i, row in enumerate(events.rows):
             if row[7] == ALLOC:
-                sizes[row[0]] = (events.rows[i + 1][2] if i + 1 < events.count else row[2] + row[1]) - row[2]
+                sizes[row[0]] = events.block_bytes(i)
                 file.write(f"+{sizes[row[0]]} {operations[row[4]] or '-'} {module_names[row[5]] or '-'}\n")
-            elif row[7] == 1:
+            elif row[7] == FREE_REQUESTED:
                 file.write(f"-{sizes.get(row[0], 0)} {operations[row[4]] or '-'} {module_names[row[5]] or '-'}\n")
