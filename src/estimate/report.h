@@ -59,7 +59,7 @@ struct TimelinePoint {
   Phase phase = Phase::other;
 };
 
-struct OutOfMemory {
+struct OutOfMemoryReport {
   std::int64_t requested_bytes = 0;
   std::optional<std::int64_t> in_use_bytes;  // on the device at that moment, when it was recorded
   std::string message;                       // PyTorch's own text
@@ -94,7 +94,7 @@ struct Report {
   std::vector<StepReport> steps;
   AtPeak at_peak;
   std::vector<TimelinePoint> timeline;
-  std::optional<OutOfMemory> oom;
+  std::optional<OutOfMemoryReport> oom;
   std::vector<Assumption> assumptions;
   std::map<std::string, std::string> versions;
   ScriptInfo script;

@@ -7,7 +7,7 @@
 namespace tidemark {
 namespace {
 
-std::string out_of_memory_verdict(const Report& report, const OutOfMemory& oom) {
+std::string out_of_memory_verdict(const Report& report, const OutOfMemoryReport& oom) {
   const std::string when =
       oom.step > 0 ? fmt::format("at step {}, {}", oom.step, name_of(oom.phase)) : std::string("before the first step");
   return fmt::format(

@@ -113,8 +113,8 @@ TimelinePoint read_timeline_point(ObjectReader& reader) {
           reader.number("step"), read_phase(reader)};
 }
 
-OutOfMemory read_oom(ObjectReader reader) {
-  OutOfMemory oom;
+OutOfMemoryReport read_oom(ObjectReader reader) {
+  OutOfMemoryReport oom;
   oom.requested_bytes = reader.number("requested_bytes");
   if (reader.optional("in_use_bytes")) oom.in_use_bytes = reader.number("in_use_bytes");
   oom.message = reader.text("message");
@@ -203,7 +203,7 @@ Json to_json(const Interval& interval) {
           {"why", interval.why}};
 }
 
-Json to_json(const OutOfMemory& oom) {
+Json to_json(const OutOfMemoryReport& oom) {
   Json json{{"requested_bytes", oom.requested_bytes}};
   if (oom.in_use_bytes) json["in_use_bytes"] = *oom.in_use_bytes;
   json["message"] = oom.message;

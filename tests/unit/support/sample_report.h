@@ -35,7 +35,7 @@ inline Report sample_report() {
   return report;
 }
 
-inline OutOfMemory sample_oom() {
+inline OutOfMemoryReport sample_oom() {
   return {2 * kGiB, 78 * kGiB, "CUDA out of memory.", 1, Phase::backward, "train.py:12"};
 }
 

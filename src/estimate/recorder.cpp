@@ -1,0 +1,75 @@
+#include "estimate/recorder.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tidemark {
+namespace {
+
+std::vector<NamedBytes> sorted_rows(const std::map<std::string, std::int64_t>& bytes) {
+  std::vector<NamedBytes> rows;
+  for (const auto& [name, amount] : bytes) rows.push_back({name, amount});
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return rows;
+}
+
+}  // namespace
+
+std::string_view name_of(Category category) {
+  constexpr std::string_view kNames[] = {"parameters", "gradients", "optimizer_state",
+                                         "activations", "workspace", "other"};
+  return kNames[static_cast<int>(category)];
+}
+
+void Recorder::end_phase(std::int64_t step, Phase phase) {
+  CachingAllocator& allocator = run_.allocator();
+  const AllocatorStats& stats = allocator.stats();
+  if (steps_.empty() || steps_.back().step != step) steps_.push_back({.step = step, .phases = {}});
+  StepReport& report = steps_.back();
+  const auto same = std::find_if(report.phases.begin(), report.phases.end(),
+                                 [&](const PhaseReport& known) { return known.phase == phase; });
+  PhaseReport& entry = same != report.phases.end() ? *same : report.phases.emplace_back(PhaseReport{.phase = phase});
+  entry.peak_allocated_bytes = std::max(entry.peak_allocated_bytes, stats.all.allocated_bytes.peak);
+  entry.peak_reserved_bytes = std::max(entry.peak_reserved_bytes, stats.all.reserved_bytes.peak);
+  entry.end_allocated_bytes = allocator.totals().allocated_bytes;
+  report.peak_allocated_bytes = std::max(report.peak_allocated_bytes, entry.peak_allocated_bytes);
+  report.peak_reserved_bytes = std::max(report.peak_reserved_bytes, entry.peak_reserved_bytes);
+  report.end_allocated_bytes = entry.end_allocated_bytes;
+  ends_.push_back({run_.timeline().events(), step, phase});
+  allocator.reset_peak_stats();
+}
+
+std::pair<std::int64_t, Phase> Recorder::place_of(std::int64_t event) const {
+  for (const End& end : ends_)
+    if (event <= end.event) return {end.step, end.phase};
+  return {ends_.empty() ? 0 : ends_.back().step, Phase::other};
+}
+
+void Recorder::fill_at_peak(Report& report) const {
+  const std::int64_t peak = run_.timeline().allocated_peak().event;
+  std::map<std::string, std::int64_t> category, module, operation;
+  for (const LedgerEntry& entry : run_.ledger()) {
+    if (entry.born > peak + 1) break;
+    if (entry.died != 0 && entry.died <= peak + 1) continue;
+    report.peak.requested_bytes += entry.requested_bytes;
+    category[std::string(name_of(entry.category))] += entry.bytes;
+    module[run_.module_name(entry.module)] += entry.bytes;
+    operation[entry.op] += entry.bytes;
+  }
+  report.at_peak = {sorted_rows(category), sorted_rows(module), {}, sorted_rows(operation)};
+}
+
+void Recorder::fill(Report& report) const {
+  const Timeline& timeline = run_.timeline();
+  report.peak.allocated_bytes = timeline.allocated_peak().totals.allocated_bytes;
+  report.peak.reserved_bytes = timeline.reserved_peak_bytes();
+  std::tie(report.peak.step, report.peak.phase) = place_of(timeline.allocated_peak().event + 1);
+  report.steps = steps_;
+  fill_at_peak(report);
+  for (const Timeline::Point& point : timeline.points()) {
+    const auto [step, phase] = place_of(point.event + 1);
+    report.timeline.push_back({point.event, point.totals.allocated_bytes, point.totals.reserved_bytes, step, phase});
+  }
+}
+
+}  // namespace tidemark

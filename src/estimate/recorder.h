@@ -1,0 +1,32 @@
+// Writes down what a run does, phase by phase, and makes a Report of it.
+#pragma once
+#include "estimate/report.h"
+#include "tensor/run.h"
+
+namespace tidemark {
+
+class Recorder {
+ public:
+  explicit Recorder(Run& run) : run_(run) {}
+
+  /// A phase of a step (from 1; 0 is loading) is over.
+  void end_phase(std::int64_t step, Phase phase);
+  /// Peaks, steps, timeline and what is live at the peak.
+  void fill(Report& report) const;
+
+ private:
+  void fill_at_peak(Report& report) const;
+  std::pair<std::int64_t, Phase> place_of(std::int64_t event) const;
+
+  struct End {
+    std::int64_t event, step;
+    Phase phase;
+  };
+  Run& run_;
+  std::vector<StepReport> steps_;
+  std::vector<End> ends_;
+};
+
+std::string_view name_of(Category category);
+
+}  // namespace tidemark

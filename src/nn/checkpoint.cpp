@@ -1,0 +1,17 @@
+#include "nn/checkpoint.h"
+
+#include "tensor/checkpoint.h"
+
+namespace tidemark {
+
+Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
+                        std::function<Tensor(Tensor)> layer) {
+  if (context.checkpointing == CheckpointKind::none || index % context.checkpoint_every != 0)
+    return layer(std::move(hidden_states));
+  Run& run = hidden_states.run();
+  return checkpoint(run, [layer = std::move(layer), hidden_states = std::move(hidden_states)] {
+    return layer(hidden_states);
+  });
+}
+
+}  // namespace tidemark

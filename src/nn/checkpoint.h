@@ -1,0 +1,15 @@
+// transformers.GradientCheckpointingLayer: a layer called in the way that checkpointing asks for.
+#pragma once
+#include <functional>
+
+#include "nn/context.h"
+#include "tensor/run.h"
+
+namespace tidemark {
+
+/// layer(hidden_states), checkpointed or not.  `layer` is called again in backward, after this has returned: it may
+/// refer to modules and configurations, and must hold tensors by value, as the reference's partial() does.
+Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
+                        std::function<Tensor(Tensor)> layer);
+
+}  // namespace tidemark

@@ -1,0 +1,19 @@
+// How a model is run, apart from its shape: what transformers takes from the config and the trainer, not from the
+// weights.
+#pragma once
+#include <cstdint>
+
+namespace tidemark {
+
+enum class AttentionKind { sdpa, eager };
+enum class CheckpointKind { none, non_reentrant, reentrant };
+
+struct Context {
+  AttentionKind attention = AttentionKind::sdpa;
+  CheckpointKind checkpointing = CheckpointKind::none;
+  std::int64_t checkpoint_every = 1;  // layers whose index is a multiple of it
+  bool use_cache = true;
+  bool padding = false;  // whether batches hold padding, so that masks are built
+};
+
+}  // namespace tidemark

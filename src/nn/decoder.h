@@ -1,0 +1,43 @@
+// The decoder that Llama made common: norm, rotary attention, norm, gated MLP.  Reads like
+// transformers/models/llama/modeling_llama.py; families that differ by a flag share it, others build on its parts.
+#pragma once
+#include "nn/attention.h"
+#include "nn/checkpoint.h"
+#include "nn/layers.h"
+
+namespace tidemark {
+
+/// B batch, S sequence, D hidden_size, H num_attention_heads, K num_key_value_heads, F intermediate_size.
+struct Decoder {
+  std::int64_t vocab_size = 0, hidden_size = 0, intermediate_size = 0, num_hidden_layers = 0;
+  std::int64_t num_attention_heads = 0, num_key_value_heads = 0, head_dim = 0;
+  bool qkv_bias = false, output_bias = false, mlp_bias = false;
+  bool qk_norm = false;  // over each head of queries and keys
+  std::string hidden_act = "silu";
+  double attention_dropout = 0;
+};
+
+/// What every layer of one forward pass is given.
+struct DecoderInputs {
+  const Decoder& config;
+  const Context& context;
+  Tensor mask;
+  Rotary rotary;
+  DynamicCache* cache = nullptr;
+};
+
+void add_decoder_attention(Module& layer, const Decoder& config);
+void add_gated_mlp(Module& layer, const Decoder& config);
+/// embed_tokens, layers, norm, rotary_emb.
+void add_decoder(Module& model, const Decoder& config);
+
+/// x (B, S, D) -> (B, S, D)
+Tensor decoder_attention(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
+Tensor gated_mlp(Module& m, Tensor x);
+Tensor decoder_layer(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
+
+/// LlamaModel.forward: inputs_embeds (B, S, D) or, when empty, input_ids (B, S) -> (B, S, D)
+Tensor decoder_model(Module& m, const Decoder& config, const Context& context, Tensor input_ids, Tensor inputs_embeds,
+                     const Tensor& attention_mask, DynamicCache& cache);
+
+}  // namespace tidemark

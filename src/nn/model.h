@@ -1,0 +1,43 @@
+// A model that can be trained: its modules, its forward, and what it takes.
+#pragma once
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "nn/context.h"
+#include "nn/module.h"
+
+namespace tidemark {
+
+/// The keyword arguments of the model's forward; what a model does not take stays empty.
+struct Batch {
+  Tensor input_ids, attention_mask, labels, pixel_values;
+};
+
+/// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.
+struct ModelOutputs {
+  Tensor loss;
+  std::vector<Tensor> held;
+};
+
+/// What the data is like, as asked for.
+struct Data {
+  std::int64_t batch = 1, seq = 0, images = 0;
+  std::int64_t image_height = 0, image_width = 0;  // 0: the model's own
+  std::optional<std::int64_t> image_tokens;
+  bool labels = true;
+};
+
+/// Sizes and types of one batch; an entry without sizes is not made.
+struct BatchSizes {
+  std::optional<Dims> input_ids, attention_mask, labels, pixel_values;
+};
+
+struct Model {
+  Module root;
+  std::function<ModelOutputs(const Batch&)> forward;
+  /// Throws Error{bad_value} for data that the model does not take.
+  std::function<BatchSizes(const Data&)> batch_sizes;
+};
+
+}  // namespace tidemark

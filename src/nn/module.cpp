@@ -1,0 +1,82 @@
+#include "nn/module.h"
+
+namespace tidemark {
+
+Module& Module::add(std::string_view name, Forward child_forward) {
+  std::string full = full_name_.empty() ? std::string(name) : full_name_ + "." + std::string(name);
+  children_.push_back(std::make_unique<Module>(std::move(full), child_forward));
+  children_.back()->dtype = dtype;
+  return *children_.back();
+}
+
+Module& Module::parameter(std::string_view name, const Dims& sizes) {
+  parameters_.push_back(std::make_shared<Parameter>(Parameter{std::string(name), sizes, dtype}));
+  return *this;
+}
+
+Module& Module::buffer(std::string_view name, const Dims& sizes, Dtype buffer_dtype) {
+  parameters_.push_back(std::make_shared<Parameter>(Parameter{std::string(name), sizes, buffer_dtype, true}));
+  return *this;
+}
+
+void Module::tie(std::string_view name, Module& other, std::string_view other_name) {
+  std::shared_ptr<Parameter> shared;
+  for (const auto& parameter : other.parameters_)
+    if (parameter->name == other_name) shared = parameter;
+  for (auto& parameter : parameters_)
+    if (parameter->name == name) parameter = shared;
+  TM_CHECK(shared, "nothing to tie to");
+}
+
+std::string_view Module::name() const {
+  const std::string_view full = full_name_;
+  const std::size_t dot = full.rfind('.');
+  return dot == std::string_view::npos ? full : full.substr(dot + 1);
+}
+
+Module& Module::operator[](std::string_view name) {
+  for (const std::unique_ptr<Module>& child : children_)
+    if (child->name() == name) return *child;
+  TM_CHECK(false, "no module " + std::string(name) + " in " + full_name_);
+  return *this;
+}
+
+bool Module::has(std::string_view name) const {
+  for (const std::unique_ptr<Module>& child : children_)
+    if (child->name() == name) return true;
+  return false;
+}
+
+Parameter& Module::get(std::string_view name) const {
+  for (const std::shared_ptr<Parameter>& parameter : parameters_)
+    if (parameter->name == name) return *parameter;
+  TM_CHECK(false, "no parameter " + std::string(name) + " in " + full_name_);
+  return *parameters_.front();
+}
+
+bool Module::has_parameter(std::string_view name) const {
+  for (const std::shared_ptr<Parameter>& parameter : parameters_)
+    if (parameter->name == name) return true;
+  return false;
+}
+
+Tensor Module::operator()(Tensor x) {
+  const Tensor argument = std::move(x);
+  const InModule scope(argument.run(), *this);
+  return forward(*this, argument);
+}
+
+void Module::to_device(Run& run) {
+  number_ = run.name_module(full_name_.empty() ? "-" : full_name_);
+  for (const std::unique_ptr<Module>& child : children_) child->to_device(run);
+  const InModule scope(run, *this);
+  for (const bool buffers : {false, true}) {
+    for (const std::shared_ptr<Parameter>& parameter : parameters_) {
+      if (parameter->is_buffer != buffers || parameter->tensor) continue;
+      parameter->tensor = tidemark::to_device(run, parameter->sizes, parameter->dtype);
+      parameter->tensor.impl().requires_grad = !buffers;
+    }
+  }
+}
+
+}  // namespace tidemark

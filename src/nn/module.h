@@ -1,0 +1,98 @@
+// torch.nn.Module: a tree of named parameters, in the order in which the reference registers them, so that
+// loading, freezing and adapters see what they would see there.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace tidemark {
+
+class Module;
+
+/// A parameter or a buffer.  `sizes` are known before there is memory.
+struct Parameter {
+  std::string name;
+  Dims sizes;
+  Dtype dtype = Dtype::f32;
+  bool is_buffer = false;
+  Tensor tensor = {};
+};
+
+/// What calling a module does to one tensor: nn.Linear, an activation, an adapter around either.
+using Forward = Tensor (*)(Module& module, Tensor x);
+
+class Module {
+ public:
+  explicit Module(std::string full_name = {}, Forward own_forward = nullptr)
+      : forward(own_forward), full_name_(std::move(full_name)) {}
+
+  /// A new child, registered last.
+  Module& add(std::string_view name, Forward child_forward = nullptr);
+  /// Of the module's own type.
+  Module& parameter(std::string_view name, const Dims& sizes);
+  Module& buffer(std::string_view name, const Dims& sizes, Dtype buffer_dtype);
+  /// Makes this module's parameter the same tensor as another's.
+  void tie(std::string_view name, Module& other, std::string_view other_name);
+
+  Module& operator[](std::string_view name);
+  /// Of an nn.ModuleList.
+  Module& operator[](std::size_t index) { return *children_[index]; }
+  bool has(std::string_view name) const;
+  const Tensor& operator()(std::string_view name) const { return get(name).tensor; }
+  Parameter& get(std::string_view name) const;
+  bool has_parameter(std::string_view name) const;
+
+  /// module(x): the arguments live until it returns, as Python's argument tuple does.
+  Tensor operator()(Tensor x);
+
+  const std::string& full_name() const { return full_name_; }
+  std::string_view name() const;
+  std::vector<std::unique_ptr<Module>>& children() { return children_; }
+  std::vector<std::shared_ptr<Parameter>>& parameters() { return parameters_; }
+  std::uint32_t number() const { return number_; }
+
+  /// Module.to(device): children first, then its own parameters, then its buffers.
+  void to_device(Run& run);
+
+  Forward forward;
+  Dtype dtype = Dtype::f32;  // of its parameters; children begin with their parent's
+  bool training = true;
+  double probability = 0;  // of a dropout
+
+ private:
+  std::string full_name_;
+  std::uint32_t number_ = 0;  // in the run
+  std::vector<std::unique_ptr<Module>> children_;
+  std::vector<std::shared_ptr<Parameter>> parameters_;
+};
+
+/// The module whose forward is running, for the ledger.
+struct InModule : Setting<std::uint32_t> {
+  InModule(Run& run, const Module& module) : Setting(run.module, module.number()) {}
+};
+
+/// Calls visit(full name, parameter) once per parameter, as Module.named_parameters does: own first, then children.
+template <class Visit>
+void visit_parameters(Module& module, Visit&& visit) {
+  std::vector<const Parameter*> seen;
+  visit_parameters(module, visit, seen);
+}
+
+template <class Visit>
+void visit_parameters(Module& module, Visit&& visit, std::vector<const Parameter*>& seen) {
+  for (const std::shared_ptr<Parameter>& parameter : module.parameters()) {
+    if (parameter->is_buffer || parameter->sizes.count() < 0) continue;
+    bool known = false;
+    for (const Parameter* other : seen) known = known || other == parameter.get();
+    if (known) continue;
+    seen.push_back(parameter.get());
+    const std::string prefix = module.full_name().empty() ? "" : module.full_name() + ".";
+    visit(prefix + parameter->name, *parameter);
+  }
+  for (const std::unique_ptr<Module>& child : module.children()) visit_parameters(*child, visit, seen);
+}
+
+}  // namespace tidemark

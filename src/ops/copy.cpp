@@ -1,0 +1,73 @@
+// Operations that copy: types, concatenation, padding.
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+/// The part of a concatenation's gradient that belongs to input `index`; `facts.a` is the dimension.
+Tensor part_of_gradient(Backward& call, std::size_t index) {
+  Layout layout = call.gradient().layout();
+  layout.sizes[static_cast<int>(call.facts.a)] = call.facts.sizes[static_cast<int>(index)];
+  return view_of(call.gradient(), layout);
+}
+
+}  // namespace
+
+Tensor to(Tensor x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  const Op op(x, "aten::to");
+  Tensor y = empty_like(x, dtype);
+  const Facts facts{.dtype = x.dtype()};
+  if (!is_floating(dtype) || !is_floating(x.dtype())) return y;
+  return record(std::move(y), {std::move(x)},
+                {.name = "ToCopyBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   return {to(call.gradient(), call.facts.dtype)};
+                 }});
+}
+
+Tensor to_device(Run& run, const Dims& sizes, Dtype dtype) {
+  const Op op(run, "aten::to");
+  return empty(run, sizes, dtype);
+}
+
+Tensor arange(Run& run, std::int64_t end, Dtype dtype) {
+  const Op op(run, "aten::arange");
+  return empty(run, Dims{end}, dtype);
+}
+
+Tensor zeros(Run& run, const Dims& sizes, Dtype dtype) {
+  const Op op(run, "aten::zeros");
+  return empty(run, sizes, dtype);
+}
+
+/// The gradient of each part is a view of the result's.
+Tensor cat(Tensors parts, int d) {
+  const Op op(parts[0], "aten::cat");
+  Dims sizes = parts[0].sizes();
+  Dtype dtype = parts[0].dtype();
+  sizes[d] = 0;
+  for (const Tensor& part : parts) {
+    sizes[d] += part.size(d);
+    dtype = promote(dtype, part.dtype());
+  }
+  Tensor y = empty(parts[0].run(), sizes, dtype);
+  Facts facts{.a = sizes.at(d)};
+  for (const Tensor& part : parts) facts.sizes.push_back(part.size(d));
+  return record(std::move(y), std::move(parts),
+                {.name = "CatBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   Tensors gradients(call.node.edges.size());
+                   for (std::size_t i = 0; i < gradients.size(); ++i)
+                     if (call.needs(i)) gradients[i] = part_of_gradient(call, i);
+                   return gradients;
+                 }});
+}
+
+Tensor pad(Tensor x, std::int64_t before, std::int64_t after) {
+  const Op op(x, "aten::pad");
+  Dims sizes = x.sizes();
+  sizes[-1] += before + after;
+  TM_CHECK(!x.requires_grad(), "padding has no gradient here");
+  return empty(x.run(), sizes, x.dtype());
+}
+
+}  // namespace tidemark

@@ -1,0 +1,177 @@
+// One result per element.  torch: tools/autograd/derivatives.yaml for what is kept; ATen/native/cuda for temporaries.
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+Tensor result_of(const Tensor& a, const Tensor& b, Dtype dtype) {
+  const Layout* operands[] = {&a.layout(), &b.layout()};
+  return empty(a.run(), elementwise_layout(operands), dtype);
+}
+
+/// at::result_type: a zero-dimensional tensor does not widen one with dimensions of the same kind.
+Dtype result_type(const Tensor& a, const Tensor& b) {
+  if ((a.dims() == 0) == (b.dims() == 0) || is_floating(a.dtype()) != is_floating(b.dtype()))
+    return promote(a.dtype(), b.dtype());
+  return a.dims() == 0 ? b.dtype() : a.dtype();
+}
+
+Tensors pass_to_both(Backward& call) {
+  return {call.needs(0) ? call.gradient() : Tensor(), call.needs(1) ? call.gradient() : Tensor()};
+}
+
+/// A unary operation that keeps its input or its result, and the temporaries of its gradient besides the result.
+using Formula = BackwardFunction;
+
+Tensor unary(const char* name, Tensor x) {
+  const Op op(x, name);
+  return empty_like(x);
+}
+
+}  // namespace
+
+Tensor add(Tensor a, Tensor b) {
+  const Op op(a, "aten::add");
+  Tensor y = result_of(a, b, result_type(a, b));
+  return record(std::move(y), {std::move(a), std::move(b)}, {.name = "AddBackward0", .backward = pass_to_both});
+}
+
+Tensor add(Pair operands) { return add(std::move(operands.a), std::move(operands.b)); }
+
+Tensor sub(Tensor a, Tensor b) {
+  const Op op(a, "aten::sub");
+  Tensor y = result_of(a, b, result_type(a, b));
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "SubBackward0", .backward = [](Backward& call) -> Tensors {
+                   Tensor other = call.needs(1) ? neg(call.gradient()) : Tensor();
+                   return {call.needs(0) ? call.gradient() : Tensor(), other};
+                 }});
+}
+
+Tensor mul(Tensor a, Tensor b) {
+  const Op op(a, "aten::mul");
+  Tensor y = result_of(a, b, result_type(a, b));
+  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
+                   return {call.needs(0) ? mul(call.gradient(), call.saved[1]) : Tensor(), other};
+                 }});
+}
+
+Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands.b)); }
+
+Tensor div(Tensor a, Tensor b) {
+  const Op op(a, "aten::div");
+  Tensor y = result_of(a, b, result_type(a, b));
+  Tensors saved{needs_grad(b) ? a : Tensor(), b};
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   Tensor other;
+                   if (call.needs(1)) {  // -grad * ((self / other) / other)
+                     Tensor minus = neg(call.gradient());
+                     Tensor ratio = div(call.saved[0], call.saved[1]);
+                     ratio = div(std::move(ratio), call.saved[1]);
+                     other = mul(std::move(minus), std::move(ratio));
+                   }
+                   return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};
+                 }});
+}
+
+Tensor add_scalar(Tensor x) {
+  Tensor y = unary("aten::add", x);
+  return record(std::move(y), {std::move(x)}, {.name = "AddBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {call.gradient()};
+                                               }});
+}
+
+Tensor mul_scalar(Tensor x) {
+  Tensor y = unary("aten::mul", x);
+  return record(std::move(y), {std::move(x)}, {.name = "MulBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {mul_scalar(call.gradient())};
+                                               }});
+}
+
+Tensor div_scalar(Tensor x) {
+  Tensor y = unary("aten::div", x);
+  return record(std::move(y), {std::move(x)}, {.name = "DivBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {div_scalar(call.gradient())};
+                                               }});
+}
+
+Tensor neg(Tensor x) {
+  Tensor y = unary("aten::neg", x);
+  return record(std::move(y), {std::move(x)}, {.name = "NegBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {neg(call.gradient())};
+                                               }});
+}
+
+/// x ** 2.  Its gradient is grad * (2 * x ** 1): three temporaries.
+Tensor pow2(Tensor x) {
+  x = autocast_f32(std::move(x));
+  Tensor y = unary("aten::pow", x);
+  Tensors saved{x};
+  return record(std::move(y), {std::move(x)},
+                {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const Tensor power = empty_like(call.saved[0]);
+                   const Tensor doubled = mul_scalar(power);
+                   return {mul(call.gradient(), doubled)};
+                 }});
+}
+
+/// Its gradient is -0.5 * grad * y ** 3.
+Tensor rsqrt(Tensor x) {
+  x = autocast_f32(std::move(x));
+  Tensor y = unary("aten::rsqrt", x);
+  Tensors saved{alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "RsqrtBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const Tensor half = mul_scalar(call.gradient());
+                   const Tensor cube = empty_like(call.saved[0]);
+                   return {mul(half, cube)};
+                 }});
+}
+
+Tensor cos(Tensor x) {
+  Tensor y = unary("aten::cos", x);
+  Tensors saved{x};
+  return record(std::move(y), {std::move(x)},
+                {.name = "CosBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   Tensor minus = neg(sin(call.saved[0]));
+                   return {mul(call.gradient(), std::move(minus))};
+                 }});
+}
+
+Tensor sin(Tensor x) {
+  Tensor y = unary("aten::sin", x);
+  Tensors saved{x};
+  return record(std::move(y), {std::move(x)},
+                {.name = "SinBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {mul(call.gradient(), cos(call.saved[0]))};
+                 }});
+}
+
+Tensor tanh(Tensor x) {
+  Tensor y = unary("aten::tanh", x);
+  Tensors saved{alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "TanhBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {empty_like(call.gradient())};
+                 }});
+}
+
+Tensor sigmoid(Tensor x) {
+  Tensor y = unary("aten::sigmoid", x);
+  Tensors saved{alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "SigmoidBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {empty_like(call.gradient())};
+                 }});
+}
+
+Tensor compare(const char* name, Tensor a) {
+  const Op op(a, name);
+  return empty_like(a, Dtype::boolean);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,36 @@
+// torch: aten/src/ATen/native/{LossNLL.cpp,SoftMax.cpp}, cuda/{NLLLoss2d,SoftMax}.cu
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+Tensor log_softmax(Tensor x) {
+  x = autocast_f32(std::move(x));
+  Tensor y = empty(x.run(), x.sizes(), x.dtype());
+  Tensors saved{alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "LogSoftmaxBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {empty_like(call.gradient())};
+                 }});
+}
+
+/// Keeps the log-probabilities, the labels and the total weight.
+Tensor nll_loss(Tensor log_probabilities, Tensor labels) {
+  Run& run = log_probabilities.run();
+  Tensor loss = empty(run, Dims{}, log_probabilities.dtype());
+  Tensor total_weight = empty(run, Dims{}, log_probabilities.dtype());
+  Tensors saved{log_probabilities, std::move(labels), std::move(total_weight)};
+  return record(std::move(loss), {std::move(log_probabilities)},
+                {.name = "NllLossBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {empty_like(call.saved[0])};
+                 }});
+}
+
+}  // namespace
+
+Tensor cross_entropy(Tensor logits, Tensor labels) {
+  const Op op(logits, "aten::cross_entropy_loss");
+  return nll_loss(log_softmax(std::move(logits)), std::move(labels));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,125 @@
+// Every operation, as PyTorch names it.  Sizes and types as there; data does not exist.  An operation takes its tensors
+// by value and lets go of them before it returns, so that temporaries die when CPython's would.
+//
+// Never nest two operations as arguments of one call: C++ does not say which runs first.  Name them, or write
+// `add({first, second})`: braces are evaluated from left to right.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "tensor/arithmetic.h"
+#include "tensor/node.h"
+#include "tensor/run.h"
+
+namespace tidemark {
+
+/// Two operands, evaluated in order.
+struct Pair {
+  Tensor a, b;
+};
+
+// creation.cpp
+Tensor arange(Run& run, std::int64_t end, Dtype dtype = Dtype::int64);
+Tensor zeros(Run& run, const Dims& sizes, Dtype dtype);
+
+// view.cpp: no memory, but where said
+Tensor view(Tensor x, const Dims& sizes);
+/// A copy when the layout does not allow a view.
+Tensor reshape(Tensor x, const Dims& sizes);
+Tensor transpose(Tensor x, int a, int b);
+Tensor permute(Tensor x, const Dims& order);
+Tensor unsqueeze(Tensor x, int d);
+Tensor squeeze(Tensor x, int d);
+Tensor expand(Tensor x, const Dims& sizes);
+/// x[..., start:end, ...]
+Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end);
+/// x[..., index, ...]
+Tensor select(Tensor x, int d, std::int64_t index);
+/// `parts` equal pieces.
+Tensors chunk(Tensor x, int parts, int d);
+Tensors split(Tensor x, std::int64_t piece, int d);
+/// A copy when it is not contiguous.
+Tensor contiguous(Tensor x);
+Tensor clone(Tensor x);
+/// Tensor.detach
+Tensor detach(Tensor x);
+
+// copy.cpp
+/// Tensor.to(dtype): itself when it is that already.
+Tensor to(Tensor x, Dtype dtype);
+/// A batch or a weight that comes from the host.
+Tensor to_device(Run& run, const Dims& sizes, Dtype dtype);
+Tensor cat(Tensors parts, int d);
+/// Constant padding; `before` and `after` are for the last dimension.
+Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
+Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
+
+// elementwise.cpp
+Tensor add(Tensor a, Tensor b);
+Tensor add(Pair operands);
+Tensor sub(Tensor a, Tensor b);
+Tensor mul(Tensor a, Tensor b);
+Tensor mul(Pair operands);
+Tensor div(Tensor a, Tensor b);
+/// With a Python number.
+Tensor add_scalar(Tensor x);
+Tensor mul_scalar(Tensor x);
+Tensor div_scalar(Tensor x);
+Tensor neg(Tensor x);
+Tensor pow2(Tensor x);
+Tensor rsqrt(Tensor x);
+Tensor sqrt(Tensor x);
+Tensor cos(Tensor x);
+Tensor sin(Tensor x);
+Tensor tanh(Tensor x);
+Tensor sigmoid(Tensor x);
+Tensor exp(Tensor x);
+/// A comparison: no gradient, a boolean result.
+Tensor compare(const char* name, Tensor a);
+
+// activation.cpp
+Tensor silu(Tensor x);
+Tensor gelu(Tensor x);
+Tensor relu(Tensor x);
+Tensor softmax(Tensor x, Dtype result);
+Tensor dropout(Tensor x, double probability);
+
+// reduction.cpp
+Tensor mean(Tensor x, int d, bool keep_dims);
+Tensor sum(Tensor x, const Dims& dims, bool keep_dims);
+
+// matmul.cpp
+Tensor matmul(Tensor a, Tensor b);
+Tensor matmul(Pair operands);
+/// x (…, K), weight (N, K), bias (N) or none -> (…, N)
+Tensor linear(Tensor x, Tensor weight, Tensor bias = {});
+Tensor addmm(Tensor bias, Tensor a, Tensor b);
+Tensor mm(Tensor a, Tensor b);
+Tensor bmm(Tensor a, Tensor b);
+
+// attention.cpp
+struct AttentionOptions {
+  bool causal = false;
+  bool enable_gqa = false;
+  double dropout = 0;
+};
+/// q (B, H, S, D), k and v (B, K, T, D), mask broadcast to (B, H, S, T) or none.
+Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, const AttentionOptions& options);
+
+// normalization.cpp
+Tensor layer_norm(Tensor x, Tensor weight, Tensor bias);
+
+// embedding.cpp
+Tensor embedding(Tensor weight, Tensor indices);
+
+// loss.cpp
+/// logits (N, V), labels (N) -> a scalar; the mean over labels.
+Tensor cross_entropy(Tensor logits, Tensor labels);
+
+// convolution.cpp
+
+// autocast: torch/csrc/autograd/autocast, at::autocast::cached_cast
+Tensor autocast_low(Tensor x);
+Tensor autocast_f32(Tensor x);
+
+}  // namespace tidemark

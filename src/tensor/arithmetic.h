@@ -1,0 +1,15 @@
+// What the engine itself does to gradients; nothing is recorded.
+#pragma once
+#include "tensor/tensor.h"
+
+namespace tidemark {
+
+/// A new tensor for a + b.
+Tensor plain_add(Tensor a, Tensor b);
+/// Sums the dimensions that `reduced` marks with 1, with the scratch memory of the kernel.
+Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype);
+/// at::sum_to: sums over what was broadcast.
+Tensor plain_sum_to(Tensor tensor, const Dims& sizes);
+Tensor plain_cast(Tensor tensor, Dtype dtype);
+
+}  // namespace tidemark

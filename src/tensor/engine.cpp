@@ -1,0 +1,161 @@
+#include "tensor/engine.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tensor/arithmetic.h"
+#include "tensor/run.h"
+
+namespace tidemark {
+namespace {
+
+/// torch: utils::obeys_layout_contract: a gradient lies as its parameter does.
+bool obeys_layout_contract(const Layout& gradient, const Layout& variable) {
+  if (!variable.is_dense()) return gradient.is_contiguous();
+  for (int d = 0; d < variable.sizes.count(); ++d)
+    if (variable.sizes[d] > 1 && gradient.strides[d] != variable.strides[d]) return false;
+  return true;
+}
+
+/// torch: AccumulateGrad::accumulateGrad
+void accumulate_grad(Node& node) {
+  Tensor& variable = node.variable;
+  Tensor gradient = std::move(node.gradients[0]);
+  if (!gradient) return;
+  Tensor& sum = variable.grad();
+  if (sum) return;  // added in place
+  const Layout& layout = variable.layout();
+  if (gradient.impl().references == 1 && obeys_layout_contract(gradient.layout(), layout)) {
+    sum = alias(gradient);
+  } else {
+    const Op op(*node.run, "AccumulateGrad");
+    sum = empty(*node.run, layout.is_dense() ? layout : Layout{layout.sizes, contiguous_strides(layout.sizes)},
+                gradient.dtype());
+  }
+  node.run->set_category(*sum.impl().storage, Category::gradients);
+}
+
+/// torch: InputBuffer::add
+void add_to(Tensor& buffer, Tensor gradient) {
+  if (!buffer)
+    buffer = std::move(gradient);
+  else if (gradient && !(buffer.is_sole_owner() && buffer.layout().is_dense()))
+    buffer = plain_add(std::move(buffer), std::move(gradient));
+}
+
+class Pass {
+ public:
+  explicit Pass(Run& run) : run_(run), number_(++run.passes) {}
+
+  void start(const Ref<Node>& root, std::size_t output, Tensor gradient) {
+    count_dependencies(root);
+    root->gradients[output] = std::move(gradient);
+    push(root);
+  }
+
+  void finish() {
+    while (!ready_.empty()) {
+      std::pop_heap(ready_.begin(), ready_.end(), runs_later);
+      const Ref<Node> node = std::move(ready_.back());
+      ready_.pop_back();
+      evaluate(*node);
+    }
+  }
+
+ private:
+  static bool runs_later(const Ref<Node>& a, const Ref<Node>& b) { return a->sequence < b->sequence; }
+
+  void push(const Ref<Node>& node) {
+    ready_.push_back(node);
+    std::push_heap(ready_.begin(), ready_.end(), runs_later);
+  }
+
+  void meet(Node& node) {
+    node.pass = number_;
+    node.dependencies = 0;
+    node.gradients.clear();
+    node.gradients.resize(node.outputs.size());
+  }
+
+  void count_dependencies(const Ref<Node>& root) {
+    meet(*root);
+    std::vector<Node*> stack{root.get()};
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      stack.pop_back();
+      for (const Edge& edge : node->edges) {
+        if (!edge.node) continue;
+        if (edge.node->pass != number_) {
+          meet(*edge.node);
+          stack.push_back(edge.node.get());
+        }
+        ++edge.node->dependencies;
+      }
+    }
+  }
+
+  void evaluate(Node& node) {
+    const Setting<std::uint32_t> module(run_.module, node.module);
+    const Setting<const char*> op(run_.op, node.name);
+    if (node.variable) return accumulate_grad(node);
+    Tensors outputs = call(node);
+    node.gradients.clear();
+    node.saved.clear();
+    for (std::size_t i = 0; i < node.edges.size(); ++i) {
+      const Edge& edge = node.edges[i];
+      if (!edge.node) continue;
+      add_to(edge.node->gradients[static_cast<std::size_t>(edge.output)], std::move(outputs[i]));
+      if (--edge.node->dependencies == 0) push(edge.node);
+    }
+  }
+
+  Tensors call(Node& node) {
+    const auto defined = [](const Tensor& gradient) { return static_cast<bool>(gradient); };
+    if (std::none_of(node.gradients.begin(), node.gradients.end(), defined)) return Tensors(node.edges.size());
+    Tensors outputs;
+    {
+      Backward call{run_, node, node.gradients, {}, node.facts};
+      for (Saved& saved : node.saved) call.saved.push_back(unpack(run_, saved));
+      outputs = node.backward(call);
+    }
+    TM_CHECK(outputs.size() == node.edges.size(), "a backward formula gives one gradient per input");
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i] && node.edges[i].node) validate(outputs[i], node.edges[i]);
+    return outputs;
+  }
+
+  /// torch: validate_outputs: a gradient has the sizes and the type of what it is the gradient of.
+  static void validate(Tensor& gradient, const Edge& edge) {
+    const Node::OutputInfo& expected = edge.node->outputs[static_cast<std::size_t>(edge.output)];
+    if (!(gradient.sizes() == expected.sizes)) gradient = plain_sum_to(std::move(gradient), expected.sizes);
+    if (gradient.dtype() != expected.dtype) gradient = plain_cast(std::move(gradient), expected.dtype);
+  }
+
+  Run& run_;
+  const std::uint32_t number_;
+  std::vector<Ref<Node>> ready_;
+};
+
+}  // namespace
+
+void backward(const Tensor& root, Tensor gradient) {
+  Run& run = root.run();
+  TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
+  const NoGrad no_grad(run);
+  const Setting<bool> thread(run.in_backward, true);
+  const Setting<CheckpointFrame*> hooks(run.checkpoint, nullptr);
+  Pass pass(run);
+  pass.start(root.impl().grad_fn, static_cast<std::size_t>(root.impl().output), std::move(gradient));
+  pass.finish();
+}
+
+void backward(const Tensor& root) {
+  Run& run = root.run();
+  const Tensor ones = [&] {
+    const Op op(run, "aten::ones_like");
+    return empty_like(root);
+  }();
+  backward(root, ones);
+}
+
+}  // namespace tidemark

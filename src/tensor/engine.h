@@ -1,0 +1,12 @@
+// The backward pass in PyTorch's order.  torch: torch/csrc/autograd/engine.cpp, accumulate_grad.cpp
+#pragma once
+#include "tensor/node.h"
+
+namespace tidemark {
+
+/// loss.backward(): allocates the gradient of the root and lets gradients flow to every leaf that needs one.
+void backward(const Tensor& root);
+/// torch.autograd.backward with a given gradient of the root (the checkpoint's inner pass).
+void backward(const Tensor& root, Tensor gradient);
+
+}  // namespace tidemark

@@ -1,0 +1,98 @@
+#include "tensor/node.h"
+
+#include <limits>
+
+#include "tensor/run.h"
+
+namespace tidemark {
+namespace {
+
+/// torch: impl::grad_accumulator
+Ref<Node> accumulator_of(const Tensor& variable) {
+  TensorImpl& impl = variable.impl();
+  if (impl.accumulator) return Ref<Node>(impl.accumulator);
+  Node* node = impl.run->nodes.make();
+  node->name = "AccumulateGrad";
+  node->run = impl.run;
+  node->sequence = std::numeric_limits<std::uint64_t>::max();
+  node->outputs.push_back({impl.layout.sizes, impl.dtype});
+  node->variable = variable;
+  impl.accumulator = node;
+  return Ref<Node>(node);
+}
+
+/// torch: collect_next_edges, gradient_edge
+Edge edge_of(const Tensor& input) {
+  if (!input.requires_grad()) return {};
+  if (input.impl().grad_fn) return {input.impl().grad_fn, input.impl().output};
+  return {accumulator_of(input), 0};
+}
+
+Ref<Node> make_node(Run& run, const Tensors& inputs, Record& what) {
+  Ref<Node> node(run.nodes.make());
+  node->run = &run;
+  node->name = what.name;
+  node->backward = what.backward;
+  node->sequence = run.next_sequence++;
+  node->module = run.module;
+  node->facts = what.facts;
+  for (const Tensor& input : inputs) node->edges.push_back(edge_of(input));
+  return node;
+}
+
+void save(Run& run, Node& node, Tensors& saved) {
+  for (Tensor& tensor : saved)
+    node.saved.push_back(run.checkpoint && tensor ? save_in(*run.checkpoint, std::move(tensor))
+                                                  : Saved(std::move(tensor)));
+}
+
+void tie(Node& node, Tensor& output, std::size_t index) {
+  node.outputs.push_back({output.sizes(), output.dtype()});
+  TensorImpl& impl = output.impl();
+  impl.requires_grad = true;
+  impl.grad_fn = Ref<Node>(&node);
+  impl.output = static_cast<std::int32_t>(index);
+}
+
+}  // namespace
+
+void Node::destroy(Node* node) {
+  Run& run = *node->run;
+  if (node->variable) node->variable.impl().accumulator = nullptr;
+  run.dead_nodes.push_back(node);
+  if (run.destroying_nodes) return;
+  run.destroying_nodes = true;
+  while (!run.dead_nodes.empty()) {
+    Node* next = run.dead_nodes.back();
+    run.dead_nodes.pop_back();
+    run.nodes.destroy(next);
+  }
+  run.destroying_nodes = false;
+}
+
+bool needs_grad(const Tensor& tensor) { return tensor && tensor.requires_grad() && tensor.run().grad_enabled; }
+
+Tensor record(Tensor output, Tensors inputs, Record what) {
+  Run& run = output.run();
+  if (!run.grad_enabled) return output;
+  bool needed = false;
+  for (const Tensor& input : inputs) needed = needed || input.requires_grad();
+  if (!needed) return output;
+  const Ref<Node> node = make_node(run, inputs, what);
+  save(run, *node, what.saved);
+  tie(*node, output, 0);
+  return output;
+}
+
+void record(Tensors& outputs, Tensors inputs, Record what) {
+  Run& run = outputs[0].run();
+  if (!run.grad_enabled) return;
+  bool needed = false;
+  for (const Tensor& input : inputs) needed = needed || input.requires_grad();
+  if (!needed) return;
+  const Ref<Node> node = make_node(run, inputs, what);
+  save(run, *node, what.saved);
+  for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
+}
+
+}  // namespace tidemark

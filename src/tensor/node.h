@@ -1,0 +1,93 @@
+// The tape: what one operation leaves behind for the backward pass.  torch: torch/csrc/autograd/{node,function}.h
+#pragma once
+#include "tensor/checkpoint.h"
+#include "tensor/tensor.h"
+
+namespace tidemark {
+
+struct Node;
+struct Backward;
+
+/// The gradients of the inputs, in their order; an empty one where none is needed.  A plain pointer: nothing can be
+/// kept for backward but through Node::saved.
+using BackwardFunction = Tensors (*)(Backward& call);
+
+/// Numbers that a formula needs; they hold no memory.
+struct Facts {
+  Dims sizes = {};
+  std::int64_t a = 0, b = 0, c = 0;
+  Dtype dtype = Dtype::f32;
+};
+
+struct Edge {
+  Ref<Node> node;
+  std::int32_t output = 0;
+};
+
+/// A kept tensor, or its place among those that a checkpointed block makes again.
+struct Saved {
+  Saved() = default;
+  explicit Saved(Tensor kept) : tensor(std::move(kept)) {}
+  Saved(Ref<CheckpointFrame> from, std::int32_t at) : frame(std::move(from)), place(at) {}
+  Saved(Saved&&) = default;
+  Saved& operator=(Saved&&) = default;
+  ~Saved();
+
+  Tensor tensor;
+  Ref<CheckpointFrame> frame;
+  std::int32_t place = 0;
+};
+
+struct Node {
+  const char* name = "";
+  BackwardFunction backward = nullptr;
+  Run* run = nullptr;
+  std::uint64_t sequence = 0;
+  std::int32_t references = 0;
+  std::uint32_t module = 0;  // in which it was recorded
+  InlineVector<Edge, 3> edges;
+  InlineVector<Saved, 3> saved;
+  struct OutputInfo {
+    Dims sizes;
+    Dtype dtype;
+  };
+  InlineVector<OutputInfo, 1> outputs;
+  Facts facts;
+  Tensor variable;  // of an AccumulateGrad
+
+  // While a backward pass goes on.
+  std::uint32_t pass = 0;  // the pass that the next two belong to
+  std::int32_t dependencies = 0;
+  Tensors gradients;
+
+  static void destroy(Node* node);
+};
+
+/// One node's turn in the backward pass.
+struct Backward {
+  Run& run;
+  Node& node;
+  Tensors& gradients;  // of the outputs; they live until the node is done
+  Tensors saved;       // unpacked; live until the formula returns
+  const Facts& facts;
+
+  /// Whether input `index` needs a gradient.
+  bool needs(std::size_t index) const { return static_cast<bool>(node.edges[index].node); }
+  const Tensor& gradient() const { return gradients[0]; }
+};
+
+struct Record {
+  const char* name;
+  Tensors saved = {};
+  Facts facts = {};
+  BackwardFunction backward;
+};
+
+/// Whether an operation on `tensor` would keep something for its gradient.
+bool needs_grad(const Tensor& tensor);
+
+/// Ties `output` to `inputs`, when any of them needs a gradient and gradients are on; lets go of all else.
+Tensor record(Tensor output, Tensors inputs, Record what);
+void record(Tensors& outputs, Tensors inputs, Record what);
+
+}  // namespace tidemark

@@ -1,0 +1,137 @@
+// One simulated program: a device, an allocator, a tape and a ledger of who holds what.  Nothing here is shared, so any
+// number of runs may go on in parallel threads.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "memory/caching_allocator.h"
+#include "memory/card.h"
+#include "memory/timeline.h"
+#include "tensor/node.h"
+#include "tensor/tensor.h"
+
+namespace tidemark {
+
+/// The device is full: where a real program would raise torch.OutOfMemoryError.  An outcome, caught by the estimate.
+struct DeviceOutOfMemory {
+  std::int64_t requested_bytes = 0;
+  std::string message;
+};
+
+enum class Category : std::uint8_t { parameters, gradients, optimizer_state, activations, workspace, other };
+inline constexpr int kCategories = 6;
+
+/// One allocation in the ledger: who asked for it, and from which event to which it lived.
+struct LedgerEntry {
+  std::int64_t bytes = 0;  // as the allocator rounds them
+  std::int64_t requested_bytes = 0;
+  std::int32_t born = 0, died = 0;
+  std::uint32_t module = 0;
+  const char* op = "";
+  Category category = Category::activations;
+};
+
+/// torch.autocast: the type that matrix operations run in, and the casts that it keeps for its lifetime.
+struct AutocastState {
+  bool enabled = false;
+  Dtype dtype = Dtype::bf16;
+  std::vector<std::pair<TensorImpl*, Tensor>> weights;  // torch: at::autocast::cached_casts
+};
+
+/// Versions that decide behaviour; the default is the reference.
+struct Versions {
+  std::string torch = "2.11.0", transformers = "5.17.0";
+};
+
+struct RunConfig {
+  Card card;
+  CachingAllocatorConfig allocator;
+  Versions versions;
+  /// Told each allocation and free as "+bytes op module"; empty for none.
+  std::function<void(std::string_view)> on_event;
+};
+
+class Run {
+ public:
+  explicit Run(RunConfig config);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  const Card& card() const { return config_.card; }
+  const Versions& versions() const { return config_.versions; }
+  CachingAllocator& allocator() { return allocator_; }
+  const Timeline& timeline() const { return timeline_; }
+  const std::vector<LedgerEntry>& ledger() const { return ledger_; }
+  const std::string& module_name(std::uint32_t number) const { return module_names_[number]; }
+
+  /// Modules are named once and then go by number; 0 is "-", no module.
+  std::uint32_t name_module(std::string name);
+
+  Ref<Storage> allocate(std::int64_t bytes);
+  void free(Storage& storage);
+  void set_category(const Storage& storage, Category to) { ledger_[storage.record].category = to; }
+  Category category_of(const Storage& storage) const { return ledger_[storage.record].category; }
+
+  // What the program is doing now.
+  std::uint32_t module = 0;
+  const char* op = "-";
+  Category category = Category::activations;  // of what is allocated now
+  bool grad_enabled = true;
+  bool in_backward = false;  // on autograd's thread, which has library handles of its own
+  AutocastState autocast;
+  CheckpointFrame* checkpoint = nullptr;  // the block whose saved tensors are being left out, or made again
+  std::uint64_t next_sequence = 0;
+  std::uint32_t passes = 0;  // backward passes so far
+  Ref<Storage> matmul_workspaces[2];  // of the program's thread and of autograd's
+
+  Pool<TensorImpl> tensors;
+  Pool<Storage> storages;
+  Pool<Node> nodes;
+  std::vector<Node*> dead_nodes;  // waiting to be destroyed, so that a long chain does not recurse
+  bool destroying_nodes = false;
+
+ private:
+  RunConfig config_;
+  CachingAllocator allocator_;
+  Timeline timeline_;
+  std::vector<LedgerEntry> ledger_;
+  std::vector<std::string> module_names_{"-"};
+};
+
+/// Names the operation for the ledger.  The outermost one counts, as in a profile of the real program.
+class Op {
+ public:
+  Op(Run& run, const char* name) : run_(run), before_(run.op) {
+    if (before_[0] == '-') run.op = name;
+  }
+  Op(const Tensor& of, const char* name) : Op(of.run(), name) {}
+  ~Op() { run_.op = before_; }
+  Op(const Op&) = delete;
+  Op& operator=(const Op&) = delete;
+
+ private:
+  Run& run_;
+  const char* before_;
+};
+
+/// Sets a member of the run for a while: torch.no_grad(), a module's forward, a phase.
+template <class T>
+class Setting {
+ public:
+  Setting(T& place, T value) : place_(place), before_(std::exchange(place, std::move(value))) {}
+  ~Setting() { place_ = std::move(before_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  T& place_;
+  T before_;
+};
+
+struct NoGrad : Setting<bool> {
+  explicit NoGrad(Run& run) : Setting(run.grad_enabled, false) {}
+};
+
+}  // namespace tidemark

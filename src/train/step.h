@@ -1,0 +1,30 @@
+// The training loop as a script.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "nn/model.h"
+#include "train/optimizer.h"
+
+
+namespace tidemark {
+
+enum class StepPhase : std::uint8_t { forward, backward, optimizer };
+
+struct StepOptions {
+  std::int64_t steps = 3, grad_accumulation = 1;
+  std::optional<double> max_grad_norm;
+  bool set_to_none = true;
+  bool autocast = false;
+  Dtype autocast_dtype = Dtype::bf16;
+  Dtype pixel_dtype = Dtype::bf16;
+};
+
+/// Told when a phase of a step (from 1) is over.
+using PhaseObserver = std::function<void(std::int64_t step, StepPhase phase)>;
+
+/// As a plain PyTorch loop: batch to the device, forward, loss, backward, step, zero_grad.
+void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
+           const PhaseObserver& observer);
+
+}  // namespace tidemark
