@@ -1,0 +1,36 @@
+// The second engine: the training step of a Spec, simulated without PyTorch, told as the same Report.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/report.h"
+#include "estimate/spec.h"
+#include "memory/card.h"
+
+namespace tidemark {
+
+struct PredictOptions {
+  /// Gets each allocation and free as it happens: "+bytes operation module" or "-bytes operation module", without a
+  /// line end.
+  std::function<void(std::string_view line)> on_event;
+};
+
+/// `model_config` is the model's config.json.  The report comes back judged.  Throws Error{unsupported} for what is
+/// known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong in either.
+Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options = {});
+
+struct ModelInfo {
+  std::string model_type, summary;
+  std::vector<std::string> heads;
+};
+std::vector<ModelInfo> known_models();
+
+struct OpInfo {
+  std::string name;
+  std::string mirrors;  // what it follows, in PyTorch
+};
+std::vector<OpInfo> known_ops();
+
+}  // namespace tidemark

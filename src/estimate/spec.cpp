@@ -1,0 +1,145 @@
+#include "estimate/spec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t kMaxImageSide = 1 << 16;
+// Sizes of tensors are products of these; below the bounds none of them, times any width and eight bytes, passes 2^63.
+constexpr std::int64_t kMaxTokens = 1LL << 32;  // of a batch
+constexpr std::int64_t kMaxPixels = 1LL << 38;  // of a batch
+
+class Check {
+ public:
+  explicit Check(const std::string& where) : where_(where) {}
+
+  [[noreturn]] void refuse(const char* field, std::string message, std::string hint = {}) const {
+    throw Error(Errc::bad_value, std::move(message), ValuePath{where_, field}.text(), std::move(hint));
+  }
+
+  /// Options of one optimizer are mistakes beside another: silently dropped they would be a wrong answer.
+  void belongs(bool used, const char* field, OptimizerName chosen, std::initializer_list<OptimizerName> owners) const {
+    if (!used || std::find(owners.begin(), owners.end(), chosen) != owners.end()) return;
+    std::vector<std::string_view> names;
+    for (OptimizerName owner : owners) names.push_back(name(owner));
+    refuse(field, fmt::format("{} has no such option", name(chosen)),
+           fmt::format("it belongs to {}", fmt::join(names, " and ")));
+  }
+
+  static std::string_view name(OptimizerName optimizer) { return kOptimizerNames[static_cast<std::size_t>(optimizer)]; }
+
+ private:
+  const std::string& where_;
+};
+
+void check_optimizer(const Spec& spec, const Check& check) {
+  using enum OptimizerName;
+  check.belongs(spec.momentum > 0, "momentum", spec.optimizer, {sgd, rmsprop});
+  check.belongs(spec.amsgrad, "amsgrad", spec.optimizer, {adamw, adam});
+  check.belongs(spec.nesterov, "nesterov", spec.optimizer, {sgd});
+  check.belongs(spec.centered, "centered", spec.optimizer, {rmsprop});
+  if (spec.nesterov && spec.momentum == 0) check.refuse("nesterov", "it needs a momentum above 0");
+  // torch.optim refuses the same: fused exists for these alone on CUDA.
+  check.belongs(spec.optimizer_impl == OptimizerImpl::fused, "optimizer_impl", spec.optimizer, {adamw, adam, sgd});
+}
+
+void check_sizes(const Spec& spec, const Check& check) {
+  ImageSize size;
+  try {
+    size = parse_image_size(spec.image_size);
+  } catch (const Error& error) {
+    check.refuse("image_size", error.message(), error.hint());
+  }
+  if (spec.batch * std::max<std::int64_t>(spec.seq, 1) > kMaxTokens)
+    check.refuse("batch", fmt::format("{} samples of {} tokens are more than 2^32 tokens", spec.batch, spec.seq));
+  const std::int64_t images = checked_multiply(spec.batch, spec.images);
+  if (images > 0 && size.height * size.width > kMaxPixels / images)
+    check.refuse("image_size",
+                 fmt::format("{} images of {} x {} are more than 2^38 pixels", images, size.height, size.width));
+  const std::int64_t image_tokens = spec.image_tokens.value_or(0) * spec.images;
+  if (spec.image_tokens && spec.batch * image_tokens > kMaxTokens)
+    check.refuse("image_tokens", "the batch would hold more than 2^32 of them");
+  if (spec.seq > 0 && image_tokens > spec.seq)
+    check.refuse(
+        "seq",
+        fmt::format("{} images of {} tokens do not fit into {} tokens", spec.images, *spec.image_tokens, spec.seq),
+        "seq counts the tokens of images too");
+}
+
+void check_version(const std::string& version, const char* field, const Check& check) {
+  int numbers = 0;
+  const char *at = version.data(), *end = at + version.size();
+  while (at < end) {
+    std::int64_t number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number < 0) break;
+    ++numbers, at = next;
+    if (at == end || *at != '.') break;
+    ++at;
+  }
+  if (at != end || numbers < 2 || numbers > 3 || version.ends_with('.'))
+    check.refuse(field, fmt::format("{} is not a version", Value(version).quoted()), "write it as 2.11.0");
+}
+
+void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {
+  if (std::find(names.begin(), names.end(), "") != names.end())
+    check.refuse(field, "an empty text is in every name", "leave it out, or write part of a parameter's name");
+}
+
+std::optional<std::int64_t> read_side(std::string_view text) {
+  std::int64_t side = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), side);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && side >= 0 && side <= kMaxImageSide ? std::optional(side) : std::nullopt;
+}
+
+}  // namespace
+
+ImageSize parse_image_size(std::string_view text) {
+  const std::size_t cross = text.find('x');
+  const auto height = read_side(text.substr(0, cross));
+  const auto width = cross == std::string_view::npos ? height : read_side(text.substr(cross + 1));
+  if (!height || !width || (*height == 0) != (*width == 0))
+    throw Error(Errc::bad_value, fmt::format("{} is not the size of an image", Value(text).quoted()), {},
+                fmt::format("write 336 or 1080x1920 (height x width), at most {} each", kMaxImageSide));
+  return {*height, *width};
+}
+
+void check_spec(const Spec& spec, const std::string& where) {
+  const Check check(where);
+  if (!spec.model.is_null() && !spec.model.as_text() && !spec.model.as_map())
+    check.refuse("model", fmt::format("expected a path or a map, found {}", spec.model.quoted()));
+  check_sizes(spec, check);
+  check_optimizer(spec, check);
+  check_version(spec.torch, "torch", check);
+  check_version(spec.transformers, "transformers", check);
+  check_names(spec.freeze, "freeze", check);
+  check_names(spec.train_only, "train_only", check);
+  if (spec.checkpoint_every > 1 && spec.checkpointing == Checkpointing::none)
+    check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
+  if (spec.max_grad_norm == 0.0)
+    check.refuse("max_grad_norm", "gradients clipped to 0 train nothing", "leave it out for no clipping");
+  if (!spec.memory.empty()) {
+    try {
+      parse_bytes(spec.memory);
+    } catch (const Error& error) {
+      check.refuse("memory", error.message(), error.hint());
+    }
+  }
+}
+
+Spec read_spec(const Value& value, const std::string& where) {
+  Spec spec;
+  read_fields(value, spec, where);
+  check_spec(spec, where);
+  return spec;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,241 @@
+// What is asked: one model, one way of training it, one card.  The names of the fields are the keys of a spec file and,
+// with dashes for underscores, the options of `tidemark predict`.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace tidemark {
+
+// The names of each enum's values, in its order.
+inline constexpr std::array<std::string_view, 3> kWeightDtypeNames{"bf16", "fp16", "fp32"};
+enum class WeightDtype { bf16, fp16, fp32 };
+inline constexpr std::array<std::string_view, 3> kAutocastNames{"none", "bf16", "fp16"};
+enum class Autocast { none, bf16, fp16 };
+inline constexpr std::array<std::string_view, 2> kAttentionNames{"sdpa", "eager"};
+enum class Attention { sdpa, eager };
+inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw",     "adam",    "sgd",
+                                                                 "adafactor", "rmsprop", "adagrad"};
+enum class OptimizerName { adamw, adam, sgd, adafactor, rmsprop, adagrad };
+inline constexpr std::array<std::string_view, 4> kOptimizerImplNames{"auto", "foreach", "fused", "loop"};
+enum class OptimizerImpl { automatic, foreach, fused, loop };
+inline constexpr std::array<std::string_view, 3> kZeroGradNames{"after_step", "before_forward", "before_backward"};
+enum class ZeroGrad { after_step, before_forward, before_backward };
+inline constexpr std::array<std::string_view, 3> kCheckpointingNames{"none", "non_reentrant", "reentrant"};
+enum class Checkpointing { none, non_reentrant, reentrant };
+inline constexpr std::array<std::string_view, 3> kUseCacheNames{"auto", "true", "false"};
+enum class UseCache { automatic, yes, no };
+inline constexpr std::array<std::string_view, 4> kAdapterDtypeNames{"auto", "fp32", "bf16", "fp16"};
+enum class AdapterDtype { automatic, fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 1> kLoraBiasNames{"none"};
+enum class LoraBias { none };
+inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
+enum class Load { to };
+
+struct LoraSpec {
+  std::int64_t r = 8;
+  double alpha = 8, dropout = 0;
+  TextOrList target_modules;  // empty text: PEFT's own choice for the model
+  AdapterDtype adapter_dtype = AdapterDtype::automatic;
+  LoraBias bias = LoraBias::none;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+struct Spec {
+  Value model;  // a path to config.json or the folder that holds it, or the configuration itself as a map
+  std::string head = "auto";
+
+  std::int64_t batch = 1, seq = 0, images = 0;
+  std::string image_size = "0";
+  std::optional<std::int64_t> image_tokens;
+  bool padding = false, labels = true;
+
+  WeightDtype dtype = WeightDtype::bf16;
+  Autocast autocast = Autocast::none;
+  bool grad_scaler = false;
+  Attention attn = Attention::sdpa;
+  UseCache use_cache = UseCache::automatic;
+
+  OptimizerName optimizer = OptimizerName::adamw;
+  OptimizerImpl optimizer_impl = OptimizerImpl::automatic;
+  std::optional<double> weight_decay;  // none: the optimizer's own default
+  double momentum = 0;
+  bool amsgrad = false, maximize = false, nesterov = false, centered = false;
+
+  std::int64_t grad_accumulation = 1;
+  std::optional<double> max_grad_norm;
+  ZeroGrad zero_grad = ZeroGrad::after_step;
+  bool set_to_none = true;
+  Checkpointing checkpointing = Checkpointing::none;
+  std::int64_t checkpoint_every = 1;
+  std::int64_t steps = 3;
+
+  std::vector<std::string> freeze, train_only;
+  std::optional<LoraSpec> lora;
+
+  std::string torch = "2.11.0", transformers = "5.17.0";
+  std::string gpu, memory, allocator;
+  Load load = Load::to;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+
+ private:
+  template <class Self, class Visit>
+  static void fields_of_model_and_data(Self& self, Visit&& visit);
+  template <class Self, class Visit>
+  static void fields_of_training(Self& self, Visit&& visit);
+};
+
+/// Height and width; 0 and 0 for the model's own.
+struct ImageSize {
+  std::int64_t height = 0, width = 0;
+  bool operator==(const ImageSize&) const = default;
+};
+
+/// Reads "336" (a square) or "1080x1920" (height x width).  Throws Error{bad_value}.
+ImageSize parse_image_size(std::string_view text);
+
+/// What fits no single field: options of another optimizer, more image tokens than tokens, products that are too large.
+/// Throws Error{bad_value} naming the field.  Reading a spec through read_spec() has done it already.
+void check_spec(const Spec& spec, const std::string& where = {});
+
+/// Throws Error{bad_value} or Error{unknown_name}.  `where` names the file in messages.
+Spec read_spec(const Value& value, const std::string& where = {});
+
+namespace spec_detail {
+
+inline FieldInfo whole(std::string_view group, std::string_view help, double low, double high) {
+  return {.help = help, .placeholder = "N", .group = group, .low = low, .high = high};
+}
+inline FieldInfo text(std::string_view group, std::string_view help, std::string_view placeholder = {}) {
+  return {.help = help, .placeholder = placeholder, .group = group};
+}
+inline FieldInfo choice(std::string_view group, std::string_view help, std::span<const std::string_view> names) {
+  return {.help = help, .group = group, .names = names};
+}
+
+}  // namespace spec_detail
+
+template <class Self, class Visit>
+void LoraSpec::fields(Self& self, Visit&& visit) {
+  const std::string_view group = "LoRA";
+  visit("r", self.r, FieldInfo{.help = "Rank", .placeholder = "N", .group = group, .low = 1, .high = 65536});
+  visit("alpha", self.alpha,
+        FieldInfo{.help = "lora_alpha", .placeholder = "X", .group = group, .low = 0, .high = 1e9});
+  visit("dropout", self.dropout,
+        FieldInfo{.help = "lora_dropout", .placeholder = "P", .group = group, .low = 0, .high = 1});
+  visit(
+      "target_modules", self.target_modules,
+      FieldInfo{
+          .help =
+              "Names of modules, a pattern for their whole names, or all-linear (default: PEFT's choice for the model)",
+          .placeholder = "NAMES|PATTERN",
+          .group = group});
+  visit(
+      "adapter_dtype", self.adapter_dtype,
+      FieldInfo{.help = "Type of the adapters' weights; auto is fp32 beside half-precision weights, as PEFT makes them",
+                .group = group,
+                .names = kAdapterDtypeNames});
+  visit("bias", self.bias, FieldInfo{.help = "Biases that are trained", .group = group, .names = kLoraBiasNames});
+}
+
+template <class Self, class Visit>
+void Spec::fields(Self& self, Visit&& visit) {
+  fields_of_model_and_data(self, visit);
+  fields_of_training(self, visit);
+}
+
+template <class Self, class Visit>
+void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  std::string_view group = "Model";
+  visit("model", self.model,
+        text(group, "config.json, the folder that holds it, or the configuration itself", "CONFIG"));
+  visit("head", self.head,
+        text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
+  visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));
+  visit("attn", self.attn, choice(group, "Implementation of attention", kAttentionNames));
+  visit("use_cache", self.use_cache,
+        choice(group, "Whether the forward pass fills a key/value cache (auto: as transformers does)", kUseCacheNames));
+  visit("freeze", self.freeze,
+        text(group, "Parameters that are not trained: those with one of these texts in their name", "TEXT,…"));
+  visit("train_only", self.train_only,
+        text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXT,…"));
+  visit("load", self.load,
+        choice(group, "How weights get onto the card: built on the CPU, then Module.to", kLoadNames));
+
+  group = "Data";
+  visit("batch", self.batch, whole(group, "Samples per step and GPU", 1, 1 << 20));
+  visit("seq", self.seq,
+        whole(group, "Tokens per sample, those of images included (0: what the model takes)", 0, 1 << 24));
+  visit("images", self.images, whole(group, "Images per sample", 0, 1 << 16));
+  visit("image_size", self.image_size,
+        FieldInfo{.help = "Pixels: 336 or 1080x1920, height first (0: the model's own)",
+                  .placeholder = "SIZE",
+                  .group = group,
+                  .number_is_text = true});
+  visit("image_tokens", self.image_tokens,
+        whole(group, "Tokens per image, where they are known better than from its size", 1, 1 << 24));
+  visit("padding", self.padding, text(group, "Batches hold padding, so the attention mask is built"));
+  visit("labels", self.labels, text(group, "The model gets labels and computes the loss itself"));
+}
+
+template <class Self, class Visit>
+void Spec::fields_of_training(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  std::string_view group = "Training";
+  visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
+  visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
+  visit("grad_accumulation", self.grad_accumulation,
+        whole(group, "Forward and backward passes per optimizer step", 1, 1 << 16));
+  visit("max_grad_norm", self.max_grad_norm,
+        FieldInfo{.help = "Clip gradients to this norm (default: no clipping)",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 0,
+                  .high = 1e30});
+  visit("zero_grad", self.zero_grad, choice(group, "Where the loop calls zero_grad", kZeroGradNames));
+  visit("set_to_none", self.set_to_none, text(group, "zero_grad frees gradients instead of filling them with zeros"));
+  visit("checkpointing", self.checkpointing,
+        choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
+  visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));
+  visit("steps", self.steps,
+        whole(group, "Optimizer steps; states appear in the first, and from the third on nothing is new", 1, 1000));
+
+  group = "Optimizer";
+  visit("optimizer", self.optimizer, choice(group, "Optimizer", kOptimizerNames));
+  visit("optimizer_impl", self.optimizer_impl,
+        choice(group, "Its implementation (auto: as torch chooses)", kOptimizerImplNames));
+  visit("weight_decay", self.weight_decay,
+        FieldInfo{.help = "Weight decay (default: the optimizer's own)",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 0,
+                  .high = 1e9});
+  visit("momentum", self.momentum,
+        FieldInfo{.help = "Of sgd and rmsprop", .placeholder = "X", .group = group, .low = 0, .high = 1});
+  visit("amsgrad", self.amsgrad, text(group, "Of adam and adamw"));
+  visit("nesterov", self.nesterov, text(group, "Of sgd, with momentum"));
+  visit("centered", self.centered, text(group, "Of rmsprop"));
+  visit("maximize", self.maximize, text(group, "Climb instead of descend"));
+
+  visit("lora", self.lora, text("LoRA", "Adapters of PEFT on a frozen model; {} for its defaults"));
+
+  group = "Card";
+  visit("gpu", self.gpu,
+        text(group, "The card: a name (see `tidemark gpus`) or a file that describes one", "NAME|FILE"));
+  visit("memory", self.memory, text(group, "Another memory size for the card, such as 400GB or 80GiB", "SIZE"));
+  visit("allocator", self.allocator, text(group, "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)", "CONF"));
+  visit("torch", self.torch, text(group, "Version of PyTorch to follow", "VERSION"));
+  visit("transformers", self.transformers, text(group, "Version of transformers to follow", "VERSION"));
+}
+
+}  // namespace tidemark
