@@ -23,6 +23,12 @@ void Value::set(std::string_view key, Value value) {
     found->value = std::move(value);
 }
 
+void Value::append(std::string key, Value value) {
+  std::get<Map>(data_).push_back({std::move(key), std::move(value)});
+}
+
+void Value::append(Value value) { std::get<List>(data_).push_back(std::move(value)); }
+
 Value& Value::at_line(int line) {
   line_ = line;
   return *this;

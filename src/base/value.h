@@ -38,6 +38,9 @@ class Value {
   const Value* find(std::string_view key) const;
   /// Replaces or appends.  Whatever was here before becomes a map.
   void set(std::string_view key, Value value);
+  /// To a map, where the caller knows that the key is new, and to a list.
+  void append(std::string key, Value value);
+  void append(Value value);
 
   /// The line of the file that it came from, for messages; 0 when that is not known.
   int line() const { return line_; }
