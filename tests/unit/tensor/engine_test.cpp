@@ -8,7 +8,7 @@ namespace tidemark {
 namespace {
 
 struct Engine : testing::Test {
-  tidemark::Run run{{}};
+  tidemark::Run run{RunConfig()};
   Tensor parameter(const Dims& sizes) {
     Tensor tensor = empty(run, sizes, Dtype::f32);
     tensor.impl().requires_grad = true;
@@ -112,7 +112,7 @@ TEST_F(Engine, ACheckpointedBlockKeepsItsInputAlone) {
 }
 
 TEST(Runs, AreIndependent) {
-  tidemark::Run one{{}}, other{{}};
+  tidemark::Run one{RunConfig()}, other{RunConfig()};
   const Tensor a = empty(one, {8}, Dtype::f32);
   EXPECT_EQ(other.allocator().totals().allocated_bytes, 0);
   EXPECT_EQ(&a.run(), &one);
