@@ -37,7 +37,8 @@ struct FieldInfo {
   std::span<const std::string_view> names = {};  // of an enum's values, in order; of a text, all that it may be
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool number_is_text = false;  // a text that a bare number may stand for: `image_size: 336`
+  std::string_view negated = {};  // the help text of the option that turns a true field off
+  bool number_is_text = false;    // a text that a bare number may stand for: `image_size: 336`
 };
 
 /// A text, or a list of texts that means something else.
