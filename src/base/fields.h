@@ -191,8 +191,8 @@ constexpr FieldKind kind_of(const FieldInfo& info) {
 /// Reads what is there and leaves the rest as it is.  Throws Error{bad_value} and, for a key that is neither a field
 /// nor harmless, Error{unknown_name}.  `harmless` counts on every level, T::harmless() on that of T.
 template <HasFields T>
-void read_fields(const Value& value, T& config, const std::string& file = {}, const KeyNames& harmless = {}) {
-  fields_detail::read_map(value, config, {file, {}}, harmless);
+void read_fields(const Value& value, T& config, const ValuePath& path = {}, const KeyNames& harmless = {}) {
+  fields_detail::read_map(value, config, path, harmless);
 }
 
 /// All fields, in their order; read_fields gives the same struct back.
