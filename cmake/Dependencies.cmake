@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(fmt 9 CONFIG REQUIRED)
 find_package(nlohmann_json 3.11 CONFIG REQUIRED)
+find_package(yaml-cpp 0.7 CONFIG REQUIRED)
 if(TIDEMARK_BUILD_CLI)
   find_package(CLI11 2.1 CONFIG REQUIRED)
 endif()

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libfmt-dev)
+packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libfmt-dev)
 [ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium)
 missing=()
 for package in "${packages[@]}"; do

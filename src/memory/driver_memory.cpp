@@ -24,6 +24,13 @@ DriverMemory::DriverMemory(const DriverMemoryConfig& config) : config_(config) {
 }
 
 std::optional<std::int64_t> DriverMemory::place(std::int64_t pages_bytes) const {
+  if (!has_holes_ && !ranges_.empty()) {  // a program that has freed nothing: next to what it took last
+    const auto& [first, last] = std::pair(*ranges_.begin(), *ranges_.rbegin());
+    const std::int64_t end = last.first + whole_pages(last.second.bytes);
+    if (config_.addresses == AddressOrder::ascending)
+      return kSpanBytes - end >= pages_bytes ? std::optional(end) : std::nullopt;
+    return first.first + kSpanBytes >= pages_bytes ? std::optional(first.first - pages_bytes) : std::nullopt;
+  }
   if (config_.addresses == AddressOrder::ascending) {
     std::int64_t at = 0;
     for (const auto& [start, range] : ranges_) {
@@ -54,6 +61,7 @@ void DriverMemory::free(std::int64_t address) {
   TM_CHECK(it != ranges_.end(), "freed what the driver did not hand out");
   if (it->second.committed) used_bytes_ -= whole_pages(it->second.bytes);
   ranges_.erase(it);
+  has_holes_ = !ranges_.empty();
 }
 
 std::optional<std::int64_t> DriverMemory::reserve_addresses(std::int64_t bytes) {

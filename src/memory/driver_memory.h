@@ -50,6 +50,7 @@ class DriverMemory {
   DriverMemoryConfig config_;
   std::int64_t capacity_bytes_, used_bytes_ = 0;
   std::map<std::int64_t, Range> ranges_;
+  bool has_holes_ = false;  // there may be room between ranges
 };
 
 }  // namespace tidemark

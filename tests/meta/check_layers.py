@@ -28,6 +28,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 # What only some folders may know: (pattern of the include, folders that may have it).
 RESTRICTED = [
     (re.compile(r"^nlohmann/"), {"io", "apps", "bindings"}),
+    (re.compile(r"^yaml-cpp/"), {"io"}),
     (re.compile(r"^CLI/"), {"apps"}),
     (re.compile(r"^httplib"), {"apps"}),
 ]

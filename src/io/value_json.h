@@ -1,0 +1,17 @@
+// JSON to and from Value.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/value.h"
+
+namespace tidemark::io {
+
+/// Throws Error{bad_file}: for what is not JSON (with the line), for a key that stands in a map twice, for nesting
+/// deeper than 32, for whole numbers past 64 bits.  `where` names the file in messages.
+Value value_from_json(std::string_view text, const std::string& where);
+
+/// Two spaces per level; ends with a line end.  Bytes that are not UTF-8 are replaced.
+std::string value_to_json(const Value& value);
+
+}  // namespace tidemark::io

@@ -1,0 +1,135 @@
+#include "tensor/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+struct Engine : testing::Test {
+  tidemark::Run run{RunConfig()};
+  Tensor parameter(const Dims& sizes) {
+    Tensor tensor = empty(run, sizes, Dtype::f32);
+    tensor.impl().requires_grad = true;
+    return tensor;
+  }
+  std::int64_t live_bytes() { return run.allocator().totals().allocated_bytes; }
+};
+
+constexpr std::int64_t kBlock = 512;  // every tensor here takes one
+
+TEST_F(Engine, TemporariesDieBeforeTheNextOperation) {
+  const Tensor x = empty(run, {8}, Dtype::f32);
+  const Tensor y = neg(neg(neg(x)));
+  EXPECT_EQ(live_bytes(), 2 * kBlock);
+  EXPECT_EQ(run.allocator().stats().all.allocated_bytes.peak, 3 * kBlock);  // x, one temporary, one result
+}
+
+TEST_F(Engine, KeepsNothingWithoutAParameter) {
+  Tensor x = empty(run, {8}, Dtype::f32);
+  x = silu(std::move(x));
+  EXPECT_FALSE(x.requires_grad());
+  EXPECT_EQ(live_bytes(), kBlock);
+}
+
+TEST_F(Engine, KeepsNothingUnderNoGrad) {
+  const Tensor w = parameter({8});
+  const NoGrad no_grad(run);
+  const Tensor y = silu(silu(w));
+  EXPECT_EQ(live_bytes(), 2 * kBlock);
+}
+
+TEST_F(Engine, ReleasesWhatWasSavedAsItPasses) {
+  const Tensor w = parameter({8});
+  Tensor y = silu(silu(silu(w)));
+  EXPECT_EQ(live_bytes(), 4 * kBlock);
+  backward(y);
+  EXPECT_EQ(live_bytes(), 3 * kBlock);  // w, its gradient, y
+}
+
+TEST_F(Engine, StealsAGradientThatNobodyElseHolds) {
+  const Tensor w = parameter({8});
+  const Tensor y = neg(w);
+  backward(y);
+  EXPECT_EQ(live_bytes(), 3 * kBlock);
+  EXPECT_EQ(run.category_of(*w.grad().impl().storage), Category::gradients);
+}
+
+TEST_F(Engine, ClonesAGradientThatTwoParametersShare) {
+  const Tensor a = parameter({8}), b = parameter({8});
+  const Tensor y = add(a, b);
+  backward(y);
+  EXPECT_FALSE(a.grad().impl().storage == b.grad().impl().storage);
+}
+
+TEST_F(Engine, AddsToAnOldGradientInPlace) {
+  const Tensor w = parameter({8});
+  backward(neg(w));
+  const Ref<Storage> first = w.grad().impl().storage;
+  backward(neg(w));
+  EXPECT_TRUE(w.grad().impl().storage == first);
+}
+
+TEST_F(Engine, AddsUpInPlaceOnlyWhenItIsTheSoleOwner) {
+  const Tensor w = parameter({8});
+  const Tensor x = neg(w);
+  const Tensor y = add(x, x);  // one gradient, twice: shared, so the sum is a new tensor
+  backward(y);
+  EXPECT_EQ(live_bytes(), 4 * kBlock);
+}
+
+TEST_F(Engine, SumsAGradientToWhatWasBroadcast) {
+  const Tensor w = parameter({8});
+  const Tensor x = empty(run, {4, 8}, Dtype::f32);
+  backward(mul(w, x));
+  EXPECT_EQ(w.grad().sizes(), (Dims{8}));
+}
+
+TEST_F(Engine, CastsAGradientToItsParametersType) {
+  Tensor w = empty(run, {8}, Dtype::bf16);
+  w.impl().requires_grad = true;
+  const Tensor x = empty(run, {8}, Dtype::f32);
+  backward(mul(w, x));
+  EXPECT_EQ(w.grad().dtype(), Dtype::bf16);
+}
+
+TEST_F(Engine, DestroysALongChainWithoutRecursion) {
+  const Tensor w = parameter({1});
+  Tensor x = w;
+  for (int i = 0; i < 200'000; ++i) x = add_scalar(std::move(x));
+  x.reset();
+  EXPECT_EQ(live_bytes(), kBlock);
+}
+
+TEST_F(Engine, ACheckpointedBlockKeepsItsInputAlone) {
+  const Tensor w = parameter({8});
+  const Tensor x = neg(w);
+  const Tensor y = checkpoint(run, [x] { return silu(silu(silu(x))); });
+  EXPECT_EQ(live_bytes(), 3 * kBlock);  // w, x, y
+  backward(y);
+  EXPECT_EQ(live_bytes(), 4 * kBlock);
+}
+
+TEST(Runs, AreIndependent) {
+  tidemark::Run one{RunConfig()}, other{RunConfig()};
+  const Tensor a = empty(one, {8}, Dtype::f32);
+  EXPECT_EQ(other.allocator().totals().allocated_bytes, 0);
+  EXPECT_EQ(&a.run(), &one);
+}
+
+TEST(Runs, FullDeviceIsAnOutcome) {
+  RunConfig config;
+  config.allocator.device = {.total_bytes = 4 << 20, .unavailable_bytes = 0, .context_bytes = 0};
+  tidemark::Run run(config);
+  try {
+    const Tensor x = empty(run, {8 << 20}, Dtype::f32);
+    FAIL();
+  } catch (const DeviceOutOfMemory& full) {
+    EXPECT_EQ(full.requested_bytes, 32 << 20);
+    EXPECT_NE(full.message.find("CUDA out of memory"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark
