@@ -7,8 +7,9 @@ namespace {
 /// Keeps its input; one result each way.
 Tensor keeps_input(const char* name, const char* backward_name, Tensor x) {
   const Op op(x, name);
-  Tensor y = empty_like(x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = empty_like(x);
   return record(std::move(y), {std::move(x)},
                 {.name = backward_name, .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Layout* operands[] = {&call.gradient().layout(), &call.saved[0].layout()};
