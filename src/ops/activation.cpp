@@ -38,6 +38,7 @@ Tensor relu(Tensor x) {
 /// bfloat16 by a conversion before it.  The gradient is found by way of grad * y.
 Tensor softmax(Tensor x, std::optional<Dtype> result) {
   const Op op(x, "aten::softmax");
+  const Tensor argument = x;
   if (!result && x.run().autocast.enabled && is_floating(x.dtype())) result = Dtype::f32;  // fp32_set_opt_dtype
   const Dtype dtype = result.value_or(x.dtype());
   if (!(x.dtype() == Dtype::f16 && dtype == Dtype::f32)) x = to(std::move(x), dtype);

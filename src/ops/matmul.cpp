@@ -126,6 +126,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
 /// contiguous (_flatten_nd_linear would copy it).
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::linear");
+  const Tensor argument = x;
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));

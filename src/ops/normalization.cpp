@@ -33,6 +33,7 @@ Tensors layer_norm_backward(Backward& call) {
 /// Over the last dimension.  Keeps x, weight, bias, mean and rstd (float32, one per row).
 Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::layer_norm");
+  const Tensor argument = x;
   bias = autocast_f32(std::move(bias));
   weight = autocast_f32(std::move(weight));
   x = autocast_f32(std::move(x));
