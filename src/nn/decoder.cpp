@@ -84,8 +84,7 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   const InModule scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
   const Tensor position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
-  DecoderInputs inputs{.config = config, .context = context, .position_ids = position_ids, .mask = {}, .rotary = {}};
-  inputs.mask = create_causal_mask(context, inputs_embeds, attention_mask);
+  DecoderInputs inputs{config, context, create_causal_mask(context, inputs_embeds, attention_mask), {}, nullptr};
   Tensor hidden_states = inputs_embeds;
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
   inputs.position_ids = position_ids;

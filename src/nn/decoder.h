@@ -21,7 +21,7 @@ struct Decoder {
 struct DecoderInputs {
   const Decoder& config;
   const Context& context;
-  Tensor position_ids, mask;
+  Tensor mask;
   Rotary rotary;
   DynamicCache* cache = nullptr;
   Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds

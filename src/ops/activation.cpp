@@ -7,8 +7,9 @@ namespace {
 /// Keeps its input; one result each way.
 Tensor keeps_input(const char* name, const char* backward_name, Tensor x) {
   const Op op(x, name);
-  Tensor y = empty_like(x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = empty_like(x);
   return record(std::move(y), {std::move(x)},
                 {.name = backward_name, .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Layout* operands[] = {&call.gradient().layout(), &call.saved[0].layout()};
@@ -50,20 +51,6 @@ Tensor softmax(Tensor x, std::optional<Dtype> result) {
                    Tensor gradient = empty(call.run, call.gradient().sizes(), call.facts.dtype);
                    const Tensor product = mul(call.gradient(), call.saved[0]);
                    return {std::move(gradient)};
-                 }});
-}
-
-/// Keeps its mask.  torch: Dropout.cpp: no kernel for p = 0 or in evaluation.
-Tensor dropout(Tensor x, double probability) {
-  if (probability == 0) return x;
-  TM_CHECK(probability < 1, "dropout of everything");
-  const Op op(x, "aten::dropout");
-  Tensor mask = empty_like(x, Dtype::boolean);
-  Tensor y = empty_like(x);
-  Tensors saved{std::move(mask)};
-  return record(std::move(y), {std::move(x)},
-                {.name = "NativeDropoutBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {empty_like(call.gradient())};
                  }});
 }
 

@@ -55,8 +55,9 @@ Tensor sub(Tensor a, Tensor b) {
 
 Tensor mul(Tensor a, Tensor b) {
   const Op op(a, "aten::mul");
-  Tensor y = result_of(a, b, result_type(a, b));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  save_before_running(a.run(), saved);
+  Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
@@ -68,8 +69,9 @@ Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands
 
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
-  Tensor y = result_of(a, b, result_type(a, b));
   Tensors saved{needs_grad(b) ? a : Tensor(), b};
+  save_before_running(a.run(), saved);
+  Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other;
@@ -114,8 +116,9 @@ Tensor neg(Tensor x) {
 /// x ** n.  Its gradient is grad * (n * x ** (n - 1)): three results.
 Tensor pow3(Tensor x) {
   x = autocast_f32(std::move(x));
-  Tensor y = unary("aten::pow", x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = unary("aten::pow", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Tensor power = empty_like(call.saved[0]);
@@ -140,8 +143,9 @@ Tensor rsqrt(Tensor x) {
 }
 
 Tensor cos(Tensor x) {
-  Tensor y = unary("aten::cos", x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = unary("aten::cos", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "CosBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor minus = neg(sin(call.saved[0]));
@@ -150,8 +154,9 @@ Tensor cos(Tensor x) {
 }
 
 Tensor sin(Tensor x) {
-  Tensor y = unary("aten::sin", x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = unary("aten::sin", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "SinBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    return {mul(call.gradient(), cos(call.saved[0]))};
