@@ -56,7 +56,6 @@ Tensor sub(Tensor a, Tensor b) {
 Tensor mul(Tensor a, Tensor b) {
   const Op op(a, "aten::mul");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  save_before_running(a.run(), saved);
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -70,7 +69,6 @@ Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
   Tensors saved{needs_grad(b) ? a : Tensor(), b};
-  save_before_running(a.run(), saved);
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -118,7 +116,6 @@ Tensor pow3(Tensor x) {
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = unary("aten::pow", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -146,7 +143,6 @@ Tensor rsqrt(Tensor x) {
 
 Tensor cos(Tensor x) {
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = unary("aten::cos", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "CosBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -158,7 +154,6 @@ Tensor cos(Tensor x) {
 
 Tensor sin(Tensor x) {
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = unary("aten::sin", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "SinBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {

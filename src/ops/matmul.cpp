@@ -100,7 +100,6 @@ Tensor folded(Tensor a, Tensor b) {
 Tensor mm(Tensor a, Tensor b) {
   const Op op(a, "aten::mm");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  save_before_running(a.run(), saved);
   Tensor y = product(a, b);
   const Facts facts = layouts_of(a, b);
   return record(std::move(y), {std::move(a), std::move(b)},
@@ -114,7 +113,6 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
   a = autocast_low(std::move(a));
   bias = autocast_low(std::move(bias));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  save_before_running(a.run(), saved);
   Tensor y = product(a, b);
   if (has_fused_bias(bias, b)) take_fused_bias_workspace(a.run());
   const Facts facts = layouts_of(a, b);
@@ -145,7 +143,6 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
 Tensor bmm(Tensor a, Tensor b) {
   const Op op(a, "aten::bmm");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  save_before_running(a.run(), saved);
   Tensor y = product(a, b);
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "BmmBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
