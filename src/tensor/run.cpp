@@ -45,6 +45,7 @@ void Run::note_free(std::uint32_t entry) {
 Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
+  if (checkpoint && checkpoint->is_complete(beginning.number)) return storage;
   storage->id = request(bytes);
   if (storage->id == kNoBytes) return storage;
   storage->record = static_cast<std::uint32_t>(ledger_.size());

@@ -4,6 +4,11 @@
 
 namespace tidemark {
 
+std::unique_ptr<Model> make_gemma(const ModelRequest& request);
+std::unique_ptr<Model> make_gpt2(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
+std::unique_ptr<Model> make_mistral(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen2(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen3(const ModelRequest& request);
 
 }  // namespace tidemark
