@@ -126,11 +126,10 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);
-  train(run, model, sizes, optimizer, step_options(spec),
-        [&](std::int64_t step, StepPhase phase) {
-          constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
-          recorder.end_phase(step, kPhases[static_cast<int>(phase)]);
-        });
+  train(run, model, sizes, optimizer, step_options(spec), [&](std::int64_t step, StepPhase phase) {
+    constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
+    recorder.end_phase(step, kPhases[static_cast<int>(phase)]);
+  });
 }
 
 }  // namespace tidemark
