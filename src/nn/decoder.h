@@ -24,6 +24,7 @@ struct DecoderInputs {
   Tensor mask;
   Rotary rotary;
   DynamicCache* cache = nullptr;
+  Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
 };
 
 void add_decoder_attention(Module& layer, const Decoder& config);
@@ -32,7 +33,7 @@ void add_gated_mlp(Module& layer, const Decoder& config);
 void add_decoder(Module& model, const Decoder& config);
 
 /// x (B, S, D) -> (B, S, D)
-Tensor decoder_attention(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
+Attended decoder_attention(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
 Tensor gated_mlp(Module& m, Tensor x);
 Tensor decoder_layer(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
 

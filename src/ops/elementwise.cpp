@@ -38,6 +38,11 @@ Tensor add(Tensor a, Tensor b) {
 
 Tensor add(Pair operands) { return add(std::move(operands.a), std::move(operands.b)); }
 
+Tensor add_(Tensor a, Tensor b) {
+  Tensor y = a;
+  return record(std::move(y), {std::move(a), std::move(b)}, {.name = "AddBackward0", .backward = pass_to_both});
+}
+
 Tensor sub(Tensor a, Tensor b) {
   const Op op(a, "aten::sub");
   Tensor y = result_of(a, b, result_type(a, b));
@@ -50,8 +55,9 @@ Tensor sub(Tensor a, Tensor b) {
 
 Tensor mul(Tensor a, Tensor b) {
   const Op op(a, "aten::mul");
-  Tensor y = result_of(a, b, result_type(a, b));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  save_before_running(a.run(), saved);
+  Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
@@ -63,8 +69,9 @@ Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands
 
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
-  Tensor y = result_of(a, b, result_type(a, b));
   Tensors saved{needs_grad(b) ? a : Tensor(), b};
+  save_before_running(a.run(), saved);
+  Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other;
@@ -106,19 +113,22 @@ Tensor neg(Tensor x) {
                                                }});
 }
 
-/// x ** 2.  Its gradient is grad * (2 * x ** 1): three temporaries.
-Tensor pow2(Tensor x) {
+/// x ** n.  Its gradient is grad * (n * x ** (n - 1)): three results.
+Tensor pow3(Tensor x) {
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
-  Tensor y = unary("aten::pow", x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = unary("aten::pow", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Tensor power = empty_like(call.saved[0]);
-                   const Tensor doubled = mul_scalar(power);
-                   return {mul(call.gradient(), doubled)};
+                   const Tensor multiplied = mul_scalar(power);
+                   return {mul(call.gradient(), multiplied)};
                  }});
 }
+
+Tensor pow2(Tensor x) { return pow3(std::move(x)); }
 
 /// Its gradient is -0.5 * grad * y ** 3.
 Tensor rsqrt(Tensor x) {
@@ -135,8 +145,9 @@ Tensor rsqrt(Tensor x) {
 }
 
 Tensor cos(Tensor x) {
-  Tensor y = unary("aten::cos", x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = unary("aten::cos", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "CosBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Tensor sine = sin(call.saved[0]);
@@ -146,8 +157,9 @@ Tensor cos(Tensor x) {
 }
 
 Tensor sin(Tensor x) {
-  Tensor y = unary("aten::sin", x);
   Tensors saved{x};
+  save_before_running(x.run(), saved);
+  Tensor y = unary("aten::sin", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "SinBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Tensor cosine = cos(call.saved[0]);
@@ -176,6 +188,11 @@ Tensor sigmoid(Tensor x) {
 Tensor compare(const char* name, Tensor a) {
   const Op op(a, name);
   return empty_like(a, Dtype::boolean);
+}
+
+Tensor logical(const char* name, Tensor a, Tensor b) {
+  const Op op(a, name);
+  return result_of(a, b, Dtype::boolean);
 }
 
 }  // namespace tidemark
