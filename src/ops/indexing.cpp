@@ -51,8 +51,9 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
 
 /// torch: masked_select_out_cuda_impl; the mask is made as large as the tensor.
 Tensor masked_select(const Tensor& x, std::int64_t found) {
-  const Tensor mask = empty(x.run(), x.sizes(), Dtype::boolean);
+  Tensor mask = empty(x.run(), x.sizes(), Dtype::boolean);
   const Tensor indices = nonzero(x.run(), x.sizes(), found);
+  mask.reset();
   return empty(x.run(), Dims{found}, x.dtype());
 }
 
@@ -80,6 +81,14 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
   return record(std::move(y), {std::move(x), std::move(source)},
                 {.name = "MaskedScatterBackward0", .saved = std::move(saved), .facts = facts,
                  .backward = masked_scatter_backward});
+}
+
+/// To int64, after the result is there.
+Tensor count_true(Tensor mask) {
+  const Op op(mask, "aten::sum");
+  Tensor count = empty(mask.run(), Dims{}, Dtype::int64);
+  const Tensor widened = empty_like(mask, Dtype::int64);
+  return count;
 }
 
 /// list(x): views of its first dimension.

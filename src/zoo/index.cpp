@@ -7,7 +7,10 @@ namespace tidemark {
 namespace {
 
 const ModelEntry kEntries[] = {
-    {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama},
+    {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
+    {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama, llama_decoder},
+    {"llava", "LLaVA: a vision tower, a projector and a language model", {"image_text_to_text"}, make_llava},
+    {"vit", "Vision transformer", {"image_classification"}, make_vit},
 };
 
 }  // namespace
