@@ -50,4 +50,10 @@ Module& add_activation(Module& parent, std::string_view name, std::string_view a
   throw Error(Errc::unsupported, "no activation " + std::string(activation));
 }
 
+std::optional<LinearShape> linear_shape(const Module& module) {
+  if (module.forward != linear_forward) return {};
+  const Dims& sizes = module.get("weight").sizes;
+  return LinearShape{sizes[1], sizes[0]};
+}
+
 }  // namespace tidemark

@@ -1,5 +1,7 @@
 // The modules that every model is made of.  Each adds itself to a parent, under the name that the reference gives it.
 #pragma once
+#include <optional>
+
 #include "nn/module.h"
 
 namespace tidemark {
@@ -16,5 +18,11 @@ Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t featu
 Module& add_activation(Module& parent, std::string_view name, std::string_view activation);
 /// torch.nn.Dropout
 Module& add_dropout(Module& parent, std::string_view name, double probability);
+
+/// Features of a torch.nn.Linear, or of what adapters treat like one; none of any other module.
+struct LinearShape {
+  std::int64_t in = 0, out = 0;
+};
+std::optional<LinearShape> linear_shape(const Module& module);
 
 }  // namespace tidemark

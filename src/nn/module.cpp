@@ -63,7 +63,9 @@ bool Module::has_parameter(std::string_view name) const {
 Tensor Module::operator()(Tensor x) {
   const Tensor argument = std::move(x);
   const InModule scope(argument.run(), *this);
-  return forward(*this, argument);
+  Tensor result = forward(*this, argument);
+  if (output_requires_grad) result.impl().requires_grad = true;
+  return result;
 }
 
 void Module::to_device(Run& run) {

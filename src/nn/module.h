@@ -61,6 +61,7 @@ class Module {
   Dtype dtype = Dtype::f32;  // of its parameters; children begin with their parent's
   bool training = true;
   double probability = 0;  // of a dropout
+  bool output_requires_grad = false;  // a forward hook: output.requires_grad_(True)
 
  private:
   std::string full_name_;

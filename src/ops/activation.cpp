@@ -46,4 +46,18 @@ Tensor softmax(Tensor x, Dtype result) {
                  }});
 }
 
+/// Keeps its mask.  torch: Dropout.cpp: no kernel for p = 0 or in evaluation.
+Tensor dropout(Tensor x, double probability) {
+  if (probability == 0) return x;
+  TM_CHECK(probability < 1, "dropout of everything");
+  const Op op(x, "aten::dropout");
+  Tensor mask = empty_like(x, Dtype::boolean);
+  Tensor y = empty_like(x);
+  Tensors saved{std::move(mask)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "NativeDropoutBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {empty_like(call.gradient())};
+                 }});
+}
+
 }  // namespace tidemark

@@ -1,43 +1,121 @@
-// Fused attention: which kernel PyTorch takes on a card, and what it allocates.  torch:
-// aten/src/ATen/native/transformers/{attention.cpp,cuda/{attention,attention_backward}.cu,cuda/sdp_utils.cpp}
-#include "ops/ops.h"
+// Fused attention: which kernel PyTorch takes on a card.
+// torch: aten/src/ATen/native/transformers/{attention.cpp,cuda/sdp_utils.cpp} (2.11.0)
+#include "ops/attention.h"
+
+#include <cmath>
+
+#include "base/error.h"
 
 namespace tidemark {
 namespace {
 
-/// cuDNN's fused attention.
-Tensor cudnn_attention(Tensor q, Tensor k, Tensor v) {
-  Run& run = q.run();
-  Tensor seed = empty(run, Dims{}, Dtype::int64), offset = empty(run, Dims{}, Dtype::int64);
-  Layout layout{q.sizes(), {}};
-  layout.sizes[-1] = v.size(-1);
-  const std::int64_t b = q.size(0), h = q.size(1), s = q.size(2), d = v.size(-1);
-  layout.strides = Dims{s * h * d, d, h * d, 1};
-  (void)b;
-  Tensor y = empty(run, layout, q.dtype());
-  Tensor log_sum_exp = empty(run, Dims{b, h, s, 1}, Dtype::f32);
-  { const Tensor workspace = empty(run, Dims{1}, Dtype::uint8); }
-  Tensors saved{q, k, v, alias(y), log_sum_exp, seed, offset};
-  return record(std::move(y), {std::move(q), std::move(k), std::move(v)},
-                {.name = "ScaledDotProductCudnnAttentionBackward0", .saved = std::move(saved),
-                 .backward = [](Backward& call) -> Tensors {
-                   Tensor dq = empty_like(call.saved[0]), dk = empty_like(call.saved[1]), dv = empty_like(call.saved[2]);
-                   const Dims& size = call.saved[0].sizes();
-                   const Tensor workspace =
-                       empty(call.run, Dims{size[0] * size[1] * size[2] * (64 + 1) * 4 + 512}, Dtype::uint8);
-                   return {dq, dk, dv};
-                 }});
+bool is_half(Dtype dtype) { return dtype == Dtype::f16 || dtype == Dtype::bf16; }
+
+bool same_type(const AttentionInputs& in) { return in.q.dtype() == in.k.dtype() && in.q.dtype() == in.v.dtype(); }
+
+bool last_stride_is_1(const AttentionInputs& in) {
+  return in.q.layout().strides[-1] == 1 && in.k.layout().strides[-1] == 1 && in.v.layout().strides[-1] == 1 &&
+         (!in.mask || in.mask.layout().strides[-1] == 1);
+}
+
+/// torch: check_batch_size_and_num_heads_dense
+bool heads_fit(const AttentionInputs& in, bool supports_groups) {
+  if (in.q.size(0) != in.k.size(0) || in.q.size(0) != in.v.size(0)) return false;
+  if (in.options.enable_gqa && supports_groups)
+    return in.k.size(1) == in.v.size(1) && in.q.size(1) % in.k.size(1) == 0;
+  return in.q.size(1) == in.k.size(1) && in.q.size(1) == in.v.size(1);
+}
+
+/// torch: check_attn_mask_shape
+bool mask_fits(const AttentionInputs& in) {
+  if (!in.mask) return true;
+  if (in.mask.requires_grad()) return false;
+  const auto fits = [&](int d, std::int64_t size) { return in.mask.size(d) == size || in.mask.size(d) == 1; };
+  if (!fits(-2, in.q.size(2)) || !fits(-1, in.k.size(2))) return false;
+  return in.mask.dims() == 2 || (in.mask.dims() == 4 && fits(0, in.q.size(0)) && fits(1, in.q.size(1)));
+}
+
+/// torch: check_prefer_cudnn_attention, can_use_cudnn_attention, check_cudnn_tensor_shapes
+bool can_use_cudnn(const AttentionInputs& in) {
+  const std::int64_t major = in.q.run().card().compute_capability_major;
+  if (major != 9 && major != 10) return false;  // elsewhere it comes after math, which takes everything
+  const std::int64_t d = in.q.size(-1), d_value = in.v.size(-1);
+  std::int64_t most = major == 9 ? 256 : 128;
+  if (d == 192 && d_value == 128) most = std::max<std::int64_t>(most, 192);
+  const double sixteenths = in.options.dropout * 16;
+  return is_half(in.q.dtype()) && same_type(in) && mask_fits(in) && sixteenths == std::floor(sixteenths) &&
+         last_stride_is_1(in) && heads_fit(in, true) && d <= most && d_value <= most && d % 8 == 0 && d_value % 8 == 0 &&
+         in.k.size(2) != 1 && !(in.options.dropout != 0 && in.q.size(2) == 1);
+}
+
+/// torch: can_use_flash_attention
+bool can_use_flash(const AttentionInputs& in) {
+  const Card& card = in.q.run().card();
+  const std::int64_t sm = card.compute_capability_major * 10 + card.compute_capability_minor, d = in.q.size(-1);
+  if (sm < 80 || in.mask || !is_half(in.q.dtype()) || !same_type(in)) return false;
+  if (d != in.k.size(-1) || d != in.v.size(-1) || d > 256) return false;
+  const bool limited = (sm >= 86 && sm <= 89) || sm == 120 || sm == 121;
+  if (limited && attention_needs_grad(in) && d > 192 && !(in.options.dropout == 0 && d > 224)) return false;
+  if (in.options.causal && in.q.size(2) != in.k.size(2)) return false;
+  return heads_fit(in, true) && (last_stride_is_1(in) || d == 1);
+}
+
+/// torch: can_use_mem_efficient_attention, minimum_gemm_alignment
+bool can_use_efficient(const AttentionInputs& in) {
+  const std::int64_t major = in.q.run().card().compute_capability_major;
+  const bool half = is_half(in.q.dtype());
+  if (!same_type(in) || in.q.dtype() == Dtype::f64 || (major < 8 && in.q.dtype() == Dtype::bf16)) return false;
+  std::int64_t alignment = major >= 8 ? 4 : 1;
+  if (major >= 8 || (major >= 7 && half)) alignment = std::max<std::int64_t>(alignment, half ? 8 : 4);
+  const std::int64_t d = in.q.size(-1);
+  return d == in.k.size(-1) && d % alignment == 0 && in.v.size(-1) % alignment == 0 && last_stride_is_1(in) &&
+         heads_fit(in, false);
 }
 
 }  // namespace
 
-Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, const AttentionOptions&) {
+bool attention_needs_grad(const AttentionInputs& in) { return needs_grad(in.q) || needs_grad(in.k) || needs_grad(in.v); }
+
+AttentionBackend attention_backend(const AttentionInputs& in) {
+  const bool fusable = in.q.dims() == 4 && in.k.dims() == 4 && in.v.dims() == 4 && in.q.size(2) != 0 && in.k.size(2) != 0;
+  if (fusable && can_use_cudnn(in)) return AttentionBackend::cudnn;
+  if (fusable && can_use_flash(in)) return AttentionBackend::flash;
+  if (fusable && can_use_efficient(in)) return AttentionBackend::efficient;
+  return AttentionBackend::math;
+}
+
+Tensor contiguous_with_heads_last(const Tensor& x) {
+  const Layout layout = with_heads_last(x.layout());
+  return layout.is_contiguous() ? x : empty(x.run(), layout.sizes, x.dtype());
+}
+
+Tensor attention_bias(Tensor mask, Dtype dtype) {
+  if (!mask || mask.dtype() != Dtype::boolean) return mask;
+  // where(mask, 0.0, -inf): both numbers as tensors
+  const Tensor zero = empty(mask.run(), Dims{}, dtype), minus_infinity = empty(mask.run(), Dims{}, dtype);
+  const Layout* operand = &mask.layout();
+  return empty(mask.run(), elementwise_layout({&operand, 1}), dtype);
+}
+
+Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, const AttentionOptions& options) {
   const Op op(q, "aten::scaled_dot_product_attention");
-  q = autocast_low(std::move(q));
-  k = autocast_low(std::move(k));
-  v = autocast_low(std::move(v));
-  mask.reset();
-  return cudnn_attention(std::move(q), std::move(k), std::move(v));
+  const Tensor arguments[] = {q, k, v, mask};
+  AttentionInputs in{.q = {}, .k = {}, .v = {}, .mask = {}, .options = options};
+  // autocast_mode.h casts the arguments of one call, and GCC evaluates those from the last
+  in.mask = autocast_low(std::move(mask));
+  in.v = autocast_low(std::move(v));
+  in.k = autocast_low(std::move(k));
+  in.q = autocast_low(std::move(q));
+  const AttentionInputs cast = in;  // the arguments and their casts are alive until the call returns
+  if (in.mask && in.mask.requires_grad())
+    throw Error(Errc::unsupported, "[scaled_dot_product_attention] a mask that needs a gradient");
+  switch (attention_backend(in)) {
+    case AttentionBackend::cudnn: return cudnn_attention(std::move(in));
+    case AttentionBackend::flash: return flash_attention(std::move(in));
+    case AttentionBackend::efficient: return efficient_attention(std::move(in));
+    case AttentionBackend::math: return math_attention(std::move(in));
+  }
+  return {};
 }
 
 }  // namespace tidemark

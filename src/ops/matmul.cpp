@@ -103,6 +103,7 @@ Tensor matmul(Tensor a, Tensor b) {
   const Op op(a, "aten::matmul");
   a = autocast_low(std::move(a));
   b = autocast_low(std::move(b));
+  const Tensor arguments[] = {a, b};  // alive until the call returns, though their copies take their place
   if (a.dims() == 2 && b.dims() == 2) return mm(std::move(a), std::move(b));
   if (b.dims() == 2) return folded(std::move(a), std::move(b));
   Dims sizes = a.sizes();

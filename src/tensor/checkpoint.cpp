@@ -1,23 +1,58 @@
 #include "tensor/checkpoint.h"
 
+#include "tensor/engine.h"
 #include "tensor/node.h"
 #include "tensor/run.h"
 
 namespace tidemark {
 namespace {
 
+/// The state of the first forward, for the second: torch.enable_grad() and autocast, whose casts end with it.
+class SecondForward {
+ public:
+  SecondForward(Run& run, const CheckpointFrame& frame)
+      : run_(run), grad_(run.grad_enabled, true), autocast_(run.autocast.enabled, frame.autocast), op_(run.op, "-") {
+    run.autocast.dtype = frame.autocast_dtype;
+  }
+  ~SecondForward() { run_.autocast.weights.clear(); }
+
+ private:
+  Run& run_;
+  Setting<bool> grad_, autocast_;
+  Setting<const char*> op_;
+};
+
+Ref<CheckpointFrame> make_frame(const Run& run) {
+  Ref<CheckpointFrame> frame(new CheckpointFrame);
+  frame->autocast = run.autocast.enabled;
+  frame->autocast_dtype = run.autocast.dtype;
+  return frame;
+}
+
 void recompute(Run& run, CheckpointFrame& frame) {
   frame.values.resize(frame.wanted.size());
   frame.recomputing = true;
-  const Setting<bool> grad(run.grad_enabled, true);
+  const SecondForward state(run, frame);
   const Setting<CheckpointFrame*> current(run.checkpoint, &frame);
-  const Setting<std::uint32_t> module(run.module, run.module);
-  const Setting<const char*> op(run.op, "-");
   try {
     frame.block();
   } catch (const StopRecomputation&) {
   }
   frame.recomputed = true;
+}
+
+/// CheckpointFunction.backward: a backward pass within the backward pass.
+Tensors checkpoint_backward(Backward& call) {
+  const CheckpointFrame& frame = *call.node.frame;
+  Tensor detached = alias(call.saved[0]);
+  detached.impl().requires_grad = true;
+  Tensor output;
+  {
+    const SecondForward state(call.run, frame);
+    output = frame.function(detached);
+  }
+  backward(output, call.gradient());
+  return {detached.grad()};
 }
 
 }  // namespace
@@ -28,10 +63,25 @@ Saved::~Saved() {
 
 Tensor checkpoint(Run& run, std::function<Tensor()> block) {
   if (!run.grad_enabled) return block();
-  const Ref<CheckpointFrame> frame(new CheckpointFrame);
+  const Ref<CheckpointFrame> frame = make_frame(run);
   frame->block = std::move(block);
   const Setting<CheckpointFrame*> current(run.checkpoint, frame.get());
   return frame->block();
+}
+
+Tensor checkpoint_reentrant(Run& run, std::function<Tensor(Tensor)> function, Tensor input) {
+  const Ref<CheckpointFrame> frame = make_frame(run);
+  frame->function = std::move(function);
+  Tensor output;
+  {
+    const NoGrad no_grad(run);
+    output = frame->function(input);
+  }
+  Tensors saved{input};
+  output = record(std::move(output), {std::move(input)},
+                  {.name = "CheckpointFunctionBackward", .saved = std::move(saved), .backward = checkpoint_backward});
+  if (output.impl().grad_fn) output.impl().grad_fn->frame = frame;
+  return output;
 }
 
 Saved save_in(CheckpointFrame& frame, Tensor tensor) {

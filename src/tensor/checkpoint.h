@@ -1,5 +1,6 @@
-// Non-reentrant activation checkpointing: what a block would save is left out, and made again when backward first asks
-// for any of it.  torch: torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator
+// Activation checkpointing: what a block would save is left out, and made again in backward, when it first asks for any
+// of it.  torch: torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator, and its older, reentrant form,
+// CheckpointFunction (2.11.0)
 #pragma once
 #include <functional>
 #include <vector>
@@ -8,10 +9,13 @@
 
 namespace tidemark {
 
-/// torch: _CheckpointFrame
+/// torch: _CheckpointFrame, and what CheckpointFunction keeps in its context
 struct CheckpointFrame {
   std::int32_t references = 0;
   std::function<Tensor()> block;  // the forward again; holds its arguments, and they stay alive with it
+  std::function<Tensor(Tensor)> function;  // of a reentrant one, whose argument is among the saved tensors
+  bool autocast = false;                   // what was on in the first forward
+  Dtype autocast_dtype = Dtype::bf16;
   std::vector<bool> wanted;     // by place: whether the node that saved it is still there (torch: weak_holders)
   std::vector<Tensor> values;   // by place, from the second forward until used
   std::int32_t made_again = 0;
@@ -24,6 +28,10 @@ struct StopRecomputation {};
 
 /// Runs `block` with its saved tensors left out, and again in backward: it must hold all that it needs.
 Tensor checkpoint(Run& run, std::function<Tensor()> block);
+
+/// CheckpointFunction.apply: runs `function` without gradients; backward runs it again and goes backward through it.
+/// A result of an `input` that needs no gradient needs none.
+Tensor checkpoint_reentrant(Run& run, std::function<Tensor(Tensor)> function, Tensor input);
 
 /// In place of Saved(tensor), while `frame` is the run's.  Throws StopRecomputation.
 struct Saved save_in(CheckpointFrame& frame, Tensor tensor);

@@ -45,7 +45,8 @@ void add_to(Tensor& buffer, Tensor gradient) {
 
 class Pass {
  public:
-  explicit Pass(Run& run) : run_(run), number_(++run.passes) {}
+  /// `nested`: within another pass, whose counts of nodes that both reach are put aside.
+  Pass(Run& run, bool nested) : run_(run), number_(++run.passes), nested_(nested) {}
 
   void start(const Ref<Node>& root, std::size_t output, Tensor gradient) {
     count_dependencies(root);
@@ -60,9 +61,21 @@ class Pass {
       ready_.pop_back();
       evaluate(*node);
     }
+    for (Suspended& outer : suspended_) {
+      outer.node->pass = outer.pass;
+      outer.node->dependencies = outer.dependencies;
+      outer.node->gradients = std::move(outer.gradients);
+    }
   }
 
  private:
+  struct Suspended {
+    Ref<Node> node;
+    std::uint32_t pass;
+    std::int32_t dependencies;
+    Tensors gradients;
+  };
+
   static bool runs_later(const Ref<Node>& a, const Ref<Node>& b) { return a->sequence < b->sequence; }
 
   void push(const Ref<Node>& node) {
@@ -71,6 +84,8 @@ class Pass {
   }
 
   void meet(Node& node) {
+    if (nested_ && node.pass != 0)
+      suspended_.push_back({Ref<Node>(&node), node.pass, node.dependencies, std::move(node.gradients)});
     node.pass = number_;
     node.dependencies = 0;
     node.gradients.clear();
@@ -133,7 +148,9 @@ class Pass {
 
   Run& run_;
   const std::uint32_t number_;
+  const bool nested_;
   std::vector<Ref<Node>> ready_;
+  std::vector<Suspended> suspended_;
 };
 
 }  // namespace
@@ -142,9 +159,10 @@ void backward(const Tensor& root, Tensor gradient) {
   Run& run = root.run();
   TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
   const NoGrad no_grad(run);
+  const bool nested = run.in_backward;
   const Setting<bool> thread(run.in_backward, true);
   const Setting<CheckpointFrame*> hooks(run.checkpoint, nullptr);
-  Pass pass(run);
+  Pass pass(run, nested);
   pass.start(root.impl().grad_fn, static_cast<std::size_t>(root.impl().output), std::move(gradient));
   pass.finish();
 }

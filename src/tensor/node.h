@@ -54,6 +54,7 @@ struct Node {
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
   Tensor variable;  // of an AccumulateGrad
+  Ref<CheckpointFrame> frame;  // of a CheckpointFunction
 
   // While a backward pass goes on.
   std::uint32_t pass = 0;  // the pass that the next two belong to

@@ -18,30 +18,73 @@ std::uint32_t Run::name_module(std::string name) {
   return static_cast<std::uint32_t>(module_names_.size() - 1);
 }
 
+AllocationId Run::request(std::int64_t bytes) {
+  const AllocationId id = allocator_.alloc(bytes, 0);
+  if (id == kOutOfMemory) throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message()};
+  return id;
+}
+
+void Run::note_allocation(LedgerEntry entry) {
+  timeline_.add(allocator_.totals());
+  entry.born = static_cast<std::int32_t>(timeline_.events());
+  entry.died = 0;
+  ledger_.push_back(entry);
+  history_.push_back(static_cast<std::int32_t>(ledger_.size()));
+  if (config_.on_event)
+    config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
+}
+
+void Run::note_free(std::uint32_t entry) {
+  timeline_.add(allocator_.totals());
+  ledger_[entry].died = static_cast<std::int32_t>(timeline_.events());
+  history_.push_back(-static_cast<std::int32_t>(entry) - 1);
+  if (config_.on_event) config_.on_event(fmt::format("-{} {} {}", ledger_[entry].bytes, op, module_names_[module]));
+}
+
 Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
-  storage->id = allocator_.alloc(bytes, 0);
-  if (storage->id == kOutOfMemory) {
-    storage->id = kNoBytes;
-    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message()};
-  }
+  storage->id = request(bytes);
   if (storage->id == kNoBytes) return storage;
-  timeline_.add(allocator_.totals());
   storage->record = static_cast<std::uint32_t>(ledger_.size());
-  ledger_.push_back({allocator_.block_bytes(storage->id), bytes, static_cast<std::int32_t>(timeline_.events()), 0, module, op,
-                     category});
-  if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", ledger_.back().bytes, op, module_names_[module]));
+  note_allocation({.bytes = allocator_.block_bytes(storage->id),
+                   .requested_bytes = bytes,
+                   .module = module,
+                   .op = op,
+                   .category = category});
   return storage;
 }
 
 void Run::free(Storage& storage) {
   if (storage.id == kNoBytes) return;
   allocator_.free(storage.id);
-  timeline_.add(allocator_.totals());
-  ledger_[storage.record].died = static_cast<std::int32_t>(timeline_.events());
-  if (config_.on_event)
-    config_.on_event(fmt::format("-{} {} {}", ledger_[storage.record].bytes, op, module_names_[module]));
+  note_free(storage.record);
+}
+
+bool Run::is_closed(std::size_t begin, std::size_t end) const {
+  std::int64_t open = 0;
+  std::int32_t first = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (history_[i] > 0 && first == 0) first = history_[i];
+    if (history_[i] < 0 && (first == 0 || -history_[i] < first)) return false;
+    open += history_[i] > 0 ? 1 : -1;
+  }
+  return open == 0;
+}
+
+void Run::repeat(std::size_t begin, std::size_t end) {
+  repeated_.resize(ledger_.size());
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
+    if (history_[i] > 0) {
+      const LedgerEntry twin = ledger_[entry];
+      repeated_[entry] = {request(twin.requested_bytes), static_cast<std::uint32_t>(ledger_.size())};
+      note_allocation(twin);
+    } else {
+      allocator_.free(repeated_[entry].first);
+      note_free(repeated_[entry].second);
+    }
+  }
 }
 
 void Storage::destroy(Storage* storage) {

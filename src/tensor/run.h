@@ -71,6 +71,15 @@ class Run {
 
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
+
+  /// Every allocation (entry + 1) and every free (-(entry + 1)) so far, by entry of the ledger.
+  const std::vector<std::int32_t>& history() const { return history_; }
+  /// Whether events `begin` to `end` freed all that they allocated, and nothing else.
+  bool is_closed(std::size_t begin, std::size_t end) const;
+  /// Puts the requests of events `begin` to `end` to the allocator once more, without making tensors.  A closed stretch
+  /// may be repeated in parts, in order.  Throws DeviceOutOfMemory.
+  void repeat(std::size_t begin, std::size_t end);
+
   void set_category(const Storage& storage, Category to) { ledger_[storage.record].category = to; }
   Category category_of(const Storage& storage) const { return ledger_[storage.record].category; }
 
@@ -97,7 +106,13 @@ class Run {
   CachingAllocator allocator_;
   Timeline timeline_;
   std::vector<LedgerEntry> ledger_;
+  std::vector<std::int32_t> history_;
+  std::vector<std::pair<AllocationId, std::uint32_t>> repeated_;  // by entry of the ledger: its twin's
   std::vector<std::string> module_names_{"-"};
+
+  AllocationId request(std::int64_t bytes);
+  void note_allocation(LedgerEntry entry);
+  void note_free(std::uint32_t entry);
 };
 
 /// Names the operation for the ledger.  The outermost one counts, as in a profile of the real program.

@@ -1,28 +1,69 @@
-// torch/optim/{adam,adamw}.py (2.11.0)
+// torch/optim/{adam,adamw}.py (2.11.0).  AdamW is Adam with decoupled_weight_decay: it decays the weights in place.
 #include "train/optimizer.h"
 
 namespace tidemark {
 namespace {
 
-void make_state(Optimizer& optimizer) {
-  Run& run = optimizer.parameters.front().run();
-  const Op op(run, "aten::zeros_like");
-  const Setting<Category> category(run.category, Category::optimizer_state);
-  optimizer.state.resize(optimizer.parameters.size());
-  for (std::size_t i = 0; i < optimizer.parameters.size(); ++i) {
-    if (!optimizer.parameters[i].grad() || !optimizer.state[i].empty()) continue;
-    for (int moment = 0; moment < 2; ++moment) optimizer.state[i].push_back(empty_like(optimizer.parameters[i]));
+/// Adam._init_group: step (on the device for the fused kernel), exp_avg, exp_avg_sq, max_exp_avg_sq
+void init_group(Optimizer& optimizer) {
+  const OptimizerOptions& options = optimizer.options;
+  init_state(optimizer, [&](const Tensor& parameter, ParameterState& state) {
+    if (options.loop == OptimizerLoop::fused) state.push_back(zeros(parameter.run(), {}, Dtype::f32));
+    for (int moment = 0; moment < (options.amsgrad ? 3 : 2); ++moment)
+      state.push_back(fresh("aten::zeros_like", parameter));
+  });
+}
+
+void single_tensor_adam(Optimizer& optimizer) {
+  const OptimizerOptions& options = optimizer.options;
+  Tensor grad, denom;
+  for (const std::size_t i : with_gradient(optimizer)) {
+    const Tensor& parameter = optimizer.parameters[i];
+    grad = options.maximize ? fresh("aten::neg", parameter.grad()) : parameter.grad();
+    if (*options.weight_decay != 0) grad = fresh("aten::add", grad);
+    const Tensor root = fresh("aten::sqrt", optimizer.state[i].back());
+    denom = fresh("aten::div", root);
   }
+}
+
+void multi_tensor_adam(Optimizer& optimizer) {
+  const OptimizerOptions& options = optimizer.options;
+  TensorList exp_avg_sq_sqrt;
+  for (const Chosen& group : grouped(optimizer)) {
+    TensorList device_grads = gradients_of(optimizer, group);
+    if (options.maximize) device_grads = foreach("aten::_foreach_neg", device_grads);
+    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach("aten::_foreach_add", device_grads);
+    device_grads.clear();  // del device_grads
+    exp_avg_sq_sqrt = foreach("aten::_foreach_sqrt", states_of(optimizer, group, options.amsgrad ? 2 : 1));
+  }
+}
+
+void adam_step(Optimizer& optimizer) {
+  init_group(optimizer);
+  if (optimizer.options.loop == OptimizerLoop::fused) return;  // one kernel, in place
+  if (optimizer.options.loop == OptimizerLoop::for_loop) return single_tensor_adam(optimizer);
+  multi_tensor_adam(optimizer);
+}
+
+/// `weight_decay` is what of it is added to the gradients.
+Optimizer make(TensorList parameters, OptimizerOptions options, double weight_decay) {
+  options.weight_decay = weight_decay;
+  if (options.loop == OptimizerLoop::automatic) options.loop = OptimizerLoop::foreach;
+  return {.options = options,
+          .parameters = std::move(parameters),
+          .state = {},
+          .step = adam_step,
+          .supports_amp_scaling = options.loop == OptimizerLoop::fused};
 }
 
 }  // namespace
 
-void adamw_step(Optimizer& optimizer) {
-  make_state(optimizer);
-  const Op op(optimizer.parameters.front(), "aten::_foreach_sqrt");
-  std::vector<Tensor> exp_avg_sq_sqrt;
-  for (std::size_t i = 0; i < optimizer.parameters.size(); ++i)
-    if (optimizer.parameters[i].grad()) exp_avg_sq_sqrt.push_back(empty_like(optimizer.state[i][1]));
+Optimizer adam(TensorList parameters, const OptimizerOptions& options) {
+  return make(std::move(parameters), options, options.weight_decay.value_or(0));
+}
+
+Optimizer adamw(TensorList parameters, const OptimizerOptions& options) {
+  return make(std::move(parameters), options, 0);
 }
 
 }  // namespace tidemark

@@ -1,10 +1,65 @@
 #include "train/optimizer.h"
 
+#include <algorithm>
+
 namespace tidemark {
 
 void zero_grad(Optimizer& optimizer, bool set_to_none) {
-  if (!set_to_none) return;
+  if (!set_to_none) return;  // filled with zeros in place
   for (Tensor& parameter : optimizer.parameters) parameter.grad().reset();
+}
+
+Chosen with_gradient(const Optimizer& optimizer) {
+  Chosen chosen;
+  for (std::size_t i = 0; i < optimizer.parameters.size(); ++i)
+    if (optimizer.parameters[i].grad()) chosen.push_back(i);
+  return chosen;
+}
+
+/// The type met last comes first: they are the buckets of a std::unordered_map, and libstdc++ links a new bucket in
+/// front.  torch/csrc: _group_tensors_by_first_tensors_device_and_dtype
+std::vector<Chosen> grouped(const Optimizer& optimizer) {
+  std::vector<Chosen> groups;
+  for (const std::size_t i : with_gradient(optimizer)) {
+    const Dtype dtype = optimizer.parameters[i].dtype();
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Chosen& group) {
+      return optimizer.parameters[group.front()].dtype() == dtype;
+    });
+    if (same == groups.end())
+      groups.insert(groups.begin(), {i});
+    else
+      same->push_back(i);
+  }
+  return groups;
+}
+
+TensorList parameters_of(const Optimizer& optimizer, const Chosen& chosen) {
+  TensorList list;
+  for (const std::size_t i : chosen) list.push_back(optimizer.parameters[i]);
+  return list;
+}
+
+TensorList gradients_of(const Optimizer& optimizer, const Chosen& chosen) {
+  TensorList list;
+  for (const std::size_t i : chosen) list.push_back(optimizer.parameters[i].grad());
+  return list;
+}
+
+TensorList states_of(const Optimizer& optimizer, const Chosen& chosen, std::size_t which) {
+  TensorList list;
+  for (const std::size_t i : chosen) list.push_back(optimizer.state[i][which]);
+  return list;
+}
+
+Tensor fresh(const char* name, const Tensor& like) {
+  const Op op(like, name);
+  return empty_like(like);
+}
+
+TensorList foreach(const char* name, const TensorList& like) {
+  TensorList list;
+  for (const Tensor& tensor : like) list.push_back(fresh(name, tensor));
+  return list;
 }
 
 }  // namespace tidemark

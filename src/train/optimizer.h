@@ -1,39 +1,75 @@
-// torch.optim: what each optimizer allocates in a step.  One file per optimizer.
+// torch.optim: what each optimizer allocates in a step, by the names of its own code.  One file per optimizer.
 #pragma once
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ops/ops.h"
 
 namespace tidemark {
 
-/// torch: _default_to_fused_or_foreach: foreach, unless the caller says otherwise.
-enum class OptimizerLoop { foreach, fused, for_loop };
+/// How the parameters are gone through; `automatic` is torch's choice: foreach, but for Adafactor.
+enum class OptimizerLoop { automatic, foreach, fused, for_loop };
 
 struct OptimizerOptions {
-  OptimizerLoop loop = OptimizerLoop::foreach;
+  OptimizerLoop loop = OptimizerLoop::automatic;
   double momentum = 0;
-  std::optional<double> weight_decay;
+  std::optional<double> weight_decay;  // none: the optimizer's own default
   bool amsgrad = false, nesterov = false, centered = false, maximize = false;
 };
 
-/// The state of one parameter, in the order in which the optimizer makes it; empty before the first step.
-using ParameterState = Tensors;
+using TensorList = std::vector<Tensor>;
 
-struct Optimizer;
-using OptimizerStep = void (*)(Optimizer& optimizer);
+/// The state of one parameter, in the order in which the optimizer makes it; empty before that.  `step` is on the host
+/// and not here, unless said.
+using ParameterState = Tensors;
 
 struct Optimizer {
   OptimizerOptions options;
-  std::vector<Tensor> parameters;  // trainable, in the order of model.parameters()
+  TensorList parameters;  // trainable, in the order of model.parameters()
   std::vector<ParameterState> state;
-  OptimizerStep step;
+  void (*step)(Optimizer& optimizer);
+  /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
+  bool supports_amp_scaling = false;
+
+  Run& run() const { return parameters.front().run(); }
 };
 
-void adamw_step(Optimizer& optimizer);
+using OptimizerMaker = Optimizer (*)(TensorList parameters, const OptimizerOptions& options);
+
+// Each as torch.optim's constructor.  They throw Error{unsupported} for a loop that the optimizer does not have.
+Optimizer adam(TensorList parameters, const OptimizerOptions& options);
+Optimizer adamw(TensorList parameters, const OptimizerOptions& options);
+Optimizer sgd(TensorList parameters, const OptimizerOptions& options);
+Optimizer adafactor(TensorList parameters, const OptimizerOptions& options);
+Optimizer rmsprop(TensorList parameters, const OptimizerOptions& options);
+Optimizer adagrad(TensorList parameters, const OptimizerOptions& options);
 
 /// optimizer.zero_grad(set_to_none)
 void zero_grad(Optimizer& optimizer, bool set_to_none);
+
+// What the optimizers are written with.
+
+/// Parameters that have a gradient, by index.
+using Chosen = std::vector<std::size_t>;
+Chosen with_gradient(const Optimizer& optimizer);
+/// Those of one type together, as a foreach loop takes them.  torch: Optimizer._group_tensors_by_device_and_dtype
+std::vector<Chosen> grouped(const Optimizer& optimizer);
+/// Calls make(parameter, state) for parameters with a gradient that have no state yet.
+template <class Make>
+void init_state(Optimizer& optimizer, Make&& make) {
+  const Setting<Category> category(optimizer.run().category, Category::optimizer_state);
+  optimizer.state.resize(optimizer.parameters.size());
+  for (const std::size_t i : with_gradient(optimizer))
+    if (optimizer.state[i].empty()) make(optimizer.parameters[i], optimizer.state[i]);
+}
+
+TensorList parameters_of(const Optimizer& optimizer, const Chosen& chosen);
+TensorList gradients_of(const Optimizer& optimizer, const Chosen& chosen);
+TensorList states_of(const Optimizer& optimizer, const Chosen& chosen, std::size_t which);
+
+/// A new tensor like this one: the result of an elementwise operation on it, or a state of zeros.
+Tensor fresh(const char* name, const Tensor& like);
+/// torch._foreach_*: a new tensor per entry.
+TensorList foreach(const char* name, const TensorList& like);
 
 }  // namespace tidemark

@@ -6,16 +6,19 @@
 #include "nn/model.h"
 #include "train/optimizer.h"
 
-
 namespace tidemark {
 
 enum class StepPhase : std::uint8_t { forward, backward, optimizer };
 
+/// Where the loop calls optimizer.zero_grad(): behind the step, or in front of a step's first forward or backward pass.
+enum class ZeroGradPlace { after_step, before_forward, before_backward };
+
 struct StepOptions {
   std::int64_t steps = 3, grad_accumulation = 1;
   std::optional<double> max_grad_norm;
+  ZeroGradPlace zero_grad = ZeroGradPlace::after_step;
   bool set_to_none = true;
-  bool autocast = false;
+  bool autocast = false, grad_scaler = false;
   Dtype autocast_dtype = Dtype::bf16;
   Dtype pixel_dtype = Dtype::bf16;
 };

@@ -118,6 +118,21 @@ TEST(Runs, AreIndependent) {
   EXPECT_EQ(&a.run(), &one);
 }
 
+TEST(Runs, RepeatAStretchThatLeavesNothingBehind) {
+  tidemark::Run run{RunConfig()};
+  const Tensor kept = empty(run, {8}, Dtype::f32);
+  const std::size_t begin = run.history().size();
+  { const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x)); }
+  const std::size_t end = run.history().size();
+  EXPECT_TRUE(run.is_closed(begin, end));
+  EXPECT_FALSE(run.is_closed(0, end));
+  const Totals before = run.allocator().totals();
+  run.repeat(begin, end);
+  EXPECT_EQ(run.allocator().totals(), before);
+  EXPECT_EQ(run.history().size(), 2 * end - begin);
+  EXPECT_EQ(run.ledger().size(), 7U);
+}
+
 TEST(Runs, FullDeviceIsAnOutcome) {
   RunConfig config;
   config.allocator.device = {.total_bytes = 4 << 20, .unavailable_bytes = 0, .context_bytes = 0};

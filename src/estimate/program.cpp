@@ -1,0 +1,135 @@
+#include "estimate/program.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "nn/lora.h"
+#include "train/step.h"
+
+namespace tidemark {
+namespace {
+
+Data data_of(const Spec& spec) {
+  const ImageSize size = parse_image_size(spec.image_size);
+  return {spec.batch, spec.seq, spec.images, size.height, size.width, spec.image_tokens, spec.labels};
+}
+
+bool contains_any(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return name.find(pattern) != std::string::npos; });
+}
+
+void freeze(Module& root, const Spec& spec) {
+  visit_parameters(root, [&](const std::string& name, Parameter& parameter) {
+    bool trains = spec.train_only.empty() || contains_any(name, spec.train_only);
+    if (contains_any(name, spec.freeze)) trains = false;
+    parameter.tensor.impl().requires_grad = trains;
+  });
+}
+
+LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
+  LoraOptions options{.r = spec.r, .dropout = spec.dropout, .target_modules = spec.target_modules, .adapter_dtype = {}};
+  const auto* pattern = std::get_if<std::string>(&spec.target_modules);
+  if (pattern && pattern->empty()) options.target_modules = default_lora_targets(model_type);
+  switch (spec.adapter_dtype) {
+    case AdapterDtype::automatic: break;
+    case AdapterDtype::fp32: options.adapter_dtype = Dtype::f32; break;
+    case AdapterDtype::bf16: options.adapter_dtype = Dtype::bf16; break;
+    case AdapterDtype::fp16: options.adapter_dtype = Dtype::f16; break;
+  }
+  return options;
+}
+
+/// PreTrainedModel.enable_input_require_grads: without it a reentrant checkpoint behind a frozen embedding trains
+/// nothing.  A hook on every input embedding, by the names that the families give them.
+void enable_input_require_grads(Module& module) {
+  constexpr std::string_view kNames[] = {"embed_tokens", "wte", "embed_in", "word_embeddings", "patch_embedding"};
+  const bool is_embedding = std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames);
+  if (is_embedding && !module("weight").requires_grad()) module.output_requires_grad = true;
+  for (const std::unique_ptr<Module>& child : module.children()) enable_input_require_grads(*child);
+}
+
+OptimizerMaker maker_of(OptimizerName name) {
+  constexpr OptimizerMaker kMakers[] = {adamw, adam, sgd, adafactor, rmsprop, adagrad};
+  static_assert(std::size(kMakers) == kOptimizerNames.size());
+  return kMakers[static_cast<int>(name)];
+}
+
+Optimizer make_optimizer(Module& root, const Spec& spec) {
+  constexpr OptimizerLoop kLoops[] = {OptimizerLoop::automatic, OptimizerLoop::foreach, OptimizerLoop::fused,
+                                      OptimizerLoop::for_loop};
+  static_assert(std::size(kLoops) == kOptimizerImplNames.size());
+  TensorList parameters;
+  visit_parameters(root, [&](const std::string&, Parameter& parameter) {
+    if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
+  });
+  if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
+  return maker_of(spec.optimizer)(std::move(parameters), {.loop = kLoops[static_cast<int>(spec.optimizer_impl)],
+                                                          .momentum = spec.momentum,
+                                                          .weight_decay = spec.weight_decay,
+                                                          .amsgrad = spec.amsgrad,
+                                                          .nesterov = spec.nesterov,
+                                                          .centered = spec.centered,
+                                                          .maximize = spec.maximize});
+}
+
+/// What torch.amp.GradScaler raises a ValueError for.
+void check_scaler(const Optimizer& optimizer, const Spec& spec) {
+  if (!spec.grad_scaler || (optimizer.supports_amp_scaling && !spec.max_grad_norm)) return;
+  for (const Tensor& parameter : optimizer.parameters)
+    if (parameter.dtype() == Dtype::f16)
+      throw Error(Errc::bad_value, "GradScaler does not unscale fp16 gradients", "grad_scaler",
+                  "train fp32 weights with autocast: fp16");
+}
+
+StepOptions step_options(const Spec& spec) {
+  constexpr ZeroGradPlace kPlaces[] = {ZeroGradPlace::after_step, ZeroGradPlace::before_forward,
+                                       ZeroGradPlace::before_backward};
+  static_assert(std::size(kPlaces) == kZeroGradNames.size());
+  return {.steps = spec.steps,
+          .grad_accumulation = spec.grad_accumulation,
+          .max_grad_norm = spec.max_grad_norm,
+          .zero_grad = kPlaces[static_cast<int>(spec.zero_grad)],
+          .set_to_none = spec.set_to_none,
+          .autocast = spec.autocast != Autocast::none,
+          .grad_scaler = spec.grad_scaler,
+          .autocast_dtype = spec.autocast == Autocast::fp16 ? Dtype::f16 : Dtype::bf16,
+          .pixel_dtype = dtype_of(spec.dtype)};
+}
+
+}  // namespace
+
+Dtype dtype_of(WeightDtype dtype) {
+  constexpr Dtype kDtypes[] = {Dtype::bf16, Dtype::f16, Dtype::f32};
+  return kDtypes[static_cast<int>(dtype)];
+}
+
+Context context_of(const Spec& spec) {
+  Context context{.attention = static_cast<AttentionKind>(spec.attn),
+                  .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
+                  .checkpoint_every = spec.checkpoint_every,
+                  .use_cache = spec.checkpointing == Checkpointing::none,
+                  .padding = spec.padding};
+  if (spec.use_cache != UseCache::automatic) context.use_cache = spec.use_cache == UseCache::yes;
+  return context;
+}
+
+void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, Recorder& recorder) {
+  {
+    const Setting<Category> category(run.category, Category::parameters);
+    model.root.to_device(run);
+  }
+  freeze(model.root, spec);
+  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
+  if (spec.checkpointing == Checkpointing::reentrant) enable_input_require_grads(model.root);
+  recorder.end_phase(0, Phase::load);
+  Optimizer optimizer = make_optimizer(model.root, spec);
+  check_scaler(optimizer, spec);
+  train(run, model, model.batch_sizes(data_of(spec)), optimizer, step_options(spec),
+        [&](std::int64_t step, StepPhase phase) {
+          constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
+          recorder.end_phase(step, kPhases[static_cast<int>(phase)]);
+        });
+}
+
+}  // namespace tidemark

@@ -1,0 +1,18 @@
+// What the user's program would do with a Spec, from the weights on.
+#pragma once
+#include <string>
+
+#include "estimate/recorder.h"
+#include "estimate/spec.h"
+#include "nn/model.h"
+
+namespace tidemark {
+
+Dtype dtype_of(WeightDtype dtype);
+/// How the model's forward is to run.
+Context context_of(const Spec& spec);
+
+/// Loads, freezes, adds adapters, trains.  `model_type` is the configuration's.
+void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, Recorder& recorder);
+
+}  // namespace tidemark

@@ -1,0 +1,161 @@
+#include "nn/lora.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "base/error.h"
+#include "nn/layers.h"
+
+namespace tidemark {
+namespace {
+
+/// lora.layer.Linear.forward
+Tensor lora_forward(Module& m, Tensor input) {
+  Tensor x = std::move(input);
+  Tensor result = m["base_layer"](x);
+  const Dtype result_dtype = result.dtype();
+  Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
+  x = to(std::move(x), lora_a.dtype);
+  Tensor change = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
+  result = add(result, std::move(change));
+  result = to(std::move(result), result_dtype);
+  return result;
+}
+
+Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.probability); }
+
+Tensor identity_forward(Module&, Tensor x) { return x; }
+
+void visit_modules(Module& module, std::vector<Module*>& found) {
+  found.push_back(&module);
+  for (const std::unique_ptr<Module>& child : module.children()) visit_modules(*child, found);
+}
+
+/// PreTrainedModel.get_output_embeddings, by the names that the families give it.
+bool is_output_embedding(const std::string& name) {
+  return name == "lm_head" || name == "embed_out" || name == "cls.predictions.decoder";
+}
+
+/// check_target_module_exists
+class Targets {
+ public:
+  explicit Targets(const LoraOptions& options) {
+    const auto* text = std::get_if<std::string>(&options.target_modules);
+    if (!text) {
+      names_ = std::get<std::vector<std::string>>(options.target_modules);
+      return;
+    }
+    std::string lower = *text;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    all_linear_ = lower == "all-linear";
+    if (all_linear_) return;
+    try {
+      pattern_ = std::regex(*text);
+    } catch (const std::regex_error&) {
+      throw Error(Errc::bad_value, "not a regular expression: " + *text, "lora.target_modules");
+    }
+  }
+
+  bool contain(const Module& module) const {
+    const std::string& key = module.full_name();
+    if (key.empty()) return false;
+    if (all_linear_) return linear_shape(module) && !is_output_embedding(key);
+    if (pattern_) return std::regex_match(key, *pattern_);
+    return std::any_of(names_.begin(), names_.end(),
+                       [&](const std::string& name) { return key == name || key.ends_with("." + name); });
+  }
+
+ private:
+  bool all_linear_ = false;
+  std::optional<std::regex> pattern_;
+  std::vector<std::string> names_;
+};
+
+/// LoraLayer.update_layer: the module becomes the adapter, and what it was its base_layer.
+void wrap(Run& run, Module& module, const LoraOptions& options) {
+  const std::optional<LinearShape> shape = linear_shape(module);
+  if (!shape)
+    throw Error(Errc::unsupported, "no adapters here for " + module.full_name() + ": it is not a linear module",
+                "lora.target_modules");
+  Module& base = module.add("base_layer", module.forward);
+  base.parameters() = std::move(module.parameters());
+  module.parameters().clear();
+  module.forward = lora_forward;
+  module.dtype = base.get("weight").dtype;
+  Module& drop = module.add("lora_dropout").add("default", options.dropout > 0 ? dropout_forward : identity_forward);
+  drop.probability = options.dropout;
+  add_linear(module.add("lora_A"), "default", shape->in, options.r, false);
+  add_linear(module.add("lora_B"), "default", options.r, shape->out, false);
+  for (const std::unique_ptr<Module>& child : module.children()) child->to_device(run);
+}
+
+/// cast_adapter_dtype: new parameters, one after the other.
+void cast(Module& module, Dtype dtype) {
+  for (const char* name : {"lora_A", "lora_B"}) {
+    Module& adapter = module[name]["default"];
+    Parameter& weight = adapter.get("weight");
+    if (weight.dtype == dtype) continue;
+    const NoGrad no_grad(weight.tensor.run());
+    const InModule scope(weight.tensor.run(), adapter);
+    weight.tensor = to(weight.tensor, dtype);
+    weight.tensor.impl().requires_grad = true;
+    adapter.dtype = weight.dtype = dtype;
+  }
+}
+
+Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
+  const Dtype automatic = size_of(weights) < 4 ? Dtype::f32 : weights;
+  const Dtype wanted = options.adapter_dtype.value_or(automatic);
+  if (wanted != automatic && wanted != weights)
+    throw Error(Errc::unsupported, "PEFT makes adapters in the type of the weights or in fp32", "lora.adapter_dtype");
+  return wanted;
+}
+
+}  // namespace
+
+/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+std::vector<std::string> default_lora_targets(const std::string& model_type) {
+  struct Entry {
+    const char* model_type;
+    std::vector<std::string> targets;
+  };
+  static const std::vector<Entry> kEntries{{"bert", {"query", "value"}},
+                                           {"falcon", {"query_key_value"}},
+                                           {"gemma", {"q_proj", "v_proj"}},
+                                           {"gemma2", {"q_proj", "v_proj"}},
+                                           {"gemma3_text", {"q_proj", "v_proj"}},
+                                           {"gpt2", {"c_attn"}},
+                                           {"gpt_neox", {"query_key_value"}},
+                                           {"llama", {"q_proj", "v_proj"}},
+                                           {"mistral", {"q_proj", "v_proj"}},
+                                           {"mixtral", {"q_proj", "v_proj"}},
+                                           {"opt", {"q_proj", "v_proj"}},
+                                           {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
+                                           {"qwen2", {"q_proj", "v_proj"}},
+                                           {"qwen3", {"q_proj", "v_proj"}},
+                                           {"roberta", {"query", "value"}},
+                                           {"stablelm", {"q_proj", "v_proj"}}};
+  for (const Entry& entry : kEntries)
+    if (entry.model_type == model_type) return entry.targets;
+  throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",
+              "name them, or write all-linear");
+}
+
+void add_lora(Run& run, Module& root, const LoraOptions& options) {
+  const Setting<Category> category(run.category, Category::parameters);
+  const Targets targets(options);
+  std::vector<Module*> modules, adapted;
+  visit_modules(root, modules);
+  for (Module* module : modules)
+    if (targets.contain(*module)) adapted.push_back(module);
+  if (adapted.empty())
+    throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
+  visit_parameters(root, [](const std::string&, Parameter& parameter) {
+    parameter.tensor.impl().requires_grad = false;
+  });
+  for (Module* module : adapted) wrap(run, *module, options);
+  for (Module* module : adapted) cast(*module, adapter_dtype(module->dtype, options));
+}
+
+}  // namespace tidemark

@@ -1,0 +1,83 @@
+// cuDNN's fused attention.  torch: aten/src/ATen/native/cudnn/MHA.cpp, run_cudnn_SDP_fprop and _bprop (2.11.0)
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "ops/attention.h"
+
+namespace tidemark {
+namespace {
+
+/// torch: alloc_with_matching_layout: the dimensions in the order in which the query has them in memory.
+Layout matching_layout(const Layout& query, const Dims& sizes) {
+  if (query.sizes == sizes) return like(query);
+  std::array<int, 4> order{0, 1, 2, 3};
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return query.strides[a] < query.strides[b]; });
+  Layout result{sizes, sizes};
+  std::int64_t stride = 1;
+  for (int d : order) {
+    result.strides[d] = stride;
+    stride *= sizes[d];
+  }
+  return result;
+}
+
+/// Note [cuDNN's workspaces]
+/// cuDNN 9.19 (in torch 2.11.0) was asked without a device, over some thousand shapes: B, H, K, S, T, head sizes of 8 to
+/// 256, both types, causal or not, with and without a bias, on H200, H100 and B200 (tools/trace/sweep_attention.py).
+/// Forward: 256 bytes on Hopper, nothing on Blackwell.
+/// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
+/// heads, also the gradients of keys and values of each query head.  On Blackwell, when the queries or the keys fit in
+/// one tile of 128, a second gradient of the query with its rows rounded up to 8.
+std::int64_t forward_workspace(const Card& card, std::int64_t queries) {
+  return card.compute_capability_major == 9 && queries != 1 ? 256 : 0;
+}
+
+std::int64_t backward_workspace(const Card& card, const Dims& q, const Dims& k, const Dims& v) {
+  const std::int64_t rows = q[0] * q[1] * q[2], heads = q[0] * q[1];
+  const std::int64_t grouped = round_up(2 * heads * k[2] * k[3], 128) + round_up(2 * heads * k[2] * v[3], 128);
+  std::int64_t bytes = rows * 4 + rows * q[3] * 4;
+  if (q[1] != k[1]) bytes += grouped;
+  if (card.compute_capability_major == 9) return bytes + 256;
+  const bool one_tile = k[2] <= 128 || (q[2] > 1 && q[2] <= 128);
+  if (one_tile) bytes += heads * round_up(q[2], 8) * q[3] * 4;
+  return bytes + (one_tile || q[1] != k[1] ? 128 : 0);
+}
+
+Tensors backward(Backward& call) {
+  const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
+  Tensor dq = empty_like(q), dk = empty_like(k), dv = empty_like(v);
+  {
+    const Setting<Category> category(call.run.category, Category::workspace);
+    const Ref<Storage> workspace =
+        call.run.allocate(backward_workspace(call.run.card(), q.sizes(), k.sizes(), v.sizes()));
+  }
+  return {call.needs(0) ? dq : Tensor(), call.needs(1) ? dk : Tensor(), call.needs(2) ? dv : Tensor()};
+}
+
+}  // namespace
+
+/// Keeps q, k, v, the bias, the result, its logarithms of sums, seed and offset.
+Tensor cudnn_attention(AttentionInputs in) {
+  Run& run = in.q.run();
+  if (in.q.size(2) == 1 && in.k.size(2) > 1024)
+    throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for one query and over 1024 keys");
+  if (in.q.size(-1) != in.v.size(-1))
+    throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for unequal head sizes");
+  in.mask = attention_bias(std::move(in.mask), in.q.dtype());
+  Tensor seed = empty(run, Dims{}, Dtype::int64), offset = empty(run, Dims{}, Dtype::int64);
+  Dims sizes = in.q.sizes();
+  sizes[-1] = in.v.size(-1);
+  Tensor y = empty(run, matching_layout(in.q.layout(), sizes), in.q.dtype());
+  Tensor log_sum_exp;
+  if (attention_needs_grad(in)) log_sum_exp = empty(run, Dims{sizes[0], sizes[1], sizes[2], 1}, Dtype::f32);
+  {
+    const Setting<Category> category(run.category, Category::workspace);
+    const Ref<Storage> workspace = run.allocate(forward_workspace(run.card(), sizes[2]));
+  }
+  Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp, seed, offset};
+  return record(std::move(y), {in.q, in.k, in.v},
+                {.name = "ScaledDotProductCudnnAttentionBackward0", .saved = std::move(saved), .backward = backward});
+}
+
+}  // namespace tidemark

@@ -1,0 +1,108 @@
+// Memory-efficient attention (CUTLASS).  torch: aten/src/ATen/native/transformers/cuda/{attention.cu,attention_backward.cu},
+// _efficient_attention_forward and _backward; mem_eff_attention/kernel_{forward,backward}.h (2.11.0)
+#include <algorithm>
+
+#include "ops/attention.h"
+#include "tensor/arithmetic.h"
+
+namespace tidemark {
+namespace {
+
+/// The backward kernel that is launched: the first of dispatch_cutlassB's list that takes the head size and fits in
+/// shared memory.  128 x 128 tiles, and 128 x 64 in float32, need more than the 99 KiB of sm_86, sm_89 and sm_12x.
+struct BackwardKernel {
+  std::int64_t queries, keys;  // kBlockSizeI, kBlockSizeJ
+  bool in_registers;           // kOutputInRF
+};
+
+BackwardKernel backward_kernel(const Card& card, Dtype dtype, std::int64_t d, bool dropout) {
+  const bool half = size_of(dtype) == 2;
+  const std::int64_t sm = card.compute_capability_major * 10 + card.compute_capability_minor;
+  const bool large = card.shared_memory_per_block_optin_bytes >= 128 << 10;
+  if (d <= 64) return {64, 64, half};
+  if (!half) return {sm >= 80 && large ? 128 : 64, 64, false};
+  if (d > 128) return {128, 64, false};
+  if (sm < 80) return {128, 64, true};
+  if (d <= 96 && !dropout && (sm == 86 || sm == 89)) return {128, 64, true};
+  return large ? BackwardKernel{128, 128, true} : BackwardKernel{64, 64, false};
+}
+
+/// torch: AttentionBackwardKernel::Params::workspace_size, and the choice of num_splits_key before it
+std::int64_t workspace_bytes(const BackwardKernel& kernel, const Tensor& q, const Tensor& k, const Tensor& v) {
+  const std::int64_t heads = q.size(0) * q.size(1), keys = k.size(2);
+  const bool accumulates = size_of(q.dtype()) == 2 && !kernel.in_registers;  // kNeedsAccumGradK, kNeedsAccumGradV
+  std::int64_t splits = heads >= 256 && keys <= 2 * kernel.keys ? 1 : ceil_div(keys, kernel.keys);
+  if (accumulates) splits = std::min(splits, 200 / heads);
+  splits = std::max<std::int64_t>(splits, 1);
+  std::int64_t elements = 0;
+  if (accumulates)
+    elements = splits * kernel.keys * (round_up(q.size(3), kernel.queries) + round_up(v.size(3), kernel.queries));
+  constexpr std::int64_t kLockAndCounter = 4;  // GradQTempStorage
+  elements += ceil_div(q.size(2), kernel.queries) * ceil_div(q.size(3), kernel.keys) *
+              (kLockAndCounter + kernel.queries * kernel.keys);
+  return heads * round_up(elements, 4) * 4;
+}
+
+/// (dO * O) summed per row.  In half precision the kernel computes it; in float32 a product, its sum, and that with the
+/// heads first.
+Tensor delta_of(const Tensor& y) {
+  Run& run = y.run();
+  const std::int64_t b = y.size(0), h = y.size(1), s = y.size(2);
+  if (size_of(y.dtype()) == 2) return empty(run, Dims{b, h, s}, Dtype::f32);
+  Tensor product = empty(run, Dims{b, s, h, y.size(3)}, Dtype::f32);
+  Tensor sum = plain_sum(product, Dims{0, 0, 0, 1}, false, Dtype::f32);
+  return contiguous(transpose(std::move(sum), -2, -1));
+}
+
+Tensors backward(Backward& call) {
+  const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
+  const Tensor gradient = contiguous_with_heads_last(call.gradient());
+  const auto new_rows = [&](const Tensor& x) {
+    const Layout rows = with_heads_last(x.layout());
+    return transpose(empty(call.run, rows.sizes, x.dtype()), 1, 2);
+  };
+  const Tensor dq = new_rows(q), dk = new_rows(k), dv = new_rows(v);
+  {
+    const Setting<Category> category(call.run.category, Category::workspace);
+    const Tensor delta = delta_of(call.saved[4]);
+    const BackwardKernel kernel =
+        backward_kernel(call.run.card(), q.dtype(), std::max(q.size(3), v.size(3)), call.facts.a == 1);
+    const Ref<Storage> workspace = call.run.allocate(workspace_bytes(kernel, q, k, v));
+  }
+  return {call.needs(0) ? dq : Tensor(), call.needs(1) ? dk : Tensor(), call.needs(2) ? dv : Tensor()};
+}
+
+/// torch: attention.cpp, preprocess_mask: rows of a multiple of 8 elements
+Tensor padded_bias(Tensor bias) {
+  if (!bias || bias.size(-1) % 8 == 0) return bias;
+  Dims sizes = bias.sizes();
+  sizes[-1] = round_up(sizes[-1], 8);
+  const Tensor padded = empty(bias.run(), sizes, bias.dtype());
+  Layout shown = padded.layout();
+  shown.sizes[-1] = bias.size(-1);
+  return view_of(padded, shown);
+}
+
+}  // namespace
+
+/// Keeps q, k, v, the bias, the result and its logarithms of sums, whose rows are rounded up to 32.
+Tensor efficient_attention(AttentionInputs in) {
+  Run& run = in.q.run();
+  in.mask = attention_bias(std::move(in.mask), in.q.dtype());
+  in.mask = padded_bias(std::move(in.mask));
+  const Dims& q = in.q.sizes();
+  Tensor y = transpose(empty(run, Dims{q[0], q[2], q[1], in.v.size(3)}, in.q.dtype()), 1, 2);
+  Tensor log_sum_exp;
+  if (attention_needs_grad(in)) log_sum_exp = empty(run, Dims{q[0], q[1], round_up(q[2], 32)}, Dtype::f32);
+  if (size_of(in.q.dtype()) == 2 && std::max(q[3], in.v.size(3)) > 128) {  // kNeedsOutputAccumulatorBuffer
+    const Setting<Category> category(run.category, Category::workspace);
+    const Tensor accumulated = empty(run, Dims{q[0], q[2], q[1], in.v.size(3)}, Dtype::f32);
+  }
+  Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp};
+  const Facts facts{.a = in.options.dropout > 0 ? 1 : 0};
+  return record(std::move(y), {in.q, in.k, in.v},
+                {.name = "ScaledDotProductEfficientAttentionBackward0", .saved = std::move(saved), .facts = facts,
+                 .backward = backward});
+}
+
+}  // namespace tidemark

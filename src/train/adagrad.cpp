@@ -1,0 +1,50 @@
+// torch/optim/adagrad.py (2.11.0).  Its state is made with the optimizer, not in the first step.
+#include "base/error.h"
+#include "train/optimizer.h"
+
+namespace tidemark {
+namespace {
+
+void single_tensor_adagrad(Optimizer& optimizer) {
+  const OptimizerOptions& options = optimizer.options;
+  Tensor grad, std;
+  for (const std::size_t i : with_gradient(optimizer)) {
+    grad = optimizer.parameters[i].grad();
+    if (options.maximize) grad = fresh("aten::neg", grad);
+    if (*options.weight_decay != 0) grad = fresh("aten::add", grad);
+    std = fresh("aten::sqrt", optimizer.state[i][0]);
+  }
+}
+
+void multi_tensor_adagrad(Optimizer& optimizer) {
+  const OptimizerOptions& options = optimizer.options;
+  TensorList device_grads, std, numerator;
+  for (const Chosen& group : grouped(optimizer)) {
+    device_grads = gradients_of(optimizer, group);
+    if (options.maximize) device_grads = foreach("aten::_foreach_neg", device_grads);
+    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach("aten::_foreach_add", device_grads);
+    std = foreach("aten::_foreach_sqrt", states_of(optimizer, group, 0));
+    const bool reuse = *options.weight_decay != 0 || options.maximize;
+    numerator = reuse ? device_grads : foreach("aten::_foreach_mul", device_grads);
+  }
+}
+
+void adagrad_step(Optimizer& optimizer) {
+  if (optimizer.options.loop == OptimizerLoop::for_loop) return single_tensor_adagrad(optimizer);
+  multi_tensor_adagrad(optimizer);
+}
+
+}  // namespace
+
+Optimizer adagrad(TensorList parameters, const OptimizerOptions& options) {
+  if (options.loop == OptimizerLoop::fused)
+    throw Error(Errc::unsupported, "torch.optim.Adagrad has no fused kernel on CUDA");
+  Optimizer optimizer{.options = options, .parameters = std::move(parameters), .state = {}, .step = adagrad_step};
+  optimizer.options.weight_decay = options.weight_decay.value_or(0);
+  const Setting<Category> category(optimizer.run().category, Category::optimizer_state);
+  for (const Tensor& parameter : optimizer.parameters)
+    optimizer.state.push_back({fresh("aten::full_like", parameter)});
+  return optimizer;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,23 @@
+// torch/amp/grad_scaler.py (2.11.0), for one optimizer on one device.
+#pragma once
+#include "train/optimizer.h"
+
+namespace tidemark {
+
+class GradScaler {
+ public:
+  explicit GradScaler(bool enabled) : enabled_(enabled) {}
+
+  /// scaler.scale(loss): the loss itself when it is not enabled.
+  Tensor scale(Tensor loss);
+  void unscale(Optimizer& optimizer);
+  void step(Optimizer& optimizer);
+  void update();
+
+ private:
+  bool enabled_;
+  Tensor scale_, growth_tracker_;
+  Tensor found_inf_;  // from unscale_ to update
+};
+
+}  // namespace tidemark

@@ -1,0 +1,116 @@
+// Every recording of a real training step, predicted: the same allocations in the same order, and between two of them
+// the same frees.  tools/trace/record_steps.py makes the recordings.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "estimate/predict.h"
+#include "io/card_json.h"
+#include "io/value_json.h"
+
+namespace tidemark {
+namespace {
+
+std::string unpack(const std::filesystem::path& path) {
+  std::string text;
+  gzFile file = gzopen(path.c_str(), "rb");
+  char buffer[1 << 16];
+  for (int read = 0; file && (read = gzread(file, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(read));
+  if (file) gzclose(file);
+  return text;
+}
+
+std::vector<std::string> recordings() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_RECORDINGS))
+    if (entry.path().extension() == ".gz") names.push_back(entry.path().stem().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// An allocation, and what was freed since the one before: in Python and C++ the order of such frees is no one's.
+struct Allocation {
+  std::int64_t bytes = 0;
+  std::vector<std::int64_t> freed;
+  std::string text;  // with operation and module, where they are known
+  bool operator==(const Allocation& other) const { return bytes == other.bytes && freed == other.freed; }
+};
+
+class Allocations {
+ public:
+  void add(std::string_view line) {
+    const std::int64_t bytes = std::stoll(std::string(line.substr(0, line.find(' '))));
+    if (bytes < 0) return freed_.push_back(bytes);
+    std::sort(freed_.begin(), freed_.end());
+    list.push_back({bytes, std::move(freed_), std::string(line)});
+    freed_.clear();
+  }
+  std::vector<Allocation> list;
+
+ private:
+  std::vector<std::int64_t> freed_;
+};
+
+struct Recorded {
+  Value header;
+  Allocations events;
+};
+
+Recorded read(const std::string& name) {
+  std::istringstream text(unpack(std::filesystem::path(TIDEMARK_RECORDINGS) / (name + ".txt.gz")));
+  std::string line;
+  std::getline(text, line);
+  Recorded recorded{io::value_from_json(line, name), {}};
+  while (std::getline(text, line)) recorded.events.add(line);
+  return recorded;
+}
+
+const Card& card_of(const Value& header) {
+  static const io::Catalogue cards = [] {
+    std::ifstream file(TIDEMARK_CARDS);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return io::read_catalogue(text, "gpus.json");
+  }();
+  return io::find_card(cards, *header.find("card")->as_text());
+}
+
+Allocations predicted(const Value& header) {
+  const Spec spec = read_spec(*header.find("spec"));
+  Allocations events;
+  predict(spec, spec.model, card_of(header), {.on_event = [&](std::string_view line) { events.add(line); }});
+  return events;
+}
+
+std::string show(const std::vector<Allocation>& list, std::size_t at) {
+  std::string text;
+  for (std::size_t i = at < 3 ? 0 : at - 3; i < std::min(at + 4, list.size()); ++i)
+    text += fmt::format("{} {:6} freed [{}], then {}\n", i == at ? ">" : " ", i, fmt::join(list[i].freed, " "), list[i].text);
+  return text;
+}
+
+class RecordedStep : public testing::TestWithParam<std::string> {};
+
+TEST_P(RecordedStep, IsPredictedAllocationByAllocation) {
+  const Recorded recorded = read(GetParam());
+  const std::vector<Allocation> got = predicted(recorded.header).list;
+  const std::vector<Allocation>& expected = recorded.events.list;
+  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
+  const auto at = static_cast<std::size_t>(a - expected.begin());
+  EXPECT_TRUE(a == expected.end() && b == got.end())
+      << "allocation " << at << " of " << expected.size() << ", predicted " << got.size() << "\nrecorded:\n"
+      << show(expected, at) << "predicted:\n"
+      << show(got, at);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecordedStep, testing::ValuesIn(recordings()),
+                         [](const auto& recorded) { return recorded.param; });
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,88 @@
+"""What record_ops.py records: how each operation is called, and its cases."""
+
+import itertools
+
+CALLS = {}
+CASES = []
+CARDS = ["h200", "b200", "a100", "l4", "a10", "t4", "rtx-5090"]
+
+
+def call(name):
+    def add(function):
+        CALLS[name] = function
+        return function
+    return add
+
+
+def case(op, *inputs, card="h200", autocast=None, gradient=None, cold=False, **args):
+    row = {"op": op, "card": card, "in": list(inputs)}
+    if args:
+        row["args"] = args
+    if autocast:
+        row["autocast"] = autocast
+    if gradient:
+        row["gradient"] = gradient
+    if cold:
+        row["cold"] = True
+    CASES.append(row)
+
+
+def all_cases():
+    return CASES
+
+
+@call("scaled_dot_product_attention")
+def _(inputs, args):
+    import torch
+
+    q, k, v, mask = inputs
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=args.get("causal", False),
+                                                            dropout_p=args.get("dropout", 0.0),
+                                                            enable_gqa=q.shape[1] != k.shape[1])
+
+
+def attention(card, shape, dtype="bfloat16", perm=True, flags="ggg", mask=None, **options):
+    b, h, k, s, t, d = shape
+    order = " p0213" if perm else ""
+    q = f"{dtype} {b}x{h}x{s}x{d}{order} {flags[0]}".rstrip(" -")
+    key = f"{dtype} {b}x{k}x{t}x{d}{order} {flags[1]}".rstrip(" -")
+    value = f"{dtype} {b}x{k}x{t}x{d}{order} {flags[2]}".rstrip(" -")
+    case("scaled_dot_product_attention", q, key, value, mask, card=card, **options)
+
+
+def attention_cases():
+    shapes = [(2, 8, 8, 300, 300, 64), (1, 32, 4, 128, 128, 64), (2, 6, 2, 65, 65, 80), (1, 4, 1, 129, 129, 40), (1, 16, 16, 1024, 1024, 128),
+              (3, 4, 4, 17, 17, 96), (1, 8, 8, 257, 257, 32), (1, 4, 4, 50, 50, 72), (1, 8, 1, 64, 64, 256), (1, 2, 2, 200, 200, 160),
+              (2, 4, 4, 100, 300, 64), (2, 4, 2, 300, 100, 128), (1, 4, 4, 1, 64, 64), (1, 8, 2, 1, 1, 64), (1, 12, 4, 777, 777, 192),
+              (8, 32, 32, 128, 128, 128), (1, 8, 8, 2048, 2048, 64), (2, 8, 2, 2, 1024, 128)]
+    for card in CARDS:
+        for i, shape in enumerate(shapes):
+            for causal in (False, True):
+                attention(card, shape, ["bfloat16", "float16"][i % 2], perm=(i + causal) % 3 != 0, causal=causal)
+        attention(card, (2, 8, 8, 300, 300, 64), "float32", causal=True)
+        attention(card, (2, 8, 8, 300, 300, 64), "float32", perm=False, causal=True)
+        attention(card, (2, 1, 1, 30, 40, 128), "float32")
+        attention(card, (1, 8, 2, 100, 100, 96), "float32", causal=True)
+        attention(card, (1, 4, 4, 100, 100, 160), "float32")
+        attention(card, (2, 8, 8, 300, 300, 64), flags="---", causal=True)
+        attention(card, (2, 8, 2, 300, 300, 64), perm=False, flags="---")
+        attention(card, (2, 8, 8, 300, 300, 64), "float32", flags="---")
+        attention(card, (2, 8, 8, 300, 300, 64), flags="g--", causal=True)
+        attention(card, (2, 8, 2, 300, 300, 64), flags="-gg", causal=True)
+        attention(card, (2, 8, 8, 300, 300, 64), "float32", flags="--g", causal=True)
+        for gradient in ("0123", "0213", "1203"):
+            attention(card, (2, 8, 8, 300, 300, 64), gradient=gradient)
+            attention(card, (2, 8, 2, 100, 100, 128), perm=False, gradient=gradient)
+            attention(card, (2, 8, 8, 100, 100, 64), "float32", gradient=gradient)
+        for dtype in ("bfloat16", "float16", "float32"):
+            for mask in ("bool 2x1x1x100", f"{dtype} 2x1x100x100", "bool 2x8x100x100", f"{dtype} 2x1x1x100 x2x1x100x100", "bool 100x100",
+                         "bool 1x1x1x100 x2x1x100x100"):
+                attention(card, (2, 8, 8, 100, 100, 64), dtype, mask=mask)
+            attention(card, (2, 8, 2, 64, 64, 64), dtype, mask="bool 2x1x64x64")
+            attention(card, (2, 8, 8, 64, 64, 64), dtype, perm=False, flags="---", mask=f"{dtype} 2x1x64x64")
+        attention(card, (2, 8, 8, 100, 100, 64), "float32", mask="float32 2x1x100x100", autocast="bfloat16")
+        attention(card, (2, 8, 8, 100, 100, 64), "float32", causal=True, autocast="bfloat16")
+        attention(card, (2, 8, 8, 100, 100, 64), "float32", flags="www", causal=True, autocast="float16")
+
+
+attention_cases()

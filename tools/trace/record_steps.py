@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Records training steps on the virtual GPU: the recordings of tests/golden/steps.
+
+usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...]
+
+PYTHON has torch, transformers and peft.  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
+process of its own.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
+"+bytes" and "-bytes", as the allocator rounds them.
+"""
+
+import argparse
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+from importlib import metadata
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+
+
+def build(spec):
+    """The model of the spec on the device, with frozen weights, adapters and checkpointing."""
+    import torch
+    import transformers
+    from transformers.initialization import no_init_weights
+
+    config = transformers.AutoConfig.for_model(**spec["model"])
+    torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
+    with no_init_weights():
+        model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation=spec.get("attn", "sdpa"))
+    torch.set_default_dtype(torch.float32)
+    model.tie_weights()
+    model.to("cuda")
+    for name, parameter in model.named_parameters():
+        train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
+        if any(text in name for text in spec.get("freeze", [])):
+            train = False
+        parameter.requires_grad_(train)
+    return checkpointed(with_adapters(model.train(), spec), spec)
+
+
+def with_adapters(model, spec):
+    if "lora" not in spec:
+        return model
+    import peft
+
+    lora = spec["lora"]
+    options = {"r": lora.get("r", 8), "lora_alpha": lora.get("alpha", 8), "lora_dropout": lora.get("dropout", 0)}
+    if lora.get("target_modules"):
+        options["target_modules"] = lora["target_modules"]
+    return peft.get_peft_model(model, peft.LoraConfig(**options), autocast_adapter_dtype=lora.get("adapter_dtype", "auto") == "auto")
+
+
+def checkpointed(model, spec):
+    kind = spec.get("checkpointing", "none")
+    if kind == "none":
+        return model
+    reentrant = kind == "reentrant"
+    model.config.use_cache = False
+    model.gradient_checkpointing_enable(
+        gradient_checkpointing_kwargs={"use_reentrant": reentrant}, every_n_layers=spec.get("checkpoint_every", 1)
+    )
+    if reentrant and not model.get_input_embeddings().weight.requires_grad:
+        model.enable_input_require_grads()
+    return model
+
+
+def optimizer_of(spec, trainable):
+    import torch
+
+    name = spec.get("optimizer", "adamw")
+    kind = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "adafactor": "Adafactor", "rmsprop": "RMSprop", "adagrad": "Adagrad"}[name]
+    options = {"foreach": {"foreach": True}, "fused": {"fused": True}, "loop": {"foreach": False}}.get(spec.get("optimizer_impl"), {})
+    for key in ("weight_decay", "momentum", "amsgrad", "nesterov", "centered", "maximize"):
+        if key in spec:
+            options[key] = spec[key]
+    return getattr(torch.optim, kind)(trainable, lr=1e-4, **options)
+
+
+def train(spec):
+    """The training loop that a spec stands for."""
+    import torch
+
+    model = build(spec)
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    optimizer = optimizer_of(spec, trainable)
+    autocast = spec.get("autocast", "none")
+    precision = torch.autocast("cuda", dtype=getattr(torch, DTYPES[autocast])) if autocast != "none" else contextlib.nullcontext()
+    scaler = torch.amp.GradScaler("cuda") if spec.get("grad_scaler") else None
+    where, to_none = spec.get("zero_grad", "after_step"), spec.get("set_to_none", True)
+    tokens = torch.full((spec["batch"], spec["seq"]), 5)
+    for _ in range(spec.get("steps", 3)):
+        if where == "before_forward":
+            optimizer.zero_grad(set_to_none=to_none)
+        for micro in range(spec.get("grad_accumulation", 1)):
+            rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens}
+            batch = {name: row.to("cuda") for name, row in rows.items()}
+            with precision:
+                out = model(**batch)
+                loss = out.loss
+            del out
+            if where == "before_backward" and micro == 0:
+                optimizer.zero_grad(set_to_none=to_none)
+            if scaler:
+                scaler.scale(loss).backward()
+            else:
+                loss.backward()
+            del loss, batch
+        if spec.get("max_grad_norm"):
+            if scaler:
+                scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(trainable, spec["max_grad_norm"])
+        if scaler:
+            scaler.step(optimizer)
+            scaler.update()
+        else:
+            optimizer.step()
+        if where == "after_step":
+            optimizer.zero_grad(set_to_none=to_none)
+
+
+def versions():
+    return {name: metadata.version(name).split("+")[0] for name in ("torch", "transformers", "peft")}
+
+
+def pack(case, card, events, out):
+    header = {"spec": case["spec"], "card": card, "versions": versions()}
+    lines = [line.split(" ", 1)[0] for line in events.read_text().splitlines()]
+    text = json.dumps(header) + "\n" + "\n".join(lines) + "\n"
+    path = out / (case["name"] + ".txt.gz")
+    with open(path, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", compresslevel=9, mtime=0, filename="") as packed:
+        packed.write(text.encode())
+
+
+def record_all(cases, card, out, folder):
+    """Runs under `tidemark run`: one forked child per case, so that libraries are imported once; peft, whose import touches the device, in it."""
+    import torch  # noqa: F401
+    import transformers  # noqa: F401
+
+    failed = []
+    for case in cases:
+        events = folder / (case["name"] + ".events")
+        child = os.fork()
+        if child == 0:
+            os.environ["TIDEMARK_EVENTS"] = str(events)
+            try:
+                train(case["spec"])
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            sys.exit(0)
+        if os.waitpid(child, 0)[1] != 0 or not events.exists():
+            failed.append(case["name"])
+            continue
+        pack(case, card, events, out)
+        print(case["name"], flush=True)
+    if failed:
+        sys.exit("failed: " + " ".join(failed))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tidemark", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--card", default="h200")
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--inside", type=pathlib.Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    sys.path.insert(0, str(HERE))
+    from step_cases import cases
+
+    if options.inside:
+        chosen = [case for case in cases() if not options.only or case["name"] in options.only]
+        return record_all(chosen, options.card, options.out, options.inside)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [options.tidemark, "run", "--gpu", options.card, "--steps", "100000", "--quiet", "--", options.python, __file__]
+        command += ["--tidemark", options.tidemark, "--out", str(options.out), "--card", options.card, "--inside", folder]
+        command += ["--only", *options.only]
+        return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""The cases of record_steps.py: specs of `tidemark predict`, each an option or a pair of options that changes memory."""
+
+MODEL = {"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 3, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "vocab_size": 1024}
+BASE = {"model": MODEL, "batch": 2, "seq": 64}
+HALF = {"dtype": "fp32", "autocast": "fp16", "grad_scaler": True}
+LORA = {"r": 8, "alpha": 16, "dropout": 0.05, "target_modules": "all-linear"}
+
+
+def optimizers():
+    """name: options; each also as a loop, and fused where torch has it."""
+    return {
+        "adamw": {}, "adamw_amsgrad": {"amsgrad": True}, "adamw_maximize": {"maximize": True},
+        "adam": {"optimizer": "adam"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1},
+        "adam_all": {"optimizer": "adam", "weight_decay": 0.1, "amsgrad": True, "maximize": True},
+        "sgd": {"optimizer": "sgd"}, "sgd_decay": {"optimizer": "sgd", "weight_decay": 0.1},
+        "sgd_momentum": {"optimizer": "sgd", "momentum": 0.9}, "sgd_maximize": {"optimizer": "sgd", "momentum": 0.9, "maximize": True},
+        "sgd_nesterov": {"optimizer": "sgd", "momentum": 0.9, "nesterov": True},
+        "sgd_all": {"optimizer": "sgd", "momentum": 0.9, "nesterov": True, "maximize": True, "weight_decay": 0.1},
+        "adafactor": {"optimizer": "adafactor"}, "adafactor_all": {"optimizer": "adafactor", "maximize": True, "weight_decay": 0.1},
+        "rmsprop": {"optimizer": "rmsprop"}, "rmsprop_momentum": {"optimizer": "rmsprop", "momentum": 0.9},
+        "rmsprop_centered": {"optimizer": "rmsprop", "centered": True},
+        "rmsprop_all": {"optimizer": "rmsprop", "centered": True, "momentum": 0.9, "maximize": True, "weight_decay": 0.1},
+        "adagrad": {"optimizer": "adagrad"}, "adagrad_decay": {"optimizer": "adagrad", "weight_decay": 0.1},
+        "adagrad_maximize": {"optimizer": "adagrad", "maximize": True},
+    }
+
+
+def steps():
+    """name: options of the loop around the model."""
+    sgd = {"optimizer": "sgd"}
+    return {
+        "clip": {"max_grad_norm": 1.0}, "clip_fp32": {"dtype": "fp32", "max_grad_norm": 1.0},
+        "accumulate": {"grad_accumulation": 3}, "accumulate_clip": {"grad_accumulation": 2, "max_grad_norm": 1.0},
+        "zero_before_forward": {"zero_grad": "before_forward"}, "zero_before_backward": {"zero_grad": "before_backward"},
+        "zero_before_backward_accumulate": {"zero_grad": "before_backward", "grad_accumulation": 2},
+        "fill_zeros": {"set_to_none": False}, "fill_zeros_before_forward": {"set_to_none": False, "zero_grad": "before_forward"},
+        "amp_bf16": {"dtype": "fp32", "autocast": "bf16"}, "amp_of_bf16": {"autocast": "bf16"},
+        "amp_accumulate": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2, "max_grad_norm": 1.0},
+        "scaler": HALF, "scaler_clip": {**HALF, "max_grad_norm": 1.0}, "scaler_fused": {**HALF, "optimizer_impl": "fused"},
+        "scaler_fused_clip": {**HALF, "optimizer_impl": "fused", "max_grad_norm": 1.0},
+        "scaler_accumulate": {**HALF, "grad_accumulation": 2}, "scaler_sgd_fused": {**HALF, **sgd, "momentum": 0.9, "optimizer_impl": "fused"},
+        "scaler_fp32": {"dtype": "fp32", "grad_scaler": True}, "scaler_adafactor": {**HALF, "optimizer": "adafactor"},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_2": {"checkpointing": "non_reentrant", "checkpoint_every": 2},
+        "checkpoint_amp": {"checkpointing": "non_reentrant", "dtype": "fp32", "autocast": "bf16"},
+        "checkpoint_accumulate": {"checkpointing": "non_reentrant", "grad_accumulation": 2},
+        "reentrant": {"checkpointing": "reentrant"}, "reentrant_2": {"checkpointing": "reentrant", "checkpoint_every": 2},
+        "reentrant_amp": {"checkpointing": "reentrant", "dtype": "fp32", "autocast": "bf16"},
+        "reentrant_accumulate": {"checkpointing": "reentrant", "grad_accumulation": 2},
+        "reentrant_frozen": {"checkpointing": "reentrant", "freeze": ["embed_tokens"]},
+        "reentrant_clip": {"checkpointing": "reentrant", "max_grad_norm": 1.0},
+        "freeze_embedding": {"freeze": ["embed_tokens"]}, "freeze_layers": {"freeze": ["layers.0", "layers.2"]},
+        "freeze_head": {"freeze": ["lm_head"]}, "train_norms": {"train_only": ["norm"]},
+        "train_attention": {"train_only": ["self_attn"], "freeze": ["layers.0"], "max_grad_norm": 1.0},
+        "train_last": {"train_only": ["lm_head"], "checkpointing": "non_reentrant"},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}},
+        "tied_checkpoint": {"model": {**MODEL, "tie_word_embeddings": True}, "checkpointing": "reentrant", "grad_accumulation": 2},
+    }
+
+
+def adapters():
+    lora = {"lora": LORA}
+    return {
+        "lora": lora, "lora_default": {"lora": {}}, "lora_plain": {"lora": {**LORA, "dropout": 0}},
+        "lora_names": {"lora": {**LORA, "target_modules": ["q_proj", "mlp.down_proj"]}},
+        "lora_pattern": {"lora": {**LORA, "target_modules": r".*layers\.[02]\..*\.(v|o)_proj"}},
+        "lora_head": {"lora": {**LORA, "target_modules": ["lm_head", "v_proj"]}},
+        "lora_low": {"lora": {**LORA, "adapter_dtype": "bf16"}}, "lora_fp32": {**lora, "dtype": "fp32"},
+        "lora_amp": {**lora, "dtype": "fp32", "autocast": "bf16"}, "lora_amp_of_bf16": {**lora, "autocast": "bf16"},
+        "lora_clip": {**lora, "max_grad_norm": 1.0}, "lora_accumulate": {**lora, "grad_accumulation": 2},
+        "lora_checkpoint": {**lora, "checkpointing": "non_reentrant"}, "lora_reentrant": {**lora, "checkpointing": "reentrant"},
+        "lora_fused": {**lora, "optimizer_impl": "fused"}, "lora_loop": {**lora, "optimizer_impl": "loop"},
+        "lora_adafactor": {**lora, "optimizer": "adafactor"}, "lora_sgd": {**lora, "optimizer": "sgd", "momentum": 0.9},
+        "lora_scaler": {**lora, **HALF, "max_grad_norm": 1.0},
+    }
+
+
+def mixed():
+    """Trained weights of two types: an optimizer takes each type by itself."""
+    model = {"model": MODEL, "lora": {**LORA, "target_modules": ["v_proj"]}}
+    return {"lora_" + name: {**model, **options} for name, options in {
+        "rmsprop": {"optimizer": "rmsprop", "centered": True}, "adagrad": {"optimizer": "adagrad"}}.items()}
+
+
+def cases():
+    found = []
+    for name, options in optimizers().items():
+        found.append((name, options))
+        found.append((name + "_loop", {**options, "optimizer_impl": "loop"}))
+        if options.get("optimizer", "adamw") in ("adamw", "adam", "sgd"):
+            found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
+        if options.get("optimizer") == "adafactor":
+            found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
+    for group in (steps(), adapters(), mixed()):
+        found += group.items()
+    return [{"name": name, "spec": {**BASE, **options}} for name, options in found]
