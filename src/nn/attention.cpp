@@ -50,22 +50,70 @@ DynamicCache::KeyValue DynamicCache::update(Tensor key, Tensor value, std::size_
   return layers[layer];
 }
 
-Tensor attention_interface(AttentionKind, Tensor query, Tensor key, Tensor value, Tensor mask, double dropout) {
-  const Tensor q = std::move(query), k = std::move(key), v = std::move(value), m = std::move(mask);
-  const AttentionOptions options{
-      .causal = !m && q.size(2) > 1, .enable_gqa = k.size(1) != q.size(1), .dropout = dropout};
-  return contiguous(transpose(scaled_dot_product_attention(q, k, v, m, options), 1, 2));
+Tensor repeat_kv(Tensor x, std::int64_t n_rep) {
+  if (n_rep == 1) return x;
+  const Tensor hidden_states = std::move(x);
+  const std::int64_t b = hidden_states.size(0), k = hidden_states.size(1), s = hidden_states.size(2),
+                     d = hidden_states.size(3);
+  const Tensor expanded = expand(unsqueeze(hidden_states, 2), {b, k, n_rep, s, d});
+  return reshape(expanded, {b, k * n_rep, s, d});
 }
 
-Tensor create_causal_mask(const Context&, const Tensor&, const Tensor& attention_mask) {
-  Run& run = attention_mask.run();
-  const Tensor padding = to(attention_mask, Dtype::boolean);
-  // attention_mask.sum() == attention_mask.numel(), by way of int64
-  const Op op(run, "aten::sum");
-  const Tensor sum = empty(run, Dims{}, Dtype::int64);
-  { const Tensor widened = empty_like(padding, Dtype::int64); }
-  const Tensor equal = compare("aten::eq", sum);
-  return {};
+namespace {
+
+/// transformers: integrations/sdpa_attention.py, sdpa_attention_forward
+Attended sdpa_attention_forward(const AttentionCall& call, const Tensor& query, Tensor key, Tensor value,
+                                const Tensor& mask) {
+  const std::int64_t groups = query.size(1) / key.size(1);
+  const bool use_gqa = !mask && key.size(-1) == value.size(-1) && key.size(-1) <= 256;
+  if (groups > 1 && !use_gqa) {
+    key = repeat_kv(key, groups);
+    value = repeat_kv(value, groups);
+  }
+  const AttentionOptions options{.causal = call.is_causal && !mask && query.size(2) > 1,
+                                 .enable_gqa = groups > 1 && use_gqa,
+                                 .dropout = call.dropout};
+  return {contiguous(transpose(scaled_dot_product_attention(query, key, value, mask, options), 1, 2)), {}};
+}
+
+/// eager_attention_forward of models/llama; the options are where others differ.
+Attended eager_attention_forward(const AttentionCall& call, const Tensor& query, const Tensor& key, const Tensor& value,
+                                 const Tensor& mask) {
+  const std::int64_t groups = query.size(1) / key.size(1);
+  const Tensor key_states = repeat_kv(key, groups);
+  const Tensor value_states = repeat_kv(value, groups);
+  Tensor attn_weights = mul_scalar(matmul(query, transpose(key_states, 2, 3)));
+  if (call.softcap) {
+    attn_weights = div_scalar(attn_weights);
+    attn_weights = tanh(attn_weights);
+    attn_weights = mul_scalar(attn_weights);
+  }
+  if (mask) attn_weights = add(attn_weights, mask);
+  if (call.softmax_in_f32) {
+    attn_weights = to(softmax(attn_weights, Dtype::f32), query.dtype());
+  } else {
+    attn_weights = softmax(attn_weights);
+    if (call.weights_in_type_of_value) attn_weights = to(attn_weights, value.dtype());
+  }
+  attn_weights = dropout(attn_weights, call.dropout);
+  Tensor attn_output = transpose(matmul(attn_weights, value_states), 1, 2);
+  if (call.eager_is_contiguous) attn_output = contiguous(std::move(attn_output));
+  return {std::move(attn_output), std::move(attn_weights)};
+}
+
+}  // namespace
+
+Attended attention_interface(const AttentionCall& call, Tensor query, Tensor key, Tensor value, Tensor mask) {
+  const Tensor q = std::move(query), k = std::move(key), v = std::move(value), m = std::move(mask);
+  return call.kind == AttentionKind::sdpa ? sdpa_attention_forward(call, q, k, v, m)
+                                          : eager_attention_forward(call, q, k, v, m);
+}
+
+Tensor attention_interface(AttentionKind kind, Tensor query, Tensor key, Tensor value, Tensor mask, double dropout,
+                           bool is_causal) {
+  return attention_interface({.kind = kind, .dropout = dropout, .is_causal = is_causal}, std::move(query),
+                             std::move(key), std::move(value), std::move(mask))
+      .output;
 }
 
 Tensor causal_lm_loss(Tensor logits, Tensor labels) {

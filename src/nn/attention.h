@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "nn/context.h"
+#include "nn/masks.h"
 #include "nn/module.h"
 
 namespace tidemark {
@@ -29,11 +30,29 @@ struct DynamicCache {
   KeyValue update(Tensor key, Tensor value, std::size_t layer);
 };
 
-/// ALL_ATTENTION_FUNCTIONS[...]: q (B, H, S, D), k and v (B, K, S, D) -> (B, S, H, D)
-Tensor attention_interface(AttentionKind kind, Tensor query, Tensor key, Tensor value, Tensor mask, double dropout);
+/// x (B, K, S, D) -> (B, K * n_rep, S, D)
+Tensor repeat_kv(Tensor x, std::int64_t n_rep);
 
-/// transformers: masking_utils.create_causal_mask, for a batch without padding; none for sdpa.
-Tensor create_causal_mask(const Context& context, const Tensor& inputs_embeds, const Tensor& attention_mask);
+/// How a model attends; what is not about `kind`, `dropout` and `is_causal` differs between families in eager attention.
+struct AttentionCall {
+  AttentionKind kind = AttentionKind::sdpa;
+  double dropout = 0;
+  bool is_causal = true;
+  bool softmax_in_f32 = true;             // softmax(…, dtype=float32).to(query.dtype)
+  bool weights_in_type_of_value = false;  // where it is not
+  bool eager_is_contiguous = true;        // the output is copied into order
+  bool softcap = false;                   // tanh of the scores
+};
+
+/// output (B, S, H, D), and the weights of eager attention: callers hold them as long as the reference's locals do.
+struct Attended {
+  Tensor output, weights;
+};
+
+/// ALL_ATTENTION_FUNCTIONS[...]: q (B, H, S, D), k and v (B, K, S, D)
+Attended attention_interface(const AttentionCall& call, Tensor query, Tensor key, Tensor value, Tensor mask);
+Tensor attention_interface(AttentionKind kind, Tensor query, Tensor key, Tensor value, Tensor mask, double dropout,
+                           bool is_causal = true);
 
 /// transformers: loss.loss_utils.ForCausalLMLoss
 Tensor causal_lm_loss(Tensor logits, Tensor labels);

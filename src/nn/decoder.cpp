@@ -36,7 +36,7 @@ void add_decoder(Module& model, const Decoder& c) {
   add_rotary(model, "rotary_emb", c.head_dim);
 }
 
-Tensor decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
+Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
@@ -49,11 +49,12 @@ Tensor decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, s
   Tensor value_states = heads("v_proj", "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer);
-  Tensor attn_output = attention_interface(inputs.context.attention, query_states, key_states, value_states,
-                                           inputs.mask, inputs.config.attention_dropout);
+  auto [attn_output, attn_weights] =
+      attention_interface({.kind = inputs.context.attention, .dropout = inputs.config.attention_dropout}, query_states,
+                          key_states, value_states, inputs.mask);
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   attn_output = m["o_proj"](attn_output);
-  return attn_output;
+  return {std::move(attn_output), std::move(attn_weights)};
 }
 
 Tensor gated_mlp(Module& m, Tensor input) {
@@ -67,7 +68,8 @@ Tensor decoder_layer(Module& m, Tensor input, const DecoderInputs& inputs, std::
   const InModule scope(hidden_states.run(), m);
   Tensor residual = hidden_states;
   hidden_states = m["input_layernorm"](hidden_states);
-  hidden_states = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
+  Attended attended = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
+  hidden_states = std::move(attended.output);  // the weights stay, in `_`
   hidden_states = add(residual, hidden_states);
   residual = hidden_states;
   hidden_states = m["post_attention_layernorm"](hidden_states);
@@ -82,7 +84,8 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   const InModule scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
   const Tensor position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
-  DecoderInputs inputs{config, context, create_causal_mask(context, inputs_embeds, attention_mask), {}, nullptr};
+  DecoderInputs inputs{.config = config, .context = context, .position_ids = position_ids, .mask = {}, .rotary = {}};
+  inputs.mask = create_causal_mask(context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
   if (cache.enabled) inputs.cache = &cache;

@@ -21,7 +21,7 @@ struct Decoder {
 struct DecoderInputs {
   const Decoder& config;
   const Context& context;
-  Tensor mask;
+  Tensor position_ids, mask;
   Rotary rotary;
   DynamicCache* cache = nullptr;
 };
@@ -32,7 +32,7 @@ void add_gated_mlp(Module& layer, const Decoder& config);
 void add_decoder(Module& model, const Decoder& config);
 
 /// x (B, S, D) -> (B, S, D)
-Tensor decoder_attention(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
+Attended decoder_attention(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
 Tensor gated_mlp(Module& m, Tensor x);
 Tensor decoder_layer(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
 

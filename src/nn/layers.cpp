@@ -25,6 +25,53 @@ Tensor rms_norm_forward(Module& m, Tensor x) {
   return mul(m("weight"), to(hidden_states, input_dtype));
 }
 
+Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.training ? m.probability : 0); }
+
+/// transformers: pytorch_utils.Conv1D.forward
+Tensor conv1d_forward(Module& m, Tensor input) {
+  Tensor x = std::move(input);
+  Dims size_out = x.sizes();
+  size_out[-1] = m("weight").size(1);
+  x = addmm(m("bias"), view(x, {-1, x.size(-1)}), m("weight"));
+  return view(x, size_out);
+}
+
+/// transformers: activations.NewGELUActivation.forward
+Tensor new_gelu(Module&, Tensor x) {
+  const Tensor input = std::move(x);
+  const Tensor half = mul_scalar(input);
+  Tensor inner = mul_scalar(pow3(input));
+  inner = add(input, std::move(inner));
+  inner = mul_scalar(std::move(inner));
+  inner = tanh(std::move(inner));
+  inner = add_scalar(std::move(inner));
+  return mul(half, inner);
+}
+
+/// transformers: activations.QuickGELUActivation.forward
+Tensor quick_gelu(Module&, Tensor x) {
+  const Tensor input = std::move(x);
+  return mul(input, sigmoid(mul_scalar(input)));
+}
+
+struct NamedActivation {
+  std::string_view name;
+  Forward forward;
+};
+
+/// transformers: activations.ACT2CLS
+constexpr NamedActivation kActivations[] = {
+    {"gelu", [](Module&, Tensor x) { return gelu(std::move(x)); }},
+    {"gelu_new", new_gelu},
+    {"gelu_pytorch_tanh", [](Module&, Tensor x) { return gelu(std::move(x)); }},
+    {"quick_gelu", quick_gelu},
+    {"relu", [](Module&, Tensor x) { return relu(std::move(x)); }},
+    {"sigmoid", [](Module&, Tensor x) { return sigmoid(std::move(x)); }},
+    {"silu", [](Module&, Tensor x) { return silu(std::move(x)); }},
+    {"swish", [](Module&, Tensor x) { return silu(std::move(x)); }},
+    {"tanh", [](Module&, Tensor x) { return tanh(std::move(x)); }},
+};
+
 }  // namespace
 
 Module& add_linear(Module& parent, std::string_view name, std::int64_t in, std::int64_t out, bool bias) {
@@ -44,9 +91,19 @@ Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t featu
   return parent.add(name, layer_norm_forward).parameter("weight", {features}).parameter("bias", {features});
 }
 
+Module& add_conv1d(Module& parent, std::string_view name, std::int64_t in, std::int64_t out) {
+  return parent.add(name, conv1d_forward).parameter("weight", {in, out}).parameter("bias", {out});
+}
+
+Module& add_dropout(Module& parent, std::string_view name, double probability) {
+  Module& m = parent.add(name, dropout_forward);
+  m.probability = probability;
+  return m;
+}
+
 Module& add_activation(Module& parent, std::string_view name, std::string_view activation) {
-  if (activation == "silu" || activation == "swish")
-    return parent.add(name, [](Module&, Tensor x) { return silu(std::move(x)); });
+  for (const NamedActivation& known : kActivations)
+    if (known.name == activation) return parent.add(name, known.forward);
   throw Error(Errc::unsupported, "no activation " + std::string(activation));
 }
 

@@ -8,6 +8,8 @@ namespace tidemark {
 
 /// torch.nn.Linear: weight (out, in), bias (out).
 Module& add_linear(Module& parent, std::string_view name, std::int64_t in, std::int64_t out, bool bias);
+/// transformers' Conv1D: weight (in, out), bias (out).
+Module& add_conv1d(Module& parent, std::string_view name, std::int64_t in, std::int64_t out);
 /// torch.nn.Embedding: weight (entries, features).  Called with indices.
 Module& add_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features);
 /// LlamaRMSNorm: float32 inside, weight times the result in the input's type.

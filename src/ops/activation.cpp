@@ -33,16 +33,23 @@ Tensor relu(Tensor x) {
                  }});
 }
 
-/// Over the last dimension; `result` is softmax's dtype argument.  A contiguous copy of the input comes first.
-Tensor softmax(Tensor x, Dtype result) {
+/// Over the last dimension; `result` is softmax's dtype argument.  Half precision becomes float32 inside the kernel,
+/// bfloat16 by a conversion before it.  The gradient is found by way of grad * y.
+Tensor softmax(Tensor x, std::optional<Dtype> result) {
   const Op op(x, "aten::softmax");
-  x = autocast_f32(std::move(x));
-  x = to(std::move(x), result);
-  Tensor y = empty(x.run(), x.sizes(), x.dtype());
+  if (!result && x.run().autocast.enabled && is_floating(x.dtype())) result = Dtype::f32;  // fp32_set_opt_dtype
+  const Dtype dtype = result.value_or(x.dtype());
+  if (!(x.dtype() == Dtype::f16 && dtype == Dtype::f32)) x = to(std::move(x), dtype);
+  Tensor y = empty(x.run(), x.sizes(), dtype);
+  if (!x.is_contiguous()) { const Tensor copy = empty(x.run(), x.sizes(), x.dtype()); }
   Tensors saved{alias(y)};
+  const Facts facts{.dtype = x.dtype()};
   return record(std::move(y), {std::move(x)},
-                {.name = "SoftmaxBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {empty_like(call.gradient())};
+                {.name = "SoftmaxBackward0", .saved = std::move(saved), .facts = facts,
+                 .backward = [](Backward& call) -> Tensors {
+                   Tensor gradient = empty(call.run, call.gradient().sizes(), call.facts.dtype);
+                   const Tensor product = mul(call.gradient(), call.saved[0]);
+                   return {std::move(gradient)};
                  }});
 }
 

@@ -24,7 +24,7 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 
 /// Note [cuDNN's workspaces]
 /// cuDNN 9.19 (in torch 2.11.0) was asked without a device, over some thousand shapes: B, H, K, S, T, head sizes of 8 to
-/// 256, both types, causal or not, with and without a bias, on H200, H100 and B200 (tools/trace/sweep_attention.py).
+/// 256, both types, causal or not, with and without a bias, on H200, H100 and B200 (tools/trace/record_ops.py --random).
 /// Forward: 256 bytes on Hopper, nothing on Blackwell.
 /// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
 /// heads, also the gradients of keys and values of each query head.  On Blackwell, when the queries or the keys fit in

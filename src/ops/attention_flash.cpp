@@ -86,6 +86,7 @@ Tensor flash_attention(AttentionInputs in) {
     }
     random_state = empty(run, Dims{2}, Dtype::int64);
     unused = empty(run, Dims{}, Dtype::int64);
+    if (in.options.dropout != 0) random_state = empty(run, Dims{2}, Dtype::int64);
   }
   Tensors saved{in.q, in.k, in.v, alias(y), log_sum_exp, random_state, unused};
   return record(std::move(y), {in.q, in.k, in.v},

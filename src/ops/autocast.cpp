@@ -3,7 +3,8 @@
 
 namespace tidemark {
 
-/// In front of operations of the lower-precision list.  Casts of trainable float32 leaves are kept until the context
+/// In front of operations of the lower-precision list; of several arguments the last is cast first, as the compiled
+/// WrapFunction_ evaluates them.  Casts of trainable float32 leaves are kept until the context
 /// ends.
 Tensor autocast_low(Tensor x) {
   if (!x) return x;

@@ -38,6 +38,11 @@ Tensor add(Tensor a, Tensor b) {
 
 Tensor add(Pair operands) { return add(std::move(operands.a), std::move(operands.b)); }
 
+Tensor add_(Tensor a, Tensor b) {
+  Tensor y = a;
+  return record(std::move(y), {std::move(a), std::move(b)}, {.name = "AddBackward0", .backward = pass_to_both});
+}
+
 Tensor sub(Tensor a, Tensor b) {
   const Op op(a, "aten::sub");
   Tensor y = result_of(a, b, result_type(a, b));
@@ -106,18 +111,20 @@ Tensor neg(Tensor x) {
                                                }});
 }
 
-/// x ** 2.  Its gradient is grad * (2 * x ** 1): three temporaries.
-Tensor pow2(Tensor x) {
+/// x ** n.  Its gradient is grad * (n * x ** (n - 1)): three results.
+Tensor pow3(Tensor x) {
   x = autocast_f32(std::move(x));
   Tensor y = unary("aten::pow", x);
   Tensors saved{x};
   return record(std::move(y), {std::move(x)},
                 {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Tensor power = empty_like(call.saved[0]);
-                   const Tensor doubled = mul_scalar(power);
-                   return {mul(call.gradient(), doubled)};
+                   const Tensor multiplied = mul_scalar(power);
+                   return {mul(call.gradient(), multiplied)};
                  }});
 }
+
+Tensor pow2(Tensor x) { return pow3(std::move(x)); }
 
 /// Its gradient is -0.5 * grad * y ** 3.
 Tensor rsqrt(Tensor x) {
@@ -172,6 +179,11 @@ Tensor sigmoid(Tensor x) {
 Tensor compare(const char* name, Tensor a) {
   const Op op(a, name);
   return empty_like(a, Dtype::boolean);
+}
+
+Tensor logical(const char* name, Tensor a, Tensor b) {
+  const Op op(a, name);
+  return result_of(a, b, Dtype::boolean);
 }
 
 }  // namespace tidemark

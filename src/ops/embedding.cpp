@@ -1,7 +1,64 @@
-// torch: aten/src/ATen/native/Embedding.cpp, cuda/Embedding.cu
+// torch: aten/src/ATen/native/Embedding.cpp, cuda/{Embedding.cu,EmbeddingBackwardKernel.cu}
 #include "ops/ops.h"
 
 namespace tidemark {
+namespace {
+
+std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t aligned(std::int64_t bytes) { return div_up(bytes, 256) * 256; }
+
+/// Temporary storage of CUB (CCCL 2.8): cub/util_device.cuh aligns each part to 256 bytes and adds 255 for the start.
+/// cub/device/dispatch/dispatch_radix_sort.cuh, InvokeOnesweep, of 64-bit keys and values: counts of eight passes,
+/// look-back states, the other buffers, a counter per pass.
+std::int64_t sort_bytes(std::int64_t count, const Card& card) {
+  constexpr std::int64_t kDigits = 256, kPasses = 8;
+  const std::int64_t tile = card.compute_capability_major >= 9 ? 4608 : 4096;
+  return kDigits * kPasses * 8 + div_up(count, tile) * kDigits * 4 + 2 * aligned(count * 8) + 256 + 255;
+}
+
+/// cub/device/dispatch/dispatch_{unique_by_key,scan}.cuh: a state of 16 bytes per tile and 32 more.
+std::int64_t tiles_bytes(std::int64_t count, std::int64_t tile) {
+  return aligned((div_up(count, tile) + 32) * 16) + 256 + 255;
+}
+
+void take(Run& run, std::int64_t bytes) { run.allocate(bytes).reset(); }
+
+/// embedding_dense_backward_cuda from the sort on, embedding_backward_cuda_kernel.
+Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) {
+  const auto integers = [&](std::int64_t n) { return empty(run, Dims{n}, Dtype::int64); };
+  const Tensor sorted_indices = integers(count), orig_indices = integers(count);
+  {
+    const Tensor range = integers(count);
+    take(run, sort_bytes(count, run.card()));
+  }
+  Tensor grad_weight = empty(run, sizes, dtype);
+  const Tensor segment_offsets = integers(count), num_of_segments = integers(1);
+  {
+    const Tensor unique_keys = integers(count);
+    take(run, tiles_bytes(count, 4608));
+  }
+  const std::int64_t max_segments = std::min(count, sizes[0]);
+  const Tensor partials_per_segment = integers(max_segments), partials_per_segment_offset = integers(max_segments);
+  take(run, tiles_bytes(max_segments, 896));
+  const Tensor num_of_partial_segments = integers(1);
+  constexpr std::int64_t kRowsPerThread = 10;
+  const std::int64_t max_partial_segment = count / kRowsPerThread + max_segments;
+  const Tensor partial_segment_offset = integers(max_partial_segment);
+  const Dtype accumulate = size_of(dtype) < 4 ? Dtype::f32 : dtype;
+  const Tensor grad_weight_per_segment = empty(run, Dims{max_partial_segment, sizes[1]}, accumulate);
+  return grad_weight;
+}
+
+Tensors embedding_backward(Backward& call) {
+  constexpr std::int64_t kMostWithoutSort = 3072;
+  const std::int64_t count = call.saved[0].elements();
+  const Tensor gradient = contiguous(call.gradient());
+  const Dtype dtype = gradient.dtype();
+  if (count <= kMostWithoutSort) return {empty(call.run, call.facts.sizes, dtype)};
+  return {by_sorting(call.run, call.facts.sizes, count, dtype)};
+}
+
+}  // namespace
 
 /// Keeps the indices.
 Tensor embedding(Tensor weight, Tensor indices) {
@@ -13,9 +70,7 @@ Tensor embedding(Tensor weight, Tensor indices) {
   Tensors saved{std::move(indices)};
   return record(std::move(y), {std::move(weight)},
                 {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts,
-                 .backward = [](Backward& call) -> Tensors {
-                   return {zeros(call.run, call.facts.sizes, call.gradient().dtype())};
-                 }});
+                 .backward = embedding_backward});
 }
 
 }  // namespace tidemark

@@ -13,20 +13,45 @@ void take_workspace(Run& run) {
   workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
 }
 
+/// Whether cuBLAS can read the last two dimensions as they lie, transposed or not.  torch: native/cuda/Blas.cpp,
+/// prepare_matrix_for_cublas and prepare_batch_matrix_for_cublas
+bool is_readable(const Layout& x) {
+  const std::int64_t rows = x.sizes[-2], columns = x.sizes[-1], down = x.strides[-2], along = x.strides[-1];
+  const auto at_least = [](std::int64_t stride, std::int64_t size) { return stride >= (size > 1 ? size : 1); };
+  return (along == 1 && at_least(down, columns)) || (down == 1 && at_least(along, rows));
+}
+
+/// An operand that cuBLAS cannot read is copied for the time of the product.
+Tensor readable(const Tensor& x) { return is_readable(x.layout()) ? Tensor() : empty(x.run(), x.sizes(), x.dtype()); }
+
 /// Row-major, as the kernel writes it.
 Tensor product(const Tensor& a, const Tensor& b) {
   Dims sizes = a.sizes();
   sizes[-1] = b.size(-1);
   Tensor y = empty(a.run(), sizes, a.dtype());
+  const Tensor copy_a = readable(a), copy_b = readable(b);
   take_workspace(a.run());
   return y;
+}
+
+/// cublasLtMatmul with the bias as its epilogue takes a workspace of its own.  torch: native/cuda/Blas.cpp,
+/// isInputCompliesAddmmCudaLt; cuda/CUDABlas.cpp, gemm_and_bias
+bool has_fused_bias(const Tensor& bias, const Tensor& b) {
+  return bias.dims() == 1 && bias.is_contiguous() && bias.size(0) == b.size(1) && b.size(0) > 1 && b.size(1) > 1;
+}
+
+void take_fused_bias_workspace(Run& run) {
+  Ref<Storage>& workspace = run.fused_bias_workspaces[run.in_backward ? 1 : 0];
+  if (workspace) return;
+  const Setting<Category> category(run.category, Category::workspace);
+  workspace = run.allocate(1 << 20);  // _parseChosenWorkspaceSize
 }
 
 bool is_column_major(const Tensor& x) { return x.layout().strides[0] == 1 && x.layout().strides[1] == x.size(0); }
 
 /// torch: mm_mat1_grad, mm_mat2_grad: in the order of the operand itself.
-Tensor mm_mat1_grad(const Tensor& gradient, const Tensor& mat1, const Tensor& mat2) {
-  if (is_column_major(mat1)) return transpose(mm(mat2, transpose(gradient, 0, 1)), 0, 1);
+Tensor mm_mat1_grad(const Tensor& gradient, const Tensor& mat2, bool column_major) {
+  if (column_major) return transpose(mm(mat2, transpose(gradient, 0, 1)), 0, 1);
   return mm(gradient, transpose(mat2, 0, 1));
 }
 
@@ -42,12 +67,15 @@ Facts layouts_of(const Tensor& a, const Tensor& b) {
 
 Tensors mm_backward(Backward& call) {
   Tensor second = call.needs(1) ? mm_mat2_grad(call.gradient(), call.saved[0], call.facts.b == 1) : Tensor();
-  Tensor first;
-  if (call.needs(0)) {
-    first = call.facts.a == 1 ? transpose(mm(call.saved[1], transpose(call.gradient(), 0, 1)), 0, 1)
-                              : mm(call.gradient(), transpose(call.saved[1], 0, 1));
-  }
+  Tensor first = call.needs(0) ? mm_mat1_grad(call.gradient(), call.saved[1], call.facts.a == 1) : Tensor();
   return {std::move(first), std::move(second)};
+}
+
+/// mat1, mat2, then the bias: its gradient is summed over the rows where gradients are validated.
+Tensors addmm_backward(Backward& call) {
+  Tensor first = call.needs(1) ? mm_mat1_grad(call.gradient(), call.saved[1], call.facts.a == 1) : Tensor();
+  Tensor second = call.needs(2) ? mm_mat2_grad(call.gradient(), call.saved[0], call.facts.b == 1) : Tensor();
+  return {call.needs(0) ? call.gradient() : Tensor(), std::move(first), std::move(second)};
 }
 
 Tensor t(Tensor x) {
@@ -78,13 +106,37 @@ Tensor mm(Tensor a, Tensor b) {
                 {.name = "MmBackward0", .saved = std::move(saved), .facts = facts, .backward = mm_backward});
 }
 
+/// bias + a b.
+Tensor addmm(Tensor bias, Tensor a, Tensor b) {
+  const Op op(a, "aten::addmm");
+  b = autocast_low(std::move(b));
+  a = autocast_low(std::move(a));
+  bias = autocast_low(std::move(bias));
+  Tensor y = product(a, b);
+  if (has_fused_bias(bias, b)) take_fused_bias_workspace(a.run());
+  const Facts facts = layouts_of(a, b);
+  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  return record(std::move(y), {std::move(bias), std::move(a), std::move(b)},
+                {.name = "AddmmBackward0", .saved = std::move(saved), .facts = facts, .backward = addmm_backward});
+}
+
+/// torch: at::native::linear: addmm over the folded rows; a matmul and an addition in place when the input is not
+/// contiguous (_flatten_nd_linear would copy it).
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
-  TM_CHECK(!bias, "not built yet");
   const Op op(x, "aten::linear");
-  x = autocast_low(std::move(x));
+  bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
+  x = autocast_low(std::move(x));
   Tensor transposed = t(std::move(weight));
-  return folded(std::move(x), std::move(transposed));
+  if (bias && (x.dims() == 2 || x.is_contiguous())) {
+    Dims sizes = x.sizes();
+    sizes[-1] = transposed.size(1);
+    if (x.dims() == 2) return addmm(std::move(bias), std::move(x), std::move(transposed));
+    Tensor rows = view(std::move(x), {-1, transposed.size(0)});
+    return view(addmm(std::move(bias), std::move(rows), std::move(transposed)), sizes);
+  }
+  Tensor y = x.dims() == 2 ? mm(std::move(x), std::move(transposed)) : folded(std::move(x), std::move(transposed));
+  return bias ? add_(std::move(y), std::move(bias)) : y;
 }
 
 Tensor bmm(Tensor a, Tensor b) {
@@ -101,8 +153,8 @@ Tensor bmm(Tensor a, Tensor b) {
 /// Of equal batches: as bmm over the folded batch.  torch: at::native::_matmul_impl
 Tensor matmul(Tensor a, Tensor b) {
   const Op op(a, "aten::matmul");
-  a = autocast_low(std::move(a));
   b = autocast_low(std::move(b));
+  a = autocast_low(std::move(a));
   const Tensor arguments[] = {a, b};  // alive until the call returns, though their copies take their place
   if (a.dims() == 2 && b.dims() == 2) return mm(std::move(a), std::move(b));
   if (b.dims() == 2) return folded(std::move(a), std::move(b));

@@ -2,14 +2,50 @@
 #include "ops/ops.h"
 
 namespace tidemark {
+namespace {
 
-/// Keeps x, weight, mean and rstd (float32, one per row).
+/// Partial sums over rows when there are many rows of few columns.  torch: LaunchGammaBetaBackwardCUDAKernel
+Tensor gamma_beta_blocks(Run& run, std::int64_t rows, std::int64_t columns, Dtype dtype) {
+  constexpr std::int64_t kWidth = 32, kRowsPerBlock = 32, kMostRows = 64 * 1024, kMostBlocks = 64 * 1024 / 2;
+  if (rows <= kMostRows || columns / kWidth >= run.card().multiprocessors / 2) return {};
+  const std::int64_t across = (columns + kWidth - 1) / kWidth;
+  const std::int64_t down = std::min(kMostBlocks / across, (rows + kRowsPerBlock - 1) / kRowsPerBlock);
+  return empty(run, Dims{down, columns}, dtype);
+}
+
+Tensors layer_norm_backward(Backward& call) {
+  const Tensor &x = call.saved[0], &weight = call.saved[1];
+  Tensor input = call.needs(0) ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
+  Tensor gamma = call.needs(1) ? empty_like(weight) : Tensor();
+  Tensor beta = call.needs(2) ? empty_like(weight) : Tensor();
+  if (gamma || beta) {
+    const std::int64_t columns = weight.elements(), rows = x.elements() / columns;
+    const Tensor gamma_blocks = gamma ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
+    const Tensor beta_blocks = beta ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
+    if (gamma_blocks) gamma = plain_sum(gamma_blocks, Dims{1, 0}, false, weight.dtype());
+    if (beta_blocks) beta = plain_sum(beta_blocks, Dims{1, 0}, false, weight.dtype());
+  }
+  return {std::move(input), std::move(gamma), std::move(beta)};
+}
+
+}  // namespace
+
+/// Over the last dimension.  Keeps x, weight, bias, mean and rstd (float32, one per row).
 Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::layer_norm");
+  bias = autocast_f32(std::move(bias));
+  weight = autocast_f32(std::move(weight));
   x = autocast_f32(std::move(x));
-  (void)bias;
-  (void)weight;
-  return x;
+  const Tensor copy = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
+  Dims rows = x.sizes();
+  rows[-1] = 1;
+  const Dtype accumulate = size_of(x.dtype()) < 4 ? Dtype::f32 : x.dtype();
+  Tensor y = empty(x.run(), x.sizes(), x.dtype());
+  Tensor mean = empty(x.run(), rows, accumulate);
+  Tensor rstd = empty(x.run(), rows, accumulate);
+  Tensors saved{x, weight, bias, std::move(mean), std::move(rstd)};
+  return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
+                {.name = "NativeLayerNormBackward0", .saved = std::move(saved), .backward = layer_norm_backward});
 }
 
 }  // namespace tidemark

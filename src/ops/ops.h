@@ -57,6 +57,8 @@ Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
 // elementwise.cpp
 Tensor add(Tensor a, Tensor b);
 Tensor add(Pair operands);
+/// a += b
+Tensor add_(Tensor a, Tensor b);
 Tensor sub(Tensor a, Tensor b);
 Tensor mul(Tensor a, Tensor b);
 Tensor mul(Pair operands);
@@ -66,7 +68,9 @@ Tensor add_scalar(Tensor x);
 Tensor mul_scalar(Tensor x);
 Tensor div_scalar(Tensor x);
 Tensor neg(Tensor x);
+/// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);
+Tensor pow3(Tensor x);
 Tensor rsqrt(Tensor x);
 Tensor sqrt(Tensor x);
 Tensor cos(Tensor x);
@@ -76,17 +80,21 @@ Tensor sigmoid(Tensor x);
 Tensor exp(Tensor x);
 /// A comparison: no gradient, a boolean result.
 Tensor compare(const char* name, Tensor a);
+/// a & b of booleans; `name` is the operation's.
+Tensor logical(const char* name, Tensor a, Tensor b);
 
 // activation.cpp
 Tensor silu(Tensor x);
 Tensor gelu(Tensor x);
 Tensor relu(Tensor x);
-Tensor softmax(Tensor x, Dtype result);
+/// `result`: the dtype argument.
+Tensor softmax(Tensor x, std::optional<Dtype> result = {});
 Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp
 Tensor mean(Tensor x, int d, bool keep_dims);
-Tensor sum(Tensor x, const Dims& dims, bool keep_dims);
+/// Over one dimension or, when none is named, over all.
+Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 
 // matmul.cpp
 Tensor matmul(Tensor a, Tensor b);

@@ -4,11 +4,24 @@
 namespace tidemark {
 namespace {
 
+/// No dimensions stand for all.
 Dims mark(const Tensor& x, const Dims& dims) {
   Dims reduced = x.sizes();
   for (int d = 0; d < reduced.count(); ++d) reduced[d] = dims.count() == 0 ? 1 : 0;
   for (std::int64_t d : dims) reduced[static_cast<int>(d)] = 1;
   return reduced;
+}
+
+/// Shows the gradient of a reduction in the sizes of what was reduced.
+Tensor spread(Backward& call) {
+  Tensor gradient = call.gradient();
+  if (call.facts.a >= 0) gradient = unsqueeze(std::move(gradient), static_cast<int>(call.facts.a));
+  return expand(std::move(gradient), call.facts.sizes);
+}
+
+Facts facts_of(const Tensor& x, const Dims& dims, bool keep_dims) {
+  TM_CHECK(dims.count() <= 1, "one dimension or all");
+  return {.sizes = x.sizes(), .a = keep_dims || dims.count() == 0 ? -1 : x.sizes().at(static_cast<int>(dims[0]))};
 }
 
 }  // namespace
@@ -17,12 +30,22 @@ Dims mark(const Tensor& x, const Dims& dims) {
 Tensor mean(Tensor x, int d, bool keep_dims) {
   const Op op(x, "aten::mean");
   Tensor y = plain_sum(x, mark(x, Dims{d}), keep_dims, x.dtype());
-  const Facts facts{.sizes = x.sizes(), .a = keep_dims ? -1 : x.sizes().at(d)};
+  const Facts facts = facts_of(x, Dims{d}, keep_dims);
   return record(std::move(y), {std::move(x)},
                 {.name = "MeanBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   Tensor gradient = call.gradient();
-                   if (call.facts.a >= 0) gradient = unsqueeze(std::move(gradient), static_cast<int>(call.facts.a));
-                   return {div_scalar(expand(std::move(gradient), call.facts.sizes))};
+                   return {div_scalar(spread(call))};
+                 }});
+}
+
+/// Whole numbers are summed as int64, and converted before the kernel.
+Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
+  const Op op(x, "aten::sum");
+  const bool whole = !is_floating(x.dtype());
+  Tensor y = plain_sum(x, mark(x, dims), keep_dims, whole ? Dtype::int64 : x.dtype());
+  const Facts facts = facts_of(x, dims, keep_dims);
+  return record(std::move(y), {std::move(x)},
+                {.name = "SumBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   return {spread(call)};
                  }});
 }
 

@@ -20,6 +20,7 @@ Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype
       sizes.push_back(1);
   }
   Tensor sum = empty(run, sizes, dtype);
+  if (!is_floating(tensor.dtype()) && tensor.dtype() != dtype) tensor = empty_like(tensor, dtype);
   const Dtype accumulate = is_floating(dtype) && size_of(dtype) < 4 ? Dtype::f32 : dtype;
   const ReductionScratch scratch =
       reduction_scratch(tensor.layout(), reduced, tensor.dtype(), accumulate, run.card());

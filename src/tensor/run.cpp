@@ -11,6 +11,7 @@ Run::Run(RunConfig config) : config_(std::move(config)), allocator_(config_.allo
 Run::~Run() {
   autocast.weights.clear();
   for (Ref<Storage>& workspace : matmul_workspaces) workspace.reset();
+  for (Ref<Storage>& workspace : fused_bias_workspaces) workspace.reset();
 }
 
 std::uint32_t Run::name_module(std::string name) {

@@ -1,6 +1,6 @@
 """What record_ops.py records: how each operation is called, and its cases."""
 
-import itertools
+import random
 
 CALLS = {}
 CASES = []
@@ -82,7 +82,35 @@ def attention_cases():
             attention(card, (2, 8, 8, 64, 64, 64), dtype, perm=False, flags="---", mask=f"{dtype} 2x1x64x64")
         attention(card, (2, 8, 8, 100, 100, 64), "float32", mask="float32 2x1x100x100", autocast="bfloat16")
         attention(card, (2, 8, 8, 100, 100, 64), "float32", causal=True, autocast="bfloat16")
+        for dropout in (0.1, 0.25):
+            for dtype in ("bfloat16", "float32"):
+                attention(card, (2, 8, 8, 100, 100, 64), dtype, dropout=dropout)
+                attention(card, (2, 8, 8, 100, 100, 96), dtype, dropout=dropout, causal=True)
+                attention(card, (1, 4, 2, 200, 200, 128), dtype, dropout=dropout, perm=False, flags="g--")
+                attention(card, (2, 4, 4, 65, 65, 160), dtype, dropout=dropout, mask="bool 2x1x1x65")
+                attention(card, (1, 2, 2, 300, 300, 64), dtype, dropout=dropout, flags="---")
+                attention(card, (1, 2, 2, 300, 300, 256), dtype, dropout=dropout)
         attention(card, (2, 8, 8, 100, 100, 64), "float32", flags="www", causal=True, autocast="float16")
+
+
+def random_attention(count, seed):
+    """Shapes at random, on every card; small enough that the calls on any card fit."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        heads = draw.choice([1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 20, 24, 25, 28, 32, 40, 64])
+        groups = draw.choice([n for n in range(1, heads + 1) if heads % n == 0]) if draw.random() < 0.4 else heads
+        queries = draw.choice([draw.randint(1, 300), draw.randint(1, 4096), 64 * draw.randint(1, 64)])
+        keys = draw.choice([queries, queries, queries, draw.randint(1, 1024)])
+        batch = draw.choice([1, 2, 3, 4, 5, 8, 16, 33, 64])
+        if batch * heads * queries * keys > 1 << 28:
+            continue
+        shape = (batch, heads, groups, queries, keys, 8 * draw.randint(1, 32))
+        dtype = draw.choice(["bfloat16", "bfloat16", "float16", "float32"])
+        mask = None
+        if draw.random() < 0.25:
+            mask = draw.choice(["bool", dtype]) + " " + "x".join(map(str, (draw.choice([1, batch]), draw.choice([1, heads]), draw.choice([1, queries]), keys)))
+        attention(draw.choice(CARDS), shape, dtype, perm=draw.random() < 0.6, flags=draw.choice(["ggg", "ggg", "---", "g--", "-gg"]), mask=mask,
+                  causal=not mask and draw.random() < 0.5, gradient=draw.choice([None, "0123", "0213"]))
 
 
 attention_cases()

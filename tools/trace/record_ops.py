@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Records what PyTorch's operations allocate and free on the virtual GPU: the recordings of tests/golden/ops.
 
-usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OPERATION ...]
+usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OPERATION ...] [--random COUNT SEED]
 
-PYTHON has torch.  The cases are in ops_cases.py.  One process per card; FOLDER/OPERATION.json gets one line per case:
+PYTHON has torch.  The cases are in ops_cases.py, or, with --random, are calls of attention drawn at random: for
+TIDEMARK_RECORDINGS=FOLDER golden_ops, which proves rules on shapes that they were not found on.  One process per card;
+FOLDER/OPERATION.json gets one line per case:
 
     card      key of data/gpus.json
     in        the tensors: "dtype sizes [pORDER] [xSIZES] [g|w]": pORDER is the order of the dimensions in memory, xSIZES
@@ -149,10 +151,14 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--random", nargs=2, type=int, metavar=("COUNT", "SEED"))
     parser.add_argument("--child")
     options = parser.parse_args()
     if options.child:
         return child(options.child)
+    if options.random:
+        ops_cases.CASES.clear()
+        ops_cases.random_attention(*options.random)
     cases = [case for case in ops_cases.all_cases() if not options.only or case["op"] in options.only]
     recorded = []
     for card in sorted({case["card"] for case in cases}):

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,10 +23,16 @@ const Card& card_named(const std::string& name) {
   return io::find_card(cards, name);
 }
 
+/// The folder of the recordings; another one, of random cases, when the environment names it.
+std::filesystem::path folder() {
+  const char* other = std::getenv("TIDEMARK_RECORDINGS");
+  return other ? other : TIDEMARK_RECORDINGS;
+}
+
 class Operation : public testing::TestWithParam<NamedCall> {};
 
 TEST_P(Operation, AllocatesAsPyTorchDoes) {
-  const std::filesystem::path path = std::filesystem::path(TIDEMARK_RECORDINGS) / fmt::format("{}.json", GetParam().name);
+  const std::filesystem::path path = folder() / fmt::format("{}.json", GetParam().name);
   ASSERT_TRUE(std::filesystem::exists(path)) << "record it: tools/trace/record_ops.py --only " << GetParam().name;
   const io::Json cases = io::parse_json(read(path), path.filename());
   int different = 0, number = 0;
