@@ -40,12 +40,14 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
   return options;
 }
 
-/// PreTrainedModel.enable_input_require_grads: without it a reentrant checkpoint behind a frozen embedding trains
-/// nothing.  A hook on every input embedding, by the names that the families give them.
+/// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of tokens: without
+/// it a reentrant checkpoint behind a frozen embedding trains nothing.  A hook on every input embedding, that of images
+/// included, by the names that the families give them.
 void enable_input_require_grads(Module& module) {
-  constexpr std::string_view kNames[] = {"embed_tokens", "wte", "embed_in", "word_embeddings", "patch_embedding"};
+  constexpr std::string_view kNames[] = {"embed_tokens",    "wte",        "embed_in",       "word_embeddings",
+                                         "patch_embedding", "patch_embed", "token_embedding"};
   const bool is_embedding = std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames);
-  if (is_embedding && !module("weight").requires_grad()) module.output_requires_grad = true;
+  if (is_embedding) module.output_requires_grad = true;
   for (const std::unique_ptr<Module>& child : module.children()) enable_input_require_grads(*child);
 }
 
@@ -121,7 +123,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   }
   freeze(model.root, spec);
   if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
-  if (spec.checkpointing == Checkpointing::reentrant) enable_input_require_grads(model.root);
+  if (spec.checkpointing != Checkpointing::none && model.main_input_is_tokens) enable_input_require_grads(model.root);
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);

@@ -31,10 +31,12 @@ struct Data {
 /// Sizes and types of one batch; an entry without sizes is not made.
 struct BatchSizes {
   std::optional<Dims> input_ids, attention_mask, labels, pixel_values;
+  bool pixels_first = false;  // as a processor of images alone puts them
 };
 
 struct Model {
   Module root;
+  bool main_input_is_tokens = true;  // PreTrainedModel.main_input_name == "input_ids"
   std::function<ModelOutputs(const Batch&)> forward;
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;

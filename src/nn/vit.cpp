@@ -12,12 +12,18 @@ Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
-  const auto heads = [&](const char* projection) {
-    return transpose(view(m[projection](hidden_states), {b, s, config.num_attention_heads, -1}), 1, 2);
+  const auto heads = [&](Tensor x) {
+    return transpose(view(std::move(x), {b, s, config.num_attention_heads, -1}), 1, 2);
   };
-  const Tensor queries = heads("q_proj");
-  const Tensor keys = heads("k_proj");
-  const Tensor values = heads("v_proj");
+  Tensor projected[3];
+  for (int i = 0; i < 3; ++i) {
+    constexpr const char* kNames[] = {"q_proj", "k_proj", "v_proj"};
+    projected[i] = m[kNames[i]](hidden_states);
+    if (!config.projects_first) projected[i] = heads(std::move(projected[i]));
+  }
+  if (config.projects_first)
+    for (Tensor& x : projected) x = heads(std::move(x));
+  const auto& [queries, keys, values] = projected;
   auto [attn_output, attn_weights] = attention_interface(
       {.kind = context.attention, .dropout = config.attention_dropout, .is_causal = config.causal}, queries, keys, values,
       mask);
@@ -73,7 +79,7 @@ Tensor encoder(Module& layers, const Encoder& config, const Context& context, Te
   if (collected) collected->push_back(hidden_states);
   for (std::size_t i = 0; i < layers.children().size(); ++i) {
     hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                                     [&layer = layers[i], &config, &context, mask](Tensor x) {
+                                     [&layer = layers[i], config, context, mask](Tensor x) {
                                        return encoder_layer(layer, std::move(x), config, context, mask);
                                      });
     if (collected) collected->push_back(hidden_states);

@@ -14,6 +14,7 @@ struct Encoder {
   std::string hidden_act = "gelu";
   double attention_dropout = 0, hidden_dropout = 0;
   bool causal = false;
+  bool projects_first = false;  // all three projections, and then their views
   // What the family calls a layer's parts.
   const char *attention = "self_attn", *output = "out_proj", *before = "layer_norm1", *after = "layer_norm2";
 };

@@ -18,6 +18,12 @@ void add_layers(Module& m, const Encoder& e) {
   }
 }
 
+Encoder encoder_of(const TowerConfig& c) {
+  Encoder e = c.encoder();
+  e.projects_first = true;
+  return e;
+}
+
 /// CLIPVisionModel.forward
 VisionOutputs vision_model(Module& m, const TowerConfig& c, const Context& context, Tensor pixels, bool all) {
   const Tensor pixel_values = std::move(pixels);
@@ -25,7 +31,7 @@ VisionOutputs vision_model(Module& m, const TowerConfig& c, const Context& conte
   Tensor hidden_states = vision_embeddings(m["embeddings"], pixel_values);
   hidden_states = m["pre_layrnorm"](hidden_states);
   VisionOutputs outputs;
-  outputs.last_hidden_state = encoder(m["encoder"]["layers"], c.encoder(), context, hidden_states, {},
+  outputs.last_hidden_state = encoder(m["encoder"]["layers"], encoder_of(c), context, hidden_states, {},
                                       all ? &outputs.hidden_states : nullptr);
   outputs.pooler_output = m["post_layernorm"](select(outputs.last_hidden_state, 1, 0));
   return outputs;

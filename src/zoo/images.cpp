@@ -11,6 +11,7 @@ Dims image_sizes(std::int64_t images, std::int64_t channels, std::int64_t side) 
 BatchSizes image_batch(const Data& data, std::int64_t channels, std::int64_t side) {
   BatchSizes sizes;
   sizes.pixel_values = image_sizes(data.batch, channels, side);
+  sizes.pixels_first = true;
   if (data.labels) sizes.labels = Dims{data.batch};
   return sizes;
 }

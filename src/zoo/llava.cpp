@@ -89,7 +89,9 @@ LlavaOutputs llava_model(Module& m, const Llava& llava, const Batch& batch, Dyna
   const InModule scope(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), features, special_image_mask;
   if (batch.pixel_values) {
-    features = to(cat(image_features(m, llava, batch.pixel_values), 0), inputs_embeds.dtype());
+    Tensors per_image = image_features(m, llava, batch.pixel_values);
+    features = to(cat(per_image, 0), inputs_embeds.dtype());
+    per_image.clear();
     special_image_mask = placeholder_mask(batch.input_ids);
     inputs_embeds = masked_scatter(inputs_embeds, special_image_mask, features);
   }
