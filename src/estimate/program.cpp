@@ -40,14 +40,13 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
   return options;
 }
 
-/// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of tokens: without
-/// it a reentrant checkpoint behind a frozen embedding trains nothing.  A hook on every input embedding, that of images
-/// included, by the names that the families give them.
+/// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of text (5.17.0): a
+/// hook on every input embedding, by the names that the families give them.
 void enable_input_require_grads(Module& module) {
   constexpr std::string_view kNames[] = {"embed_tokens",    "wte",        "embed_in",       "word_embeddings",
                                          "patch_embedding", "patch_embed", "token_embedding"};
-  const bool is_embedding = std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames);
-  if (is_embedding) module.output_requires_grad = true;
+  if (std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames))
+    module.output_requires_grad = true;
   for (const std::unique_ptr<Module>& child : module.children()) enable_input_require_grads(*child);
 }
 
@@ -123,11 +122,12 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   }
   freeze(model.root, spec);
   if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
-  if (spec.checkpointing != Checkpointing::none && model.main_input_is_tokens) enable_input_require_grads(model.root);
+  const BatchSizes sizes = model.batch_sizes(data_of(spec));
+  if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);
-  train(run, model, model.batch_sizes(data_of(spec)), optimizer, step_options(spec),
+  train(run, model, sizes, optimizer, step_options(spec),
         [&](std::int64_t step, StepPhase phase) {
           constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
           recorder.end_phase(step, kPhases[static_cast<int>(phase)]);

@@ -24,6 +24,7 @@ struct DecoderInputs {
   Tensor position_ids, mask;
   Rotary rotary;
   DynamicCache* cache = nullptr;
+  Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
 };
 
 void add_decoder_attention(Module& layer, const Decoder& config);

@@ -36,7 +36,6 @@ struct BatchSizes {
 
 struct Model {
   Module root;
-  bool main_input_is_tokens = true;  // PreTrainedModel.main_input_name == "input_ids"
   std::function<ModelOutputs(const Batch&)> forward;
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;

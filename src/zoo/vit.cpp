@@ -81,7 +81,6 @@ std::unique_ptr<Model> make_vit(const ModelRequest& request) {
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
-  model->main_input_is_tokens = false;
   const Encoder e = encoder_of(c);
   add_vit(root.add("vit"), c, e);
   add_linear(root, "classifier", c.hidden_size, c.num_labels, true);

@@ -62,13 +62,10 @@ def checkpointed(model, spec):
     kind = spec.get("checkpointing", "none")
     if kind == "none":
         return model
-    reentrant = kind == "reentrant"
     model.config.use_cache = False
     model.gradient_checkpointing_enable(
-        gradient_checkpointing_kwargs={"use_reentrant": reentrant}, every_n_layers=spec.get("checkpoint_every", 1)
+        gradient_checkpointing_kwargs={"use_reentrant": kind == "reentrant"}, every_n_layers=spec.get("checkpoint_every", 1)
     )
-    if reentrant and not model.get_input_embeddings().weight.requires_grad:
-        model.enable_input_require_grads()
     return model
 
 
