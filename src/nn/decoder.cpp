@@ -88,7 +88,6 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   inputs.mask = create_causal_mask(context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
-  inputs.position_ids = position_ids;
   if (cache.enabled) inputs.cache = &cache;
   Module& layers = m["layers"];
   for (std::size_t i = 0; i < layers.children().size(); ++i)

@@ -21,10 +21,9 @@ struct Decoder {
 struct DecoderInputs {
   const Decoder& config;
   const Context& context;
-  Tensor position_ids, mask;
+  Tensor position_ids, mask;  // position_ids: a keyword argument that no layer uses, and that a checkpoint holds
   Rotary rotary;
   DynamicCache* cache = nullptr;
-  Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
 };
 
 void add_decoder_attention(Module& layer, const Decoder& config);
