@@ -48,6 +48,6 @@ void add_caption_embeddings(Module& model, const TowerConfig& config);
 Tensor caption_embeddings(Module& m, Tensor input_ids);
 
 /// Token ids and masks of captions and one image for each.
-BatchSizes caption_batch(const Data& data, const TowerConfig& text, const TowerConfig& vision);
+BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision);
 
 }  // namespace tidemark

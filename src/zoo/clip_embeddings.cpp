@@ -44,7 +44,7 @@ Tensor caption_embeddings(Module& m, Tensor ids) {
   return add(inputs_embeds, m["position_embedding"](position_ids));
 }
 
-BatchSizes caption_batch(const Data& data, const TowerConfig& text, const TowerConfig& vision) {
+BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision) {
   Data captions = data;
   captions.labels = false;
   BatchSizes sizes = text_batch(captions, text.max_position_embeddings);

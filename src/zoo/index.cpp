@@ -7,6 +7,7 @@ namespace tidemark {
 namespace {
 
 const ModelEntry kEntries[] = {
+    {"clip", "CLIP: images and captions", {"contrastive"}, make_clip},
     {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
     {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama, llama_decoder},
     {"llava", "LLaVA: a vision tower, a projector and a language model", {"image_text_to_text"}, make_llava},
