@@ -14,10 +14,11 @@ Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
     return dims ? to_device(run, *dims, dtype) : Tensor();
   };
   Batch batch;
+  if (sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
   batch.input_ids = load(sizes.input_ids, Dtype::int64);
   batch.attention_mask = load(sizes.attention_mask, Dtype::int64);
   batch.labels = load(sizes.labels, Dtype::int64);
-  batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
+  if (!sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
   return batch;
 }
 
