@@ -93,6 +93,7 @@ Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp
 Tensor mean(Tensor x, int d, bool keep_dims);
+Tensor cumsum(Tensor x, int d);
 /// Over one dimension or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 

@@ -9,8 +9,10 @@ namespace {
 const ModelEntry kEntries[] = {
     {"gemma", "Gemma 1", {"causal_lm"}, make_gemma},
     {"gpt2", "GPT-2", {"causal_lm"}, make_gpt2},
+    {"gpt_neox", "GPT-NeoX and Pythia", {"causal_lm"}, make_gpt_neox},
     {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama},
     {"mistral", "Mistral, with or without a window", {"causal_lm"}, make_mistral},
+    {"opt", "OPT", {"causal_lm"}, make_opt},
     {"qwen2", "Qwen 2 and 2.5", {"causal_lm"}, make_qwen2},
     {"qwen3", "Qwen 3", {"causal_lm"}, make_qwen3},
 };
