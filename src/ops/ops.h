@@ -120,6 +120,8 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias);
 
 // embedding.cpp
 Tensor embedding(Tensor weight, Tensor indices);
+/// x at the indices, of whole numbers; the result has the sizes of the indices.
+Tensor gather(Tensor x, Tensor indices);
 
 // loss.cpp
 /// logits (N, V), labels (N) -> a scalar; the mean over labels.
