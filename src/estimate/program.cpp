@@ -127,10 +127,12 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);
   train(run, model, sizes, optimizer, step_options(spec),
-        [&](std::int64_t step, StepPhase phase) {
-          constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
-          recorder.end_phase(step, kPhases[static_cast<int>(phase)]);
-        });
+        [&](std::int64_t step, StepPhase phase) { recorder.end_phase(step, phase_of({step, static_cast<int>(phase)})); });
+}
+
+Phase phase_of(const Stage& stage) {
+  constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
+  return stage.step == 0 ? Phase::load : kPhases[stage.part];
 }
 
 }  // namespace tidemark

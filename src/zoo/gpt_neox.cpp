@@ -127,17 +127,19 @@ Tensor model_forward(Module& m, const GptNeoxConfig& config, const Context& cont
   Run& run = batch.input_ids.run();
   const InModule scope(run, m);
   const Tensor inputs_embeds = m["embed_in"](batch.input_ids);
-  LayerInputs inputs{config, context, {}, {}, {}, cache.enabled ? &cache : nullptr};
+  LayerInputs inputs{config, context, {}, {}, {}, nullptr};
   inputs.position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
   inputs.mask = create_causal_mask(context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids);
   Module& layers = m["layers"];
-  for (std::size_t i = 0; i < layers.children().size(); ++i)
-    hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                                     [&layer = layers[i], inputs, i](Tensor x) {
-                                       return layer_forward(layer, std::move(x), inputs, i);
-                                     });
+  for (std::size_t i = 0; i < layers.children().size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    inputs.cache = cache.enabled && !is_checkpointed(context, index) ? &cache : nullptr;
+    hidden_states = checkpoint_layer(context, index, hidden_states, [&layer = layers[i], inputs, i](Tensor x) {
+      return layer_forward(layer, std::move(x), inputs, i);
+    });
+  }
   hidden_states = m["final_layer_norm"](hidden_states);
   return hidden_states;
 }

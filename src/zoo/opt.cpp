@@ -136,18 +136,20 @@ Tensor decoder_forward(Module& m, const OptConfig& config, const Context& contex
                        DynamicCache& cache) {
   const InModule scope(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["embed_tokens"](batch.input_ids);
-  LayerInputs inputs{config, context, {}, {}, cache.enabled ? &cache : nullptr};
+  LayerInputs inputs{config, context, {}, {}, nullptr};
   inputs.position_ids = positions_of(batch.attention_mask);
   inputs.mask = create_causal_mask(context, inputs_embeds, batch.attention_mask);
   const Tensor pos_embeds = embed_positions(m["embed_positions"], inputs.position_ids);
   if (m.has("project_in")) inputs_embeds = m["project_in"](inputs_embeds);
   Tensor hidden_states = add(inputs_embeds, pos_embeds);
   Module& layers = m["layers"];
-  for (std::size_t i = 0; i < layers.children().size(); ++i)
-    hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                                     [&layer = layers[i], inputs, i](Tensor x) {
-                                       return decoder_layer(layer, std::move(x), inputs, i);
-                                     });
+  for (std::size_t i = 0; i < layers.children().size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    inputs.cache = cache.enabled && !is_checkpointed(context, index) ? &cache : nullptr;
+    hidden_states = checkpoint_layer(context, index, hidden_states, [&layer = layers[i], inputs, i](Tensor x) {
+      return decoder_layer(layer, std::move(x), inputs, i);
+    });
+  }
   if (m.has("final_layer_norm")) hidden_states = m["final_layer_norm"](hidden_states);
   if (m.has("project_out")) hidden_states = m["project_out"](hidden_states);
   return hidden_states;
