@@ -4,8 +4,8 @@
 namespace tidemark {
 namespace {
 
+/// With the dtype of its input as an argument, so that autocast leaves it alone.
 Tensor log_softmax(Tensor x) {
-  x = autocast_f32(std::move(x));
   Tensor y = empty(x.run(), x.sizes(), x.dtype());
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},
@@ -16,6 +16,8 @@ Tensor log_softmax(Tensor x) {
 
 /// Keeps the log-probabilities, the labels and the total weight.
 Tensor nll_loss(Tensor log_probabilities, Tensor labels) {
+  const Tensor argument = log_probabilities;
+  log_probabilities = autocast_f32(std::move(log_probabilities));
   Run& run = log_probabilities.run();
   Tensor loss = empty(run, Dims{}, log_probabilities.dtype());
   Tensor total_weight = empty(run, Dims{}, log_probabilities.dtype());
@@ -30,6 +32,7 @@ Tensor nll_loss(Tensor log_probabilities, Tensor labels) {
 
 Tensor cross_entropy(Tensor logits, Tensor labels) {
   const Op op(logits, "aten::cross_entropy_loss");
+  const Tensor arguments[] = {logits, labels};
   return nll_loss(log_softmax(std::move(logits)), std::move(labels));
 }
 
