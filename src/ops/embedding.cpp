@@ -1,4 +1,5 @@
 // torch: aten/src/ATen/native/Embedding.cpp, cuda/{Embedding.cu,EmbeddingBackwardKernel.cu}
+#include "base/error.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -12,13 +13,22 @@ std::int64_t aligned(std::int64_t bytes) { return div_up(bytes, 256) * 256; }
 /// look-back states, the other buffers, a counter per pass.
 std::int64_t sort_bytes(std::int64_t count, const Card& card) {
   constexpr std::int64_t kDigits = 256, kPasses = 8;
-  const std::int64_t tile = card.compute_capability_major >= 9 ? 4608 : 4096;
+  const std::int64_t major = card.compute_capability_major;
+  const std::int64_t tile = major >= 9 ? 384 * 12 : major == 8 ? 384 * 10 : 256 * 11;  // tuning_radix_sort.cuh
   return kDigits * kPasses * 8 + div_up(count, tile) * kDigits * 4 + 2 * aligned(count * 8) + 256 + 255;
 }
 
 /// cub/device/dispatch/dispatch_{unique_by_key,scan}.cuh: a state of 16 bytes per tile and 32 more.
 std::int64_t tiles_bytes(std::int64_t count, std::int64_t tile) {
   return aligned((div_up(count, tile) + 32) * 16) + 256 + 255;
+}
+
+/// cub/device/dispatch/tuning/tuning_unique_by_key.cuh, of 64-bit keys and values; found by recording.
+std::int64_t unique_tile(const Card& card) {
+  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+  if (major >= 10) return 3840;
+  if (major == 9) return 4608;
+  return major == 8 && minor == 0 ? 1792 : 320;
 }
 
 void take(Run& run, std::int64_t bytes) { run.allocate(bytes).reset(); }
@@ -35,7 +45,7 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);
   {
     const Tensor unique_keys = integers(count);
-    take(run, tiles_bytes(count, 4608));
+    take(run, tiles_bytes(count, unique_tile(run.card())));
   }
   const std::int64_t max_segments = std::min(count, sizes[0]);
   const Tensor partials_per_segment = integers(max_segments), partials_per_segment_offset = integers(max_segments);
@@ -52,9 +62,11 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
 Tensors embedding_backward(Backward& call) {
   constexpr std::int64_t kMostWithoutSort = 3072;
   const std::int64_t count = call.saved[0].elements();
-  const Tensor gradient = contiguous(call.gradient());
+  const Tensor gradient = contiguous(call.gradient()), indices = contiguous(call.saved[0]);
   const Dtype dtype = gradient.dtype();
   if (count <= kMostWithoutSort) return {empty(call.run, call.facts.sizes, dtype)};
+  if (call.saved[0].dtype() != Dtype::int64)
+    throw Error(Errc::unsupported, "[embedding] the gradient of more than 3072 indices that are not int64");
   return {by_sorting(call.run, call.facts.sizes, count, dtype)};
 }
 
@@ -65,12 +77,19 @@ Tensor embedding(Tensor weight, Tensor indices) {
   const Op op(weight, "aten::embedding");
   Dims sizes = indices.sizes();
   sizes.push_back(weight.size(1));
+  const Tensor rows = reshape(indices, {-1});
   Tensor y = empty(weight.run(), sizes, weight.dtype());
   const Facts facts{.sizes = weight.sizes()};
   Tensors saved{std::move(indices)};
   return record(std::move(y), {std::move(weight)},
                 {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts,
                  .backward = embedding_backward});
+}
+
+Tensor gather(Tensor x, Tensor indices) {
+  const Op op(x, "aten::gather");
+  TM_CHECK(!x.requires_grad(), "gathering has no gradient here");
+  return empty(x.run(), indices.sizes(), x.dtype());
 }
 
 }  // namespace tidemark
