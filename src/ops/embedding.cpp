@@ -27,8 +27,17 @@ std::int64_t tiles_bytes(std::int64_t count, std::int64_t tile) {
 std::int64_t unique_tile(const Card& card) {
   const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
   if (major >= 10) return 3840;
-  if (major == 9) return 4608;
+  if (major == 9) return 4480;
   return major == 8 && minor == 0 ? 1792 : 320;
+}
+
+/// Too few blocks for the card, each with much to add up: the parts are then added atomically, in float32, to one row
+/// per segment.  Found by recording: tables of up to four rows per multiprocessor, as of token types.
+bool has_few_long_segments(const Card& card, std::int64_t segments, std::int64_t partial_segments, std::int64_t width) {
+  constexpr std::int64_t kWarp = 32, kMostThreads = 1024, kBlocksPerMultiprocessor = 4, kPartsPerBlock = 4;
+  const std::int64_t stride = div_up(width, kWarp) * kWarp;
+  const std::int64_t blocks = div_up(segments * stride, std::min(stride, kMostThreads));
+  return blocks < kBlocksPerMultiprocessor * card.multiprocessors && partial_segments > kPartsPerBlock * blocks;
 }
 
 void take(Run& run, std::int64_t bytes) { run.allocate(bytes).reset(); }
@@ -54,7 +63,13 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   constexpr std::int64_t kRowsPerThread = 10;
   const std::int64_t max_partial_segment = count / kRowsPerThread + max_segments;
   const Tensor partial_segment_offset = integers(max_partial_segment);
-  const Dtype accumulate = size_of(dtype) < 4 ? Dtype::f32 : dtype;
+  const bool half = size_of(dtype) < 4;
+  const Dtype accumulate = half ? Dtype::f32 : dtype;
+  if (has_few_long_segments(run.card(), max_segments, max_partial_segment, sizes[1])) {
+    const Tensor segment_of_partial = integers(max_partial_segment);
+    const Tensor grad_weight_per_row = half ? empty(run, Dims{max_segments, sizes[1]}, accumulate) : Tensor();
+    return grad_weight;
+  }
   const Tensor grad_weight_per_segment = empty(run, Dims{max_partial_segment, sizes[1]}, accumulate);
   return grad_weight;
 }
