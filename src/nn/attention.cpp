@@ -40,13 +40,14 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
   return {std::move(q_embed), std::move(k_embed)};
 }
 
-/// transformers: cache_utils.DynamicLayer.update: concatenates to an empty tensor, so the first update copies too.
+/// transformers: cache_utils.DynamicLayer.update: concatenates to an empty tensor of the key's type, so the first
+/// update copies too.
 DynamicCache::KeyValue DynamicCache::update(Tensor key, Tensor value, std::size_t layer) {
   if (!enabled) return {std::move(key), std::move(value)};
   const Tensor held_key = std::move(key), held_value = std::move(value);
   if (layers.size() <= layer) layers.resize(layer + 1);
   layers[layer].first = cat({held_key}, -2);
-  layers[layer].second = cat({held_value}, -2);
+  layers[layer].second = cat({held_value}, -2, held_key.dtype());
   return layers[layer];
 }
 

@@ -7,8 +7,8 @@ namespace {
 /// Keeps its input; one result each way.
 Tensor keeps_input(const char* name, const char* backward_name, Tensor x) {
   const Op op(x, name);
-  Tensor y = empty_like(x);
   Tensors saved{x};
+  Tensor y = empty_like(x);
   return record(std::move(y), {std::move(x)},
                 {.name = backward_name, .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Layout* operands[] = {&call.gradient().layout(), &call.saved[0].layout()};
@@ -37,6 +37,7 @@ Tensor relu(Tensor x) {
 /// bfloat16 by a conversion before it.  The gradient is found by way of grad * y.
 Tensor softmax(Tensor x, std::optional<Dtype> result) {
   const Op op(x, "aten::softmax");
+  const Tensor argument = x;
   if (!result && x.run().autocast.enabled && is_floating(x.dtype())) result = Dtype::f32;  // fp32_set_opt_dtype
   const Dtype dtype = result.value_or(x.dtype());
   if (!(x.dtype() == Dtype::f16 && dtype == Dtype::f32)) x = to(std::move(x), dtype);

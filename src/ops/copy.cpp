@@ -42,10 +42,11 @@ Tensor zeros(Run& run, const Dims& sizes, Dtype dtype) {
 }
 
 /// The gradient of each part is a view of the result's.
-Tensor cat(Tensors parts, int d) {
+/// Of the common type, that of tensors without elements included; their type is `also`.
+Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
   const Op op(parts[0], "aten::cat");
   Dims sizes = parts[0].sizes();
-  Dtype dtype = parts[0].dtype();
+  Dtype dtype = also.value_or(parts[0].dtype());
   sizes[d] = 0;
   for (const Tensor& part : parts) {
     sizes[d] += part.size(d);

@@ -55,8 +55,8 @@ Tensor sub(Tensor a, Tensor b) {
 
 Tensor mul(Tensor a, Tensor b) {
   const Op op(a, "aten::mul");
-  Tensor y = result_of(a, b, result_type(a, b));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
@@ -68,16 +68,16 @@ Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands
 
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
-  Tensor y = result_of(a, b, result_type(a, b));
   Tensors saved{needs_grad(b) ? a : Tensor(), b};
+  Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other;
                    if (call.needs(1)) {  // -grad * ((self / other) / other)
-                     Tensor minus = neg(call.gradient());
-                     Tensor ratio = div(call.saved[0], call.saved[1]);
-                     ratio = div(std::move(ratio), call.saved[1]);
-                     other = mul(std::move(minus), std::move(ratio));
+                     const Tensor minus = neg(call.gradient());
+                     const Tensor ratio = div(call.saved[0], call.saved[1]);
+                     const Tensor ratio_over_b = div(ratio, call.saved[1]);
+                     other = mul(minus, ratio_over_b);
                    }
                    return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};
                  }});
@@ -113,9 +113,10 @@ Tensor neg(Tensor x) {
 
 /// x ** n.  Its gradient is grad * (n * x ** (n - 1)): three results.
 Tensor pow3(Tensor x) {
+  const Tensor argument = x;
   x = autocast_f32(std::move(x));
-  Tensor y = unary("aten::pow", x);
   Tensors saved{x};
+  Tensor y = unary("aten::pow", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Tensor power = empty_like(call.saved[0]);
@@ -128,6 +129,7 @@ Tensor pow2(Tensor x) { return pow3(std::move(x)); }
 
 /// Its gradient is -0.5 * grad * y ** 3.
 Tensor rsqrt(Tensor x) {
+  const Tensor argument = x;
   x = autocast_f32(std::move(x));
   Tensor y = unary("aten::rsqrt", x);
   Tensors saved{alias(y)};
@@ -140,21 +142,23 @@ Tensor rsqrt(Tensor x) {
 }
 
 Tensor cos(Tensor x) {
-  Tensor y = unary("aten::cos", x);
   Tensors saved{x};
+  Tensor y = unary("aten::cos", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "CosBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor minus = neg(sin(call.saved[0]));
-                   return {mul(call.gradient(), std::move(minus))};
+                   const Tensor sine = sin(call.saved[0]);
+                   const Tensor minus = neg(sine);
+                   return {mul(call.gradient(), minus)};
                  }});
 }
 
 Tensor sin(Tensor x) {
-  Tensor y = unary("aten::sin", x);
   Tensors saved{x};
+  Tensor y = unary("aten::sin", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "SinBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {mul(call.gradient(), cos(call.saved[0]))};
+                   const Tensor cosine = cos(call.saved[0]);
+                   return {mul(call.gradient(), cosine)};
                  }});
 }
 

@@ -108,9 +108,9 @@ Tensor folded(Tensor a, Tensor b) {
 
 Tensor mm(Tensor a, Tensor b) {
   const Op op(a, "aten::mm");
+  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = product(a, b);
   const Facts facts = layouts_of(a, b);
-  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MmBackward0", .saved = std::move(saved), .facts = facts, .backward = mm_backward});
 }
@@ -121,10 +121,10 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
   b = autocast_low(std::move(b));
   a = autocast_low(std::move(a));
   bias = autocast_low(std::move(bias));
+  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = product(a, b);
   if (has_fused_bias(bias, b)) take_fused_bias_workspace(a.run());
   const Facts facts = layouts_of(a, b);
-  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   return record(std::move(y), {std::move(bias), std::move(a), std::move(b)},
                 {.name = "AddmmBackward0", .saved = std::move(saved), .facts = facts, .backward = addmm_backward});
 }
@@ -133,6 +133,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
 /// contiguous (_flatten_nd_linear would copy it).
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::linear");
+  const Tensor argument = x;
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));
@@ -150,8 +151,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
 
 Tensor bmm(Tensor a, Tensor b) {
   const Op op(a, "aten::bmm");
-  Tensor y = product(a, b);
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  Tensor y = product(a, b);
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "BmmBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor second = call.needs(1) ? bmm(transpose(call.saved[0], 1, 2), call.gradient()) : Tensor();

@@ -19,7 +19,7 @@ Tensors layer_norm_backward(Backward& call) {
   Tensor gamma = call.needs(1) ? empty_like(weight) : Tensor();
   Tensor beta = call.needs(2) ? empty_like(weight) : Tensor();
   if (gamma || beta) {
-    const std::int64_t columns = weight.elements(), rows = x.elements() / columns;
+    const std::int64_t columns = x.size(-1), rows = x.elements() / columns;
     const Tensor gamma_blocks = gamma ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
     const Tensor beta_blocks = beta ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
     if (gamma_blocks) gamma = plain_sum(gamma_blocks, Dims{1, 0}, false, weight.dtype());
@@ -33,6 +33,7 @@ Tensors layer_norm_backward(Backward& call) {
 /// Over the last dimension.  Keeps x, weight, bias, mean and rstd (float32, one per row).
 Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::layer_norm");
+  const Tensor argument = x;
   bias = autocast_f32(std::move(bias));
   weight = autocast_f32(std::move(weight));
   x = autocast_f32(std::move(x));

@@ -49,7 +49,7 @@ Tensor detach(Tensor x);
 Tensor to(Tensor x, Dtype dtype);
 /// A batch or a weight that comes from the host.
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype);
-Tensor cat(Tensors parts, int d);
+Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
 /// Constant padding; `before` and `after` are for the last dimension.
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
 Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);

@@ -78,13 +78,15 @@ Tensor unsqueeze(Tensor x, int d) {
 Tensor squeeze(Tensor x, int d) {
   Layout layout = x.layout();
   const int where = layout.sizes.at(d);
-  if (layout.sizes[where] == 1) {
+  const bool goes = layout.sizes[where] == 1;
+  if (goes) {
     layout.sizes.erase(where);
     layout.strides.erase(where);
   }
   Tensor y = view_of(x, layout);
   return record(std::move(y), {std::move(x)},
-                {.name = "SqueezeBackward1", .facts = {.a = where}, .backward = [](Backward& call) -> Tensors {
+                {.name = "SqueezeBackward1", .facts = {.a = goes ? where : -1}, .backward = [](Backward& call) -> Tensors {
+                   if (call.facts.a < 0) return {call.gradient()};
                    return {unsqueeze(call.gradient(), static_cast<int>(call.facts.a))};
                  }});
 }

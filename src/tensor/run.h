@@ -91,6 +91,12 @@ class Run {
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;
   CheckpointFrame* checkpoint = nullptr;  // the block whose saved tensors are being left out, or made again
+  /// Where the running operation began: how many beginnings there were, and the ledger's next entry then.  An operation
+  /// begins anew behind one that it is made of.
+  struct Beginning {
+    std::uint32_t number = 0, depth = 0;
+    std::size_t entry = 0;
+  } beginning;
   std::uint64_t next_sequence = 0;
   std::uint32_t passes = 0;  // backward passes so far
   Ref<Storage> matmul_workspaces[2];  // of the program's thread and of autograd's
@@ -121,13 +127,23 @@ class Op {
  public:
   Op(Run& run, const char* name) : run_(run), before_(run.op) {
     if (before_[0] == '-') run.op = name;
+    ++run.beginning.depth;
+    begin();
   }
   Op(const Tensor& of, const char* name) : Op(of.run(), name) {}
-  ~Op() { run_.op = before_; }
+  ~Op() {
+    run_.op = before_;
+    if (--run_.beginning.depth > 0) begin();
+  }
   Op(const Op&) = delete;
   Op& operator=(const Op&) = delete;
 
  private:
+  void begin() {
+    ++run_.beginning.number;
+    run_.beginning.entry = run_.ledger().size();
+  }
+
   Run& run_;
   const char* before_;
 };

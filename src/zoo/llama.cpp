@@ -13,6 +13,7 @@ struct LlamaConfig {
   std::string hidden_act = "silu";
   bool tie_word_embeddings = false, attention_bias = false, mlp_bias = false;
   double attention_dropout = 0;
+  RopeConfig rope;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -29,14 +30,16 @@ struct LlamaConfig {
     visit("attention_bias", c.attention_bias, kAny);
     visit("mlp_bias", c.mlp_bias, kAny);
     visit("attention_dropout", c.attention_dropout, kProbability);
+    RopeConfig::visit_fields(c.rope, visit);
   }
-  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "rope_scaling", "rope_parameters"}; }
+  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta"}; }
 };
 
 }  // namespace
 
 Decoder llama_decoder(const Value& config) {
   const auto c = read_config<LlamaConfig>(config);
+  refuse(c.rope.rotated() != 1, "partial_rotary_factor", "not 1");
   return {.vocab_size = c.vocab_size,
           .hidden_size = c.hidden_size,
           .intermediate_size = c.intermediate_size,

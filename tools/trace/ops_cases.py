@@ -1,116 +1,304 @@
-"""What record_ops.py records: how each operation is called, and its cases."""
+"""Calls of every operation but attention."""
 
-import random
+from cases import CARDS, call, case
 
-CALLS = {}
-CASES = []
-CARDS = ["h200", "b200", "a100", "l4", "a10", "t4", "rtx-5090"]
-
-
-def call(name):
-    def add(function):
-        CALLS[name] = function
-        return function
-    return add
+HALF = ("bfloat16", "float16")
+FLOATS = ("bfloat16", "float16", "float32")
 
 
-def case(op, *inputs, card="h200", autocast=None, gradient=None, cold=False, **args):
-    row = {"op": op, "card": card, "in": list(inputs)}
-    if args:
-        row["args"] = args
-    if autocast:
-        row["autocast"] = autocast
-    if gradient:
-        row["gradient"] = gradient
-    if cold:
-        row["cold"] = True
-    CASES.append(row)
-
-
-def all_cases():
-    return CASES
-
-
-@call("scaled_dot_product_attention")
-def _(inputs, args):
+def _torch():
     import torch
 
-    q, k, v, mask = inputs
-    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=args.get("causal", False),
-                                                            dropout_p=args.get("dropout", 0.0),
-                                                            enable_gqa=q.shape[1] != k.shape[1])
+    return torch
 
 
-def attention(card, shape, dtype="bfloat16", perm=True, flags="ggg", mask=None, **options):
-    b, h, k, s, t, d = shape
-    order = " p0213" if perm else ""
-    q = f"{dtype} {b}x{h}x{s}x{d}{order} {flags[0]}".rstrip(" -")
-    key = f"{dtype} {b}x{k}x{t}x{d}{order} {flags[1]}".rstrip(" -")
-    value = f"{dtype} {b}x{k}x{t}x{d}{order} {flags[2]}".rstrip(" -")
-    case("scaled_dot_product_attention", q, key, value, mask, card=card, **options)
+def _functional():
+    return _torch().nn.functional
 
 
-def attention_cases():
-    shapes = [(2, 8, 8, 300, 300, 64), (1, 32, 4, 128, 128, 64), (2, 6, 2, 65, 65, 80), (1, 4, 1, 129, 129, 40), (1, 16, 16, 1024, 1024, 128),
-              (3, 4, 4, 17, 17, 96), (1, 8, 8, 257, 257, 32), (1, 4, 4, 50, 50, 72), (1, 8, 1, 64, 64, 256), (1, 2, 2, 200, 200, 160),
-              (2, 4, 4, 100, 300, 64), (2, 4, 2, 300, 100, 128), (1, 4, 4, 1, 64, 64), (1, 8, 2, 1, 1, 64), (1, 12, 4, 777, 777, 192),
-              (8, 32, 32, 128, 128, 128), (1, 8, 8, 2048, 2048, 64), (2, 8, 2, 2, 1024, 128)]
+def _index(x, d, what):
+    return x[(slice(None),) * (d % x.dim()) + (what,)]
+
+
+# How PyTorch is called.
+UNARY = {
+    "contiguous": lambda x: x.contiguous(),
+    "clone": lambda x: x.clone(memory_format=_torch().contiguous_format),
+    "detach": lambda x: x.detach(),
+    "add_scalar": lambda x: x + 1,
+    "mul_scalar": lambda x: x * 2,
+    "div_scalar": lambda x: x / 2,
+    "neg": lambda x: -x,
+    "pow2": lambda x: x.pow(2),
+    "rsqrt": lambda x: _torch().rsqrt(x),
+    "cos": lambda x: x.cos(),
+    "sin": lambda x: x.sin(),
+    "tanh": lambda x: _torch().tanh(x),
+    "sigmoid": lambda x: _torch().sigmoid(x),
+    "compare": lambda x: x == 0,
+    "silu": lambda x: _functional().silu(x),
+    "gelu": lambda x: _functional().gelu(x),
+    "relu": lambda x: _functional().relu(x),
+}
+for name, function in UNARY.items():
+    CALL = call(name)
+    CALL(lambda inputs, args, function=function: function(inputs[0]))
+
+OTHERS = {
+    "view": lambda x, a: x[0].view(a["sizes"]),
+    "reshape": lambda x, a: x[0].reshape(a["sizes"]),
+    "transpose": lambda x, a: x[0].transpose(a["a"], a["b"]),
+    "permute": lambda x, a: x[0].permute(a["order"]),
+    "unsqueeze": lambda x, a: x[0].unsqueeze(a["d"]),
+    "squeeze": lambda x, a: x[0].squeeze(a["d"]),
+    "expand": lambda x, a: x[0].expand(a["sizes"]),
+    "slice": lambda x, a: _index(x[0], a["d"], slice(a["start"], a["end"])),
+    "select": lambda x, a: _index(x[0], a["d"], a["index"]),
+    "split": lambda x, a: x[0].split(a["piece"], a["d"])[a["use"]],
+    "chunk": lambda x, a: x[0].chunk(a["parts"], a["d"])[a["use"]],
+    "to": lambda x, a: x[0].to(getattr(_torch(), a["dtype"])),
+    "cat": lambda x, a: _torch().cat(x, a["d"]),
+    "pad": lambda x, a: _functional().pad(x[0], (a["before"], a["after"]), value=-100),
+    "add": lambda x, a: x[0] + x[1],
+    "sub": lambda x, a: x[0] - x[1],
+    "mul": lambda x, a: x[0] * x[1],
+    "div": lambda x, a: x[0] / x[1],
+    "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
+    "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
+    "mean": lambda x, a: x[0].mean(a["d"], keepdim=a["keep"]),
+    "sum": lambda x, a: x[0].sum(a["dims"], keepdim=a["keep"]) if a["dims"] else x[0].sum(),
+    "matmul": lambda x, a: _torch().matmul(x[0], x[1]),
+    "linear": lambda x, a: _functional().linear(x[0], x[1], x[2]),
+    "addmm": lambda x, a: _torch().addmm(x[0], x[1], x[2]),
+    "mm": lambda x, a: _torch().mm(x[0], x[1]),
+    "bmm": lambda x, a: _torch().bmm(x[0], x[1]),
+    "layer_norm": lambda x, a: _functional().layer_norm(x[0], x[0].shape[-1:], x[1], x[2]),
+    "embedding": lambda x, a: _functional().embedding(x[0], x[1]),
+    "cross_entropy": lambda x, a: _functional().cross_entropy(x[0], x[1]),
+}
+for name, function in OTHERS.items():
+    call(name)(function)
+
+
+def unary_cases():
+    for name in UNARY:
+        for dtype in FLOATS:
+            for flag in ("g", ""):
+                case(name, f"{dtype} 2x300x64 {flag}".strip())
+        case(name, "float32 2x300x64 p021 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123")
+        case(name, "bfloat16 2x4x30x64 g", gradient="0213")
+        case(name, "float32 2x1x64 x2x30x64 g")
+        case(name, "float32 2x1x64 x2x30x64")
+        case(name, "float32 scalar g")
+        for dtype in ("float32", "bfloat16"):
+            for autocast in HALF:
+                case(name, f"{dtype} 2x30x64 g", autocast=autocast)
+    for name in ("cos", "sin", "compare", "neg"):
+        case(name, "int64 4x100" if name in ("compare", "neg") else "float32 4x100")
+
+
+def view_cases():
+    for dtype, flag in (("bfloat16", "g"), ("float32", "")):
+        x = f"{dtype} 4x30x64 {flag}".strip()
+        permuted = f"{dtype} 4x30x8x16 p0213 {flag}".strip()
+        for sizes in ([4, 30, 8, 8], [120, 64], [-1], [4, 1, 30, 64]):
+            case("view", x, sizes=sizes)
+            case("reshape", x, sizes=sizes)
+        case("view", x, sizes=[120, 64], gradient="10")
+        case("reshape", permuted, sizes=[4, 30, -1])
+        case("reshape", permuted, sizes=[120, 128], gradient="10")
+        case("reshape", permuted, sizes=[4, 30, 2, 4, 16], gradient="02134")
+        for a, b in ((1, 2), (0, 1), (-1, -2)):
+            case("transpose", x, a=a, b=b)
+            case("transpose", permuted, a=a, b=b, gradient="0123")
+        case("permute", x, order=[2, 0, 1])
+        case("permute", permuted, order=[0, 2, 3, 1])
+        for d in (0, 1, 3, -1):
+            case("unsqueeze", x, d=d)
+        case("squeeze", f"{dtype} 4x1x64 {flag}".strip(), d=1)
+        case("squeeze", f"{dtype} 4x3x64 {flag}".strip(), d=1)
+        for sizes in ([4, 30, 64], [-1, 30, 64], [2, 4, 30, 64]):
+            case("expand", f"{dtype} 1x30x64 {flag}".strip() if len(sizes) == 3 else f"{dtype} 4x1x64 {flag}".strip(), sizes=sizes)
+        for d, start, end in ((-1, 0, 32), (-1, 32, 64), (1, 3, 9), (0, 0, 4), (0, 1, 2), (1, 0, 30)):
+            case("slice", x, d=d, start=start, end=end)
+        case("slice", permuted, d=-1, start=0, end=8)
+        case("slice", permuted, d=1, start=0, end=8)
+        for d, index in ((0, 0), (1, 7), (2, 3)):
+            case("select", x, d=d, index=index)
+        for piece, d in ((16, -1), (7, 1), (2, 0), (64, 2)):
+            for use in (0, -1):
+                case("split", x, piece=piece, d=d, use=use)
+        case("split", permuted, piece=5, d=1, use=0)
+        for parts, d in ((2, -1), (3, 2), (4, 0)):
+            case("chunk", x, parts=parts, d=d, use=0)
+
+
+def copy_cases():
+    for dtype in ("bfloat16", "float32", "float16"):
+        for other in ("bfloat16", "float32", "float16", "int64", "bool"):
+            case("to", f"{dtype} 4x30x64 g", dtype=other)
+            case("to", f"{dtype} 4x30x8x16 p0213 g", dtype=other, **({"gradient": "0123"} if other[0] in "bf" and other != "bool" else {}))
+            case("to", f"{dtype} 1x30x64 x4x30x64", dtype=other)
+    for dtype in ("int64", "bool"):
+        for other in ("int64", "bool", "float32"):
+            case("to", f"{dtype} 4x30", dtype=other)
+    for d in (0, 1, -1):
+        case("cat", "bfloat16 4x30x64 g", "bfloat16 4x30x64 g", d=d)
+        case("cat", "bfloat16 4x30x64 g", "bfloat16 4x30x64", d=d)
+        case("cat", "float32 4x30x64 p021", "float32 4x30x64 g", "float32 4x30x64 g", d=d)
+        case("cat", "bfloat16 4x30x8x16 p0213 g", "bfloat16 4x30x8x16 p0213 g", d=d)
+    case("cat", "bfloat16 4x30x64 g", "float32 4x30x64 g", d=1)
+    case("cat", "bfloat16 4x1x64 g", "bfloat16 4x576x64 g", d=1)
+    case("cat", "float32 4x30x64 g", d=1)
+    case("cat", "float32 4x30x64 g", "bfloat16 4x30x64 g", d=1, autocast="bfloat16")
+    for before, after in ((0, 1), (2, 0), (0, 0)):
+        case("pad", "int64 4x30", before=before, after=after)
+        case("pad", "float32 4x30", before=before, after=after)
+
+
+def binary_cases():
+    pairs = [("2x300x64", "2x300x64"), ("2x300x64", "64"), ("64", "2x300x64"), ("2x4x30x16", "2x1x30x16"), ("2x300x64", "2x300x1"), ("2x300x64", "scalar"),
+             ("scalar", "2x300x64"), ("scalar", "scalar"), ("4x1x64", "1x30x64"), ("2x300x1", "2x300x1")]
+    for name in ("add", "sub", "mul", "div"):
+        for first, second in pairs:
+            for dtype in ("float32", "bfloat16"):
+                for flags in ("gg", "g-", "-g", "--"):
+                    if dtype == "bfloat16" and flags != "gg":
+                        continue
+                    case(name, f"{dtype} {first} {flags[0]}".rstrip(" -"), f"{dtype} {second} {flags[1]}".rstrip(" -"))
+        case(name, "bfloat16 2x300x64 g", "float32 2x300x64 g")
+        case(name, "bfloat16 2x300x64 g", "float32 64 g")
+        case(name, "float32 2x300x64 g", "bfloat16 2x300x64 g")
+        case(name, "bfloat16 2x300x64 g", "float32 scalar g")
+        case(name, "float32 scalar g", "bfloat16 2x300x64 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g", "bfloat16 2x4x30x64 p0213 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g", "bfloat16 2x4x30x64 g")
+        case(name, "bfloat16 2x4x30x64 g", "bfloat16 2x4x30x64 p0213 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g", "bfloat16 2x1x30x64 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g", "bfloat16 2x1x30x64")
+        case(name, "bfloat16 2x4x30x64 p0213 g", "bfloat16 2x4x30x64 p0213 g", gradient="0123")
+        case(name, "int64 4x30", "int64 4x30")
+        case(name, "float32 2x300x64 g", "bfloat16 2x300x64 g", autocast="bfloat16")
+
+
+def activation_cases():
+    for dtype in FLOATS:
+        for flag in ("g", ""):
+            for result in ("float32", dtype):
+                case("softmax", f"{dtype} 2x4x30x64 {flag}".strip(), dtype=result)
+            case("dropout", f"{dtype} 2x300x64 {flag}".strip(), p=0.1)
+    case("softmax", "bfloat16 2x4x30x64 p0213 g", dtype="float32")
+    case("softmax", "float32 2x4x30x64 p0213 g", dtype="float32")
+    case("softmax", "float32 2x4x30x64 g", dtype="float32", gradient="0213")
+    case("softmax", "bfloat16 8x2048 g", dtype="float32")
+    for dtype in ("float32", "bfloat16"):
+        case("softmax", f"{dtype} 2x4x30x64 g", dtype="float32", autocast="bfloat16")
+    case("dropout", "bfloat16 2x4x30x64 p0213 g", p=0.1)
+    case("dropout", "bfloat16 2x4x30x64 g", p=0.1, gradient="0213")
+    case("dropout", "float32 2x300x64 g", p=0.0)
+    case("dropout", "float32 2x300x64 g", p=0.1, autocast="bfloat16")
+
+
+def reduction_cases():
+    shapes = ["4x128", "2x300x64", "2x300x2048", "64x4096", "1x4096", "8x128x1024", "1x16384", "3x777x80", "2x4x30x64", "512x512", "4096x64", "100000", "20000x8",
+              "16x32000", "30x50000"]
     for card in CARDS:
         for i, shape in enumerate(shapes):
-            for causal in (False, True):
-                attention(card, shape, ["bfloat16", "float16"][i % 2], perm=(i + causal) % 3 != 0, causal=causal)
-        attention(card, (2, 8, 8, 300, 300, 64), "float32", causal=True)
-        attention(card, (2, 8, 8, 300, 300, 64), "float32", perm=False, causal=True)
-        attention(card, (2, 1, 1, 30, 40, 128), "float32")
-        attention(card, (1, 8, 2, 100, 100, 96), "float32", causal=True)
-        attention(card, (1, 4, 4, 100, 100, 160), "float32")
-        attention(card, (2, 8, 8, 300, 300, 64), flags="---", causal=True)
-        attention(card, (2, 8, 2, 300, 300, 64), perm=False, flags="---")
-        attention(card, (2, 8, 8, 300, 300, 64), "float32", flags="---")
-        attention(card, (2, 8, 8, 300, 300, 64), flags="g--", causal=True)
-        attention(card, (2, 8, 2, 300, 300, 64), flags="-gg", causal=True)
-        attention(card, (2, 8, 8, 300, 300, 64), "float32", flags="--g", causal=True)
-        for gradient in ("0123", "0213", "1203"):
-            attention(card, (2, 8, 8, 300, 300, 64), gradient=gradient)
-            attention(card, (2, 8, 2, 100, 100, 128), perm=False, gradient=gradient)
-            attention(card, (2, 8, 8, 100, 100, 64), "float32", gradient=gradient)
-        for dtype in ("bfloat16", "float16", "float32"):
-            for mask in ("bool 2x1x1x100", f"{dtype} 2x1x100x100", "bool 2x8x100x100", f"{dtype} 2x1x1x100 x2x1x100x100", "bool 100x100",
-                         "bool 1x1x1x100 x2x1x100x100"):
-                attention(card, (2, 8, 8, 100, 100, 64), dtype, mask=mask)
-            attention(card, (2, 8, 2, 64, 64, 64), dtype, mask="bool 2x1x64x64")
-            attention(card, (2, 8, 8, 64, 64, 64), dtype, perm=False, flags="---", mask=f"{dtype} 2x1x64x64")
-        attention(card, (2, 8, 8, 100, 100, 64), "float32", mask="float32 2x1x100x100", autocast="bfloat16")
-        attention(card, (2, 8, 8, 100, 100, 64), "float32", causal=True, autocast="bfloat16")
-        for dropout in (0.1, 0.25):
+            dims = shape.count("x") + 1
+            for d in range(-dims, 0):
+                dtype = FLOATS[(i + d) % 3]
+                case("mean", f"{dtype} {shape} g", card=card, d=d, keep=d == -1)
+                case("sum", f"{dtype} {shape} g", card=card, dims=[d], keep=d != -1)
+            case("sum", f"float32 {shape} g", card=card, dims=[], keep=False)
+            case("sum", f"bfloat16 {shape}", card=card, dims=[], keep=False)
+            if dims > 2:
+                case("sum", f"bfloat16 {shape} g", card=card, dims=[0, 1], keep=False)
+                case("sum", f"float32 {shape} g", card=card, dims=[0, 2], keep=True)
+    for shape, order in (("8x128x1024", "021"), ("8x128x1024", "201"), ("2x4x300x64", "0213"), ("512x4096", "10")):
+        for d in (0, 1, -1):
+            case("mean", f"float32 {shape} p{order} g", d=d, keep=True)
+            case("sum", f"bfloat16 {shape} p{order} g", dims=[d], keep=False)
+    case("sum", "bool 8x1024", dims=[], keep=False)
+    case("sum", "int64 8x1024", dims=[], keep=False)
+    case("sum", "bool 8x1024", dims=[-1], keep=False)
+    case("mean", "bfloat16 2x300x64 g", d=-1, keep=True, autocast="bfloat16")
+    case("sum", "bfloat16 2x300x64 g", dims=[-1], keep=True, autocast="bfloat16")
+
+
+def matmul_cases():
+    for card in CARDS:
+        case("mm", "bfloat16 64x32 g", "bfloat16 32x48 g", card=card, cold=True)
+        case("linear", "bfloat16 64x32 g", "bfloat16 48x32 w", "bfloat16 48 w", card=card, cold=True)
+        case("linear", "float32 64x32 g", "float32 48x32 w", "float32 48 w", card=card, cold=True)
+        case("linear", "bfloat16 2x64x32 g", "bfloat16 48x32 w", None, card=card, cold=True)
+    for dtype in ("bfloat16", "float32"):
+        for flags in ("gg", "g-", "-g", "--"):
+            a, b = flags
+            case("mm", f"{dtype} 64x32 {a}".rstrip(" -"), f"{dtype} 32x48 {b}".rstrip(" -"))
+            case("bmm", f"{dtype} 4x64x32 {a}".rstrip(" -"), f"{dtype} 4x32x48 {b}".rstrip(" -"))
+            case("matmul", f"{dtype} 2x4x64x32 {a}".rstrip(" -"), f"{dtype} 2x4x32x48 {b}".rstrip(" -"))
+            case("matmul", f"{dtype} 2x64x32 {a}".rstrip(" -"), f"{dtype} 32x48 {b}".rstrip(" -"))
+            case("addmm", f"{dtype} 48 g", f"{dtype} 64x32 {a}".rstrip(" -"), f"{dtype} 32x48 {b}".rstrip(" -"))
+            for bias in ("w", "-", None):
+                for rows in ("64x32", "2x64x32", "2x3x10x32"):
+                    c = None if bias is None else f"{dtype} 48 {bias}".rstrip(" -")
+                    case("linear", f"{dtype} {rows} {a}".rstrip(" -"), f"{dtype} 48x32 {b.replace('g', 'w')}".rstrip(" -"), c)
+        case("mm", f"{dtype} 64x32 p10 g", f"{dtype} 32x48 g")
+        case("mm", f"{dtype} 64x32 g", f"{dtype} 32x48 p10 g")
+        case("mm", f"{dtype} 64x32 p10 g", f"{dtype} 32x48 p10 g", gradient="10")
+        case("mm", f"{dtype} 1x32 g", f"{dtype} 32x1 g")
+        case("bmm", f"{dtype} 4x64x32 p102 g", f"{dtype} 4x32x48 p021 g")
+        case("bmm", f"{dtype} 4x64x32 p120 g", f"{dtype} 4x32x48 g")
+        case("matmul", f"{dtype} 2x4x64x32 p0213 g", f"{dtype} 2x4x32x48 p0321 g")
+        case("matmul", f"{dtype} 2x4x64x32 g", f"{dtype} 1x4x32x48 g")
+        case("matmul", f"{dtype} 1x4x64x1 g", f"{dtype} 1x4x1x30 g")
+        case("matmul", f"{dtype} 2x64x32 p021 g", f"{dtype} 32x48 g")
+        case("linear", f"{dtype} 2x64x32 p102 g", f"{dtype} 48x32 w", f"{dtype} 48 w")
+        case("linear", f"{dtype} 2x64x32 p102 g", f"{dtype} 48x32 w", None)
+        case("linear", f"{dtype} 64x32 p10 g", f"{dtype} 48x32 w", f"{dtype} 48 w")
+        case("linear", f"{dtype} 2x64x32 g", f"{dtype} 48x32 w", f"{dtype} 48 w", gradient="102")
+        case("linear", f"{dtype} 2x64x32 g", f"{dtype} 1x32 w", f"{dtype} 1 w")
+        case("addmm", f"{dtype} 64x48 g", f"{dtype} 64x32 g", f"{dtype} 32x48 g")
+    for autocast in HALF:
+        for x, flag in (("float32", "g"), ("bfloat16", "g"), ("float32", "")):
+            case("linear", f"{x} 2x64x32 {flag}".strip(), "float32 48x32 w", "float32 48 w", autocast=autocast)
+            case("linear", f"{x} 2x64x32 {flag}".strip(), "float32 48x32", "float32 48", autocast=autocast)
+            case("linear", f"{x} 2x64x32 {flag}".strip(), "float32 48x32 w", None, autocast=autocast)
+            case("matmul", f"{x} 2x4x64x32 {flag}".strip(), "float32 2x4x32x48 g", autocast=autocast)
+            case("addmm", "float32 48 w", f"{x} 64x32 {flag}".strip(), "float32 32x48 w", autocast=autocast)
+            case("bmm", f"{x} 4x64x32 {flag}".strip(), "float32 4x32x48 g", autocast=autocast)
+            case("mm", f"{x} 64x32 {flag}".strip(), "float32 32x48 w", autocast=autocast)
+
+
+def network_cases():
+    for card in CARDS:
+        for dtype in ("bfloat16", "float32"):
+            for rows, width in (("2x300", 64), ("8x128", 768), ("1x2048", 1024), ("4x577", 1024), ("3x7", 2048)):
+                case("layer_norm", f"{dtype} {rows}x{width} g", f"{dtype} {width} w", f"{dtype} {width} w", card=card)
+    for dtype in FLOATS:
+        for flags in ("gww", "g--", "-ww", "gw-", "---"):
+            x, w, b = ((" " + flag).rstrip(" -") for flag in flags)
+            case("layer_norm", f"{dtype} 2x300x64{x}", f"{dtype} 64{w}", f"{dtype} 64{b}")
+        case("layer_norm", f"{dtype} 2x300x64 p102 g", f"{dtype} 64 w", f"{dtype} 64 w", gradient="102")
+    for dtype in ("float32", "bfloat16"):
+        case("layer_norm", f"{dtype} 2x300x64 g", "float32 64 w", "float32 64 w", autocast="bfloat16")
+    for card in CARDS:
+        for count, width in (("2x300", 64), ("4x1024", 2048), ("1x5", 128), ("8x512", 768), ("2x3072", 64), ("1x3073", 32), ("64", 64)):
             for dtype in ("bfloat16", "float32"):
-                attention(card, (2, 8, 8, 100, 100, 64), dtype, dropout=dropout)
-                attention(card, (2, 8, 8, 100, 100, 96), dtype, dropout=dropout, causal=True)
-                attention(card, (1, 4, 2, 200, 200, 128), dtype, dropout=dropout, perm=False, flags="g--")
-                attention(card, (2, 4, 4, 65, 65, 160), dtype, dropout=dropout, mask="bool 2x1x1x65")
-                attention(card, (1, 2, 2, 300, 300, 64), dtype, dropout=dropout, flags="---")
-                attention(card, (1, 2, 2, 300, 300, 256), dtype, dropout=dropout)
-        attention(card, (2, 8, 8, 100, 100, 64), "float32", flags="www", causal=True, autocast="float16")
+                case("embedding", f"int64 {count}", f"{dtype} 1000x{width} w", card=card)
+    case("embedding", "int64 2x300", "float32 1000x64")
+    case("embedding", "int64 2x300", "float32 1000x64 w", autocast="bfloat16")
+    case("embedding", "int64 2x300", "float32 1000x64 w", gradient="102")
+    for card in CARDS:
+        for rows, words in ((600, 1000), (4096, 32000), (30, 50257), (1, 100)):
+            for dtype in ("float32", "bfloat16"):
+                case("cross_entropy", f"{dtype} {rows}x{words} g", f"int64 {rows}", card=card)
+    case("cross_entropy", "float32 600x1000", "int64 600")
+    for dtype in ("float32", "bfloat16"):
+        case("cross_entropy", f"{dtype} 600x1000 g", "int64 600", autocast="bfloat16")
 
 
-def random_attention(count, seed):
-    """Shapes at random, on every card; small enough that the calls on any card fit."""
-    draw = random.Random(seed)
-    for _ in range(count):
-        heads = draw.choice([1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 20, 24, 25, 28, 32, 40, 64])
-        groups = draw.choice([n for n in range(1, heads + 1) if heads % n == 0]) if draw.random() < 0.4 else heads
-        queries = draw.choice([draw.randint(1, 300), draw.randint(1, 4096), 64 * draw.randint(1, 64)])
-        keys = draw.choice([queries, queries, queries, draw.randint(1, 1024)])
-        batch = draw.choice([1, 2, 3, 4, 5, 8, 16, 33, 64])
-        if batch * heads * queries * keys > 1 << 28:
-            continue
-        shape = (batch, heads, groups, queries, keys, 8 * draw.randint(1, 32))
-        dtype = draw.choice(["bfloat16", "bfloat16", "float16", "float32"])
-        mask = None
-        if draw.random() < 0.25:
-            mask = draw.choice(["bool", dtype]) + " " + "x".join(map(str, (draw.choice([1, batch]), draw.choice([1, heads]), draw.choice([1, queries]), keys)))
-        attention(draw.choice(CARDS), shape, dtype, perm=draw.random() < 0.6, flags=draw.choice(["ggg", "ggg", "---", "g--", "-gg"]), mask=mask,
-                  causal=not mask and draw.random() < 0.5, gradient=draw.choice([None, "0123", "0213"]))
-
-
-attention_cases()
+for cases_of in (unary_cases, view_cases, copy_cases, binary_cases, activation_cases, reduction_cases, matmul_cases, network_cases):
+    cases_of()

@@ -3,7 +3,7 @@
 
 usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OPERATION ...] [--random COUNT SEED]
 
-PYTHON has torch.  The cases are in ops_cases.py, or, with --random, are calls of attention drawn at random: for
+PYTHON has torch.  The cases are in ops_cases.py and attention_cases.py, or, with --random, are calls of attention drawn at random: for
 TIDEMARK_RECORDINGS=FOLDER golden_ops, which proves rules on shapes that they were not found on.  One process per card;
 FOLDER/OPERATION.json gets one line per case:
 
@@ -30,7 +30,9 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-import ops_cases
+import attention_cases
+import ops_cases  # noqa: F401: adds its cases
+from cases import CALLS, CASES
 
 
 class Recorder:
@@ -80,7 +82,7 @@ def describe(tensor):
 
 def record(recorder, case):
     torch = recorder.torch
-    call = ops_cases.CALLS[case["op"]]
+    call = CALLS[case["op"]]
     made = [make(torch, spec) if spec else (None, "") for spec in case["in"]]
     leaves = [tensor for tensor, flag in made if flag]
     inputs = [tensor + 0 if flag == "g" else tensor for tensor, flag in made]
@@ -157,9 +159,9 @@ def main():
     if options.child:
         return child(options.child)
     if options.random:
-        ops_cases.CASES.clear()
-        ops_cases.random_attention(*options.random)
-    cases = [case for case in ops_cases.all_cases() if not options.only or case["op"] in options.only]
+        CASES.clear()
+        attention_cases.random_attention(*options.random)
+    cases = [case for case in CASES if not options.only or case["op"] in options.only]
     recorded = []
     for card in sorted({case["card"] for case in cases}):
         with tempfile.TemporaryDirectory() as folder:

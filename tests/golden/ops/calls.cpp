@@ -1,17 +1,90 @@
 #include "recorded_case.h"
 
 namespace tidemark {
+namespace {
 
-const std::vector<NamedCall>& named_calls() {
-  static const std::vector<NamedCall> calls = {
-      {"scaled_dot_product_attention",
-       [](Inputs& in, const Arguments& arguments, Run&) {
-         const bool grouped = in.tensors[0].size(1) != in.tensors[1].size(1);
-         return scaled_dot_product_attention(
-             in[0], in[1], in[2], in[3],
-             {.causal = arguments.flag("causal"), .enable_gqa = grouped, .dropout = arguments.real("dropout")});
-       }},
-  };
+int dim(const Arguments& arguments, const char* key = "d") { return static_cast<int>(arguments.number(key)); }
+
+Tensor used(Tensors parts, const Arguments& arguments) {
+  const std::int64_t use = arguments.number("use");
+  return parts[use < 0 ? parts.size() - static_cast<std::size_t>(-use) : static_cast<std::size_t>(use)];
+}
+
+/// Of one tensor and nothing else.
+template <Tensor (*function)(Tensor)>
+Tensor unary(Inputs& in, const Arguments&, Run&) {
+  return function(in[0]);
+}
+
+template <Tensor (*function)(Tensor, Tensor)>
+Tensor binary(Inputs& in, const Arguments&, Run&) {
+  return function(in[0], in[1]);
+}
+
+const std::vector<NamedCall> kViews = {
+    {"view", [](Inputs& in, const Arguments& a, Run&) { return view(in[0], a.dims("sizes")); }},
+    {"reshape", [](Inputs& in, const Arguments& a, Run&) { return reshape(in[0], a.dims("sizes")); }},
+    {"transpose", [](Inputs& in, const Arguments& a, Run&) { return transpose(in[0], dim(a, "a"), dim(a, "b")); }},
+    {"permute", [](Inputs& in, const Arguments& a, Run&) { return permute(in[0], a.dims("order")); }},
+    {"unsqueeze", [](Inputs& in, const Arguments& a, Run&) { return unsqueeze(in[0], dim(a)); }},
+    {"squeeze", [](Inputs& in, const Arguments& a, Run&) { return squeeze(in[0], dim(a)); }},
+    {"expand", [](Inputs& in, const Arguments& a, Run&) { return expand(in[0], a.dims("sizes")); }},
+    {"slice", [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
+    {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
+    {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
+    {"chunk", [](Inputs& in, const Arguments& a, Run&) { return used(chunk(in[0], dim(a, "parts"), dim(a)), a); }},
+    {"contiguous", unary<contiguous>},
+    {"clone", unary<clone>},
+    {"detach", unary<detach>},
+    {"to", [](Inputs& in, const Arguments& a, Run&) { return to(in[0], dtype_named(a.text("dtype"))); }},
+    {"cat", [](Inputs& in, const Arguments& a, Run&) { return cat(in.all(), dim(a)); }},
+    {"pad", [](Inputs& in, const Arguments& a, Run&) { return pad(in[0], a.number("before"), a.number("after")); }},
+};
+
+const std::vector<NamedCall> kElementwise = {
+    {"add", binary<add>},
+    {"sub", binary<sub>},
+    {"mul", binary<mul>},
+    {"div", binary<div>},
+    {"add_scalar", unary<add_scalar>},
+    {"mul_scalar", unary<mul_scalar>},
+    {"div_scalar", unary<div_scalar>},
+    {"neg", unary<neg>},
+    {"pow2", unary<pow2>},
+    {"rsqrt", unary<rsqrt>},
+    {"cos", unary<cos>},
+    {"sin", unary<sin>},
+    {"tanh", unary<tanh>},
+    {"sigmoid", unary<sigmoid>},
+    {"compare", [](Inputs& in, const Arguments&, Run&) { return compare("aten::eq", in[0]); }},
+    {"silu", unary<silu>},
+    {"gelu", unary<gelu>},
+    {"relu", unary<relu>},
+    {"softmax", [](Inputs& in, const Arguments& a, Run&) { return softmax(in[0], dtype_named(a.text("dtype"))); }},
+};
+
+const std::vector<NamedCall> kOthers = {
+    {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
+    {"matmul", binary<matmul>},
+    {"linear", [](Inputs& in, const Arguments&, Run&) { return linear(in[0], in[1], in[2]); }},
+    {"mm", binary<mm>},
+    {"bmm", binary<bmm>},
+    {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},
+    {"embedding", [](Inputs& in, const Arguments&, Run&) { return embedding(in[1], in[0]); }},
+    {"cross_entropy", binary<cross_entropy>},
+    {"scaled_dot_product_attention",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const bool grouped = in.tensors[0].size(1) != in.tensors[1].size(1);
+       return scaled_dot_product_attention(in[0], in[1], in[2], in[3],
+                                           {.causal = a.flag("causal"), .enable_gqa = grouped, .dropout = a.real("dropout")});
+     }},
+};
+
+}  // namespace
+
+std::vector<NamedCall> named_calls() {
+  std::vector<NamedCall> calls;
+  for (const auto* group : {&kViews, &kElementwise, &kOthers}) calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }
 

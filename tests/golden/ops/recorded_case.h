@@ -42,7 +42,7 @@ struct NamedCall {
   Call call;
 };
 /// Every operation, by the name of its recording.
-const std::vector<NamedCall>& named_calls();
+std::vector<NamedCall> named_calls();
 
 /// What our operation does in this case: empty if as recorded, else how it differs.
 std::string compare(Call call, const io::Json& recorded, const Card& card, bool hand_over);
