@@ -15,6 +15,7 @@ Tensor gamma_beta_blocks(Run& run, std::int64_t rows, std::int64_t columns, Dtyp
 
 Tensors layer_norm_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
+  const Tensor copy = x.is_contiguous() ? Tensor() : empty(call.run, x.sizes(), x.dtype());
   Tensor input = call.needs(0) ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
   Tensor gamma = call.needs(1) ? empty_like(weight) : Tensor();
   Tensor beta = call.needs(2) ? empty_like(weight) : Tensor();
