@@ -19,8 +19,9 @@ Tensor safe_softmax(Tensor x) {
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},
                 {.name = "SafeSoftmaxBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor gradient = empty_like(call.gradient());
-                   const Tensor product = empty_like(call.saved[0]);  // SoftMax.cu, softmax_backward_cuda_out
+                   Tensor gradient = empty(call.run, call.gradient().sizes(), call.gradient().dtype());
+                   const Tensor product = mul(call.gradient(), call.saved[0]);  // SoftMax.cu, softmax_backward_cuda_out
+                   const Tensor copy = contiguous(product);
                    return {std::move(gradient)};
                  }});
 }
