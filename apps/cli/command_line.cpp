@@ -16,7 +16,12 @@ namespace {
 
 struct AllOptions {
   RunOptions run;
+  PredictCommandOptions predict;
+  ExplainOptions explain;
+  DiffOptions diff;
   GpusOptions gpus;
+  ModelsOptions models;
+  OpsOptions ops;
   ReportOptions report;
   PrepareOptions prepare;
   VersionOptions version;
@@ -73,7 +78,12 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
     check_run_options(options.run);
     return options.run;
   }
+  if (name == "predict") return options.predict;
+  if (name == "explain") return options.explain;
+  if (name == "diff") return options.diff;
   if (name == "gpus") return options.gpus;
+  if (name == "models") return options.models;
+  if (name == "ops") return options.ops;
   if (name == "report") return options.report;
   if (name == "prepare") return options.prepare;
   return options.version;
@@ -101,9 +111,16 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   formatter->column_width(26);
   app.formatter(formatter);
   app.require_subcommand(0, 1);
-  app.footer("Examples:\n  tidemark run --gpu h100-80gb -- python train.py\n  tidemark gpus");
+  app.footer(
+      "Examples:\n  tidemark run --gpu h100-80gb -- python train.py\n  tidemark predict config.json --batch 16 --gpu "
+      "h100-80gb");
   add_run(app, options.run);
+  add_predict(app, options.predict);
+  add_explain(app, options.explain);
+  add_diff(app, options.diff);
   add_gpus(app, options.gpus);
+  add_models(app, options.models);
+  add_ops(app, options.ops);
   add_report(app, options.report);
   add_prepare(app, options.prepare);
   app.add_subcommand("version", "Print the version.");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "outcome.h"
+#include "spec_options.h"
 
 namespace tidemark::cli {
 
@@ -32,13 +33,41 @@ struct ReportOptions {
   ReportFiles files;
 };
 
+struct PredictCommandOptions {
+  SpecOptions spec;
+  ReportFiles files;
+  std::string events;
+  bool quiet = false;
+};
+
+struct ExplainOptions {
+  SpecOptions spec;
+  std::string by = "category,module,operation";
+  std::int64_t rows = 12;
+  bool each_layer = false;
+};
+
+struct DiffOptions {
+  std::string a, b;
+  bool names = false;  // of operations and modules are compared too
+  bool json = false;
+};
+
+/// `models` and `ops` differ in their names alone.
+struct ListOptions {
+  bool json = false;
+};
+struct ModelsOptions : ListOptions {};
+struct OpsOptions : ListOptions {};
+
 struct PrepareOptions {
   std::string python = "python";
 };
 
 struct VersionOptions {};
 
-using CommandLine = std::variant<RunOptions, GpusOptions, ReportOptions, PrepareOptions, VersionOptions>;
+using CommandLine = std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions,
+                                 ModelsOptions, OpsOptions, ReportOptions, PrepareOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

@@ -12,8 +12,25 @@ void add_run(CLI::App& app, RunOptions& options);
 void check_run_options(const RunOptions& options);
 int run(const RunOptions& options);
 
+void add_predict(CLI::App& app, PredictCommandOptions& options);
+int predict(const PredictCommandOptions& options);
+/// The report of what the options ask for; a line per event goes to the file `events` unless that is empty.
+Report predicted(const SpecOptions& options, const std::string& events);
+
+void add_explain(CLI::App& app, ExplainOptions& options);
+int explain(const ExplainOptions& options);
+
+void add_diff(CLI::App& app, DiffOptions& options);
+int diff(const DiffOptions& options);
+
 void add_gpus(CLI::App& app, GpusOptions& options);
 int gpus(const GpusOptions& options);
+
+void add_models(CLI::App& app, ListOptions& options);
+int models(const ListOptions& options);
+
+void add_ops(CLI::App& app, ListOptions& options);
+int ops(const ListOptions& options);
 
 void add_report(CLI::App& app, ReportOptions& options);
 int report(const ReportOptions& options);

@@ -23,6 +23,11 @@ void print_error(const Error& error) {
 
 struct Dispatch {
   int operator()(const cli::RunOptions& options) const { return cli::run(options); }
+  int operator()(const cli::PredictCommandOptions& options) const { return cli::predict(options); }
+  int operator()(const cli::ExplainOptions& options) const { return cli::explain(options); }
+  int operator()(const cli::DiffOptions& options) const { return cli::diff(options); }
+  int operator()(const cli::ModelsOptions& options) const { return cli::models(options); }
+  int operator()(const cli::OpsOptions& options) const { return cli::ops(options); }
   int operator()(const cli::GpusOptions& options) const { return cli::gpus(options); }
   int operator()(const cli::ReportOptions& options) const { return cli::report(options); }
   int operator()(const cli::PrepareOptions& options) const { return cli::prepare(options); }

@@ -11,6 +11,7 @@
 #include "io/report_csv.h"
 #include "io/report_html.h"
 #include "io/report_json.h"
+#include "io/report_text.h"
 
 namespace tidemark::cli {
 namespace {
@@ -69,10 +70,29 @@ int exit_code_for(const Report& report, const ChildResult& child) {
   return report.fits == true ? 0 : 1;
 }
 
+void check_one_stdout(const ReportFiles& files) {
+  if (files.json == "-" && files.csv == "-")
+    throw Error(Errc::bad_value, "--json and --csv cannot both go to stdout", "--csv");
+}
+
+void check_report_files(const ReportFiles& files) {
+  check_one_stdout(files);
+  require_writable(files.json, "--json");
+  require_writable(files.html, "--html");
+  require_writable(files.csv, "--csv");
+}
+
 void write_report_files(const Report& report, const ReportFiles& files) {
   if (!files.json.empty()) write_one(files.json, io::write_report(report));
   if (!files.html.empty()) write_one(files.html, io::report_to_html(report));
   if (!files.csv.empty()) write_one(files.csv, io::report_to_csv(report));
+}
+
+void print_report(const Report& report, const ReportFiles& files, bool verdict_alone) {
+  const bool stdout_is_taken = files.json == "-" || files.csv == "-";
+  std::FILE* stream = stdout_is_taken ? stderr : stdout;
+  fmt::print(stream, "{}", verdict_alone ? report.verdict + "\n" : io::report_to_text(report));
+  std::fflush(stream);
 }
 
 }  // namespace tidemark::cli

@@ -23,10 +23,20 @@ void complete_report(Report& report, const Card& card, const std::vector<std::st
 /// Of the whole run: the program's own failure passes through, unless it ran out of the card's memory.
 int exit_code_for(const Report& report, const ChildResult& child);
 
-/// Writes `report` as each file that was asked for ("-" is stdout), and the text unless stdout is taken.
 struct ReportFiles {
   std::string json, html, csv;
 };
+
+/// Throws Error{bad_value} when two of them would go to stdout.
+void check_one_stdout(const ReportFiles& files);
+
+/// As check_one_stdout, and throws Error when one of them could not be written later.
+void check_report_files(const ReportFiles& files);
+
+/// Writes `report` as each file that was asked for ("-" is stdout).
 void write_report_files(const Report& report, const ReportFiles& files);
+
+/// Prints the text, or the verdict alone; to stderr when stdout is taken by a file.
+void print_report(const Report& report, const ReportFiles& files, bool verdict_alone);
 
 }  // namespace tidemark::cli

@@ -17,7 +17,6 @@
 #include "commands.h"
 #include "elf/stand_ins.h"
 #include "files.h"
-#include "io/report_text.h"
 #include "process.h"
 #include "resources.h"
 #include "run_folder.h"
@@ -117,13 +116,6 @@ int without_report(const ChildResult& child, const std::filesystem::path& run_fo
               "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");
 }
 
-void show(const Report& report, const RunOptions& options) {
-  const bool stdout_is_taken = options.files.json == "-" || options.files.csv == "-";
-  std::FILE* stream = stdout_is_taken ? stderr : stdout;
-  fmt::print(stream, "{}", options.quiet ? report.verdict + "\n" : io::report_to_text(report));
-  std::fflush(stream);
-}
-
 std::map<std::string, std::string> versions_of(const TorchInstall& torch) {
   return {
       {"tidemark", version_text()}, {"torch", torch.version}, {"cuda", torch.cuda}, {"python", torch.python_version}};
@@ -163,7 +155,7 @@ void check_run_options(const RunOptions& options) {
   };
   if (options.keep_going && options.steps > 0) bad("--keep-going", "it cannot be combined with --steps");
   if (!options.memory.empty()) parse_bytes(options.memory);
-  if (options.files.json == "-" && options.files.csv == "-") bad("--csv", "--json and --csv cannot both go to stdout");
+  check_one_stdout(options.files);
   const std::string& routing = options.moe_routing;
   if (routing == "balanced") return;
   char* end = nullptr;
@@ -177,9 +169,7 @@ int run(const RunOptions& options) {
   const Environment environment = Environment::of_this_process();
   const Resources resources = find_resources();
   const Card card = choose_card(options.gpu, options.memory, resources.data);
-  require_writable(options.files.json, "--json");
-  require_writable(options.files.html, "--html");
-  require_writable(options.files.csv, "--csv");
+  check_report_files(options.files);
   require_writable(options.snapshot, "--snapshot");
   const Prepared prepared = prepare_for(options.command, resources, environment);
 
@@ -195,7 +185,7 @@ int run(const RunOptions& options) {
   if (!report) return without_report(child, run_folder.path());
   complete_report(*report, card, options.command, child, versions_of(prepared.torch));
   write_report_files(*report, options.files);
-  show(*report, options);
+  print_report(*report, options.files, options.quiet);
   return exit_code_for(*report, child);
 }
 

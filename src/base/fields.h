@@ -37,7 +37,8 @@ struct FieldInfo {
   std::span<const std::string_view> names = {};  // of an enum's values, in order; of a text, all that it may be
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool number_is_text = false;  // a text that a bare number may stand for: `image_size: 336`
+  std::string_view negated = {};  // the help text of the option that turns a true field off
+  bool number_is_text = false;    // a text that a bare number may stand for: `image_size: 336`
 };
 
 /// A text, or a list of texts that means something else.
@@ -190,8 +191,8 @@ constexpr FieldKind kind_of(const FieldInfo& info) {
 /// Reads what is there and leaves the rest as it is.  Throws Error{bad_value} and, for a key that is neither a field
 /// nor harmless, Error{unknown_name}.  `harmless` counts on every level, T::harmless() on that of T.
 template <HasFields T>
-void read_fields(const Value& value, T& config, const std::string& file = {}, const KeyNames& harmless = {}) {
-  fields_detail::read_map(value, config, {file, {}}, harmless);
+void read_fields(const Value& value, T& config, const ValuePath& path = {}, const KeyNames& harmless = {}) {
+  fields_detail::read_map(value, config, path, harmless);
 }
 
 /// All fields, in their order; read_fields gives the same struct back.

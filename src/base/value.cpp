@@ -6,6 +6,31 @@
 
 namespace tidemark {
 
+// Here and not in the header: an Item is not complete while Value is being defined.
+Value::Value() = default;
+Value::Value(bool value) : data_(value) {}
+Value::Value(int value) : data_(std::int64_t{value}) {}
+Value::Value(std::int64_t value) : data_(value) {}
+Value::Value(double value) : data_(value) {}
+Value::Value(const char* text) : data_(std::string(text)) {}
+Value::Value(std::string_view text) : data_(std::string(text)) {}
+Value::Value(std::string text) : data_(std::move(text)) {}
+Value::Value(List list) : data_(std::move(list)) {}
+Value::Value(Map map) : data_(std::move(map)) {}
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
+bool Value::is_null() const { return std::holds_alternative<std::monostate>(data_); }
+const bool* Value::as_bool() const { return std::get_if<bool>(&data_); }
+const std::int64_t* Value::as_integer() const { return std::get_if<std::int64_t>(&data_); }
+const double* Value::as_real() const { return std::get_if<double>(&data_); }
+const std::string* Value::as_text() const { return std::get_if<std::string>(&data_); }
+const Value::List* Value::as_list() const { return std::get_if<List>(&data_); }
+const Value::Map* Value::as_map() const { return std::get_if<Map>(&data_); }
+
 const Value* Value::find(std::string_view key) const {
   const Map* map = as_map();
   if (!map) return nullptr;
@@ -14,7 +39,7 @@ const Value* Value::find(std::string_view key) const {
 }
 
 void Value::set(std::string_view key, Value value) {
-  if (!holds<Map>()) data_ = Map();
+  if (!as_map()) data_ = Map();
   Map& map = std::get<Map>(data_);
   const auto found = std::find_if(map.begin(), map.end(), [&](const Item& item) { return item.key == key; });
   if (found == map.end())
@@ -23,9 +48,7 @@ void Value::set(std::string_view key, Value value) {
     found->value = std::move(value);
 }
 
-void Value::append(std::string key, Value value) {
-  std::get<Map>(data_).push_back({std::move(key), std::move(value)});
-}
+void Value::append(std::string key, Value value) { std::get<Map>(data_).push_back({std::move(key), std::move(value)}); }
 
 void Value::append(Value value) { std::get<List>(data_).push_back(std::move(value)); }
 

@@ -15,24 +15,30 @@ class Value {
   using List = std::vector<Value>;
   using Map = std::vector<Item>;  // in the order of the file; the readers refuse a key that stands there twice
 
-  Value() = default;  // null
-  Value(bool value) : data_(value) {}
-  Value(int value) : data_(std::int64_t{value}) {}
-  Value(std::int64_t value) : data_(value) {}
-  Value(double value) : data_(value) {}
-  Value(const char* text) : data_(std::string(text)) {}
-  Value(std::string_view text) : data_(std::string(text)) {}
-  Value(std::string text) : data_(std::move(text)) {}
+  Value();  // null
+  Value(bool value);
+  Value(int value);
+  Value(std::int64_t value);
+  Value(double value);
+  Value(const char* text);
+  Value(std::string_view text);
+  Value(std::string text);
   Value(List list);
   Value(Map map);
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
 
-  bool is_null() const { return holds<std::monostate>(); }
-  const bool* as_bool() const { return std::get_if<bool>(&data_); }
-  const std::int64_t* as_integer() const { return std::get_if<std::int64_t>(&data_); }
-  const double* as_real() const { return std::get_if<double>(&data_); }
-  const std::string* as_text() const { return std::get_if<std::string>(&data_); }
-  const List* as_list() const { return std::get_if<List>(&data_); }
-  const Map* as_map() const { return std::get_if<Map>(&data_); }
+  bool is_null() const;
+  /// The value of that type, or nullptr when it is of another.
+  const bool* as_bool() const;
+  const std::int64_t* as_integer() const;
+  const double* as_real() const;
+  const std::string* as_text() const;
+  const List* as_list() const;
+  const Map* as_map() const;
 
   /// The value of a key; nullptr when there is none, or when this is no map.
   const Value* find(std::string_view key) const;
@@ -53,11 +59,6 @@ class Value {
   friend bool operator==(const Value& a, const Value& b);
 
  private:
-  template <class T>
-  bool holds() const {
-    return std::holds_alternative<T>(data_);
-  }
-
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Map> data_;
   int line_ = 0;
 };
@@ -67,9 +68,6 @@ struct Value::Item {
   Value value;
   friend bool operator==(const Item& a, const Item& b) { return a.key == b.key && a.value == b.value; }
 };
-
-inline Value::Value(List list) : data_(std::move(list)) {}
-inline Value::Value(Map map) : data_(std::move(map)) {}
 
 /// `over` on top of `under`: maps are merged key by key, anything else replaces what was there.
 Value merged(Value under, const Value& over);

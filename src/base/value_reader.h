@@ -16,6 +16,9 @@ using KeyNames = std::vector<std::string_view>;
 struct ValuePath {
   std::string file, keys;
 
+  ValuePath(std::string of_file = {}, std::string at_keys = {}) : file(std::move(of_file)), keys(std::move(at_keys)) {}
+  ValuePath(const char* of_file) : file(of_file) {}
+
   ValuePath operator/(std::string_view key) const;
   ValuePath operator[](std::size_t index) const;
   /// "config.json: line 3: text_config.hidden_size"; parts that are not known are left out.

@@ -24,6 +24,8 @@ std::string_view name_of(Category category) {
 void Recorder::end_phase(std::int64_t step, Phase phase) {
   CachingAllocator& allocator = run_.allocator();
   const AllocatorStats& stats = allocator.stats();
+  ends_.push_back({run_.timeline().events(), step, phase});
+  if (step == 0) return allocator.reset_peak_stats();
   if (steps_.empty() || steps_.back().step != step) steps_.push_back({.step = step, .phases = {}});
   StepReport& report = steps_.back();
   const auto same = std::find_if(report.phases.begin(), report.phases.end(),
@@ -35,7 +37,6 @@ void Recorder::end_phase(std::int64_t step, Phase phase) {
   report.peak_allocated_bytes = std::max(report.peak_allocated_bytes, entry.peak_allocated_bytes);
   report.peak_reserved_bytes = std::max(report.peak_reserved_bytes, entry.peak_reserved_bytes);
   report.end_allocated_bytes = entry.end_allocated_bytes;
-  ends_.push_back({run_.timeline().events(), step, phase});
   allocator.reset_peak_stats();
 }
 

@@ -9,7 +9,7 @@ class Recorder {
  public:
   explicit Recorder(Run& run) : run_(run) {}
 
-  /// A phase of a step (from 1; 0 is loading) is over.
+  /// A phase of a step (from 1; 0 is loading, which is no step of the report) is over.
   void end_phase(std::int64_t step, Phase phase);
   /// Peaks, steps, timeline and what is live at the peak.
   void fill(Report& report) const;

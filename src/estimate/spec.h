@@ -166,9 +166,10 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("use_cache", self.use_cache,
         choice(group, "Whether the forward pass fills a key/value cache (auto: as transformers does)", kUseCacheNames));
   visit("freeze", self.freeze,
-        text(group, "Parameters that are not trained: those with one of these texts in their name", "TEXT,…"));
+        text(group, "Parameters that are not trained: those with one of these texts in their name (a,b or given twice)",
+             "TEXTS"));
   visit("train_only", self.train_only,
-        text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXT,…"));
+        text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
   visit("load", self.load,
         choice(group, "How weights get onto the card: built on the CPU, then Module.to", kLoadNames));
 
@@ -185,7 +186,10 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("image_tokens", self.image_tokens,
         whole(group, "Tokens per image, where they are known better than from its size", 1, 1 << 24));
   visit("padding", self.padding, text(group, "Batches hold padding, so the attention mask is built"));
-  visit("labels", self.labels, text(group, "The model gets labels and computes the loss itself"));
+  visit("labels", self.labels,
+        FieldInfo{.help = "The model gets labels and computes the loss itself",
+                  .group = group,
+                  .negated = "The model gets no labels; the loop computes the loss from the output"});
 }
 
 template <class Self, class Visit>
@@ -203,7 +207,10 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
                   .low = 0,
                   .high = 1e30});
   visit("zero_grad", self.zero_grad, choice(group, "Where the loop calls zero_grad", kZeroGradNames));
-  visit("set_to_none", self.set_to_none, text(group, "zero_grad frees gradients instead of filling them with zeros"));
+  visit("set_to_none", self.set_to_none,
+        FieldInfo{.help = "zero_grad frees gradients instead of filling them with zeros",
+                  .group = group,
+                  .negated = "zero_grad fills gradients with zeros instead of freeing them"});
   visit("checkpointing", self.checkpointing,
         choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
   visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));

@@ -23,7 +23,9 @@ std::string shorten_front(const std::string& text, std::size_t width) {
   return "…" + text.substr(at);
 }
 
-TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+TextTable::TextTable(std::vector<std::string> header, Align align) : align_(align) {
+  rows_.push_back(std::move(header));
+}
 
 void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
@@ -38,7 +40,8 @@ std::string TextTable::text(std::size_t indent) const {
     std::string line(indent, ' ');
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string padding(widths[i] - display_width(row[i]), ' ');
-      line += (i ? "  " + padding + row[i] : row[i] + padding);
+      const bool right = i > 0 && align_ == Align::numbers_right;
+      line += (i ? "  " : "") + (right ? padding + row[i] : row[i] + padding);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     result += line + "\n";

@@ -1,4 +1,4 @@
-// Columns for a terminal: first column left, others right.
+// Columns for a terminal: first column left, others right, or all left.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,13 +7,16 @@ namespace tidemark::io {
 
 class TextTable {
  public:
-  explicit TextTable(std::vector<std::string> header);
+  enum class Align { numbers_right, left };
+
+  explicit TextTable(std::vector<std::string> header, Align align = Align::numbers_right);
   void add(std::vector<std::string> row);
   /// Lines end in '\n'; each begins with `indent` spaces.
   std::string text(std::size_t indent = 0) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  Align align_;
 };
 
 /// Columns that the text takes in a terminal: UTF-8 sequences count as one.

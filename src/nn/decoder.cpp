@@ -9,8 +9,8 @@ void add_decoder_attention(Module& layer, const Decoder& c) {
   add_linear(m, "v_proj", c.hidden_size, c.num_key_value_heads * c.head_dim, c.qkv_bias);
   add_linear(m, "o_proj", c.num_attention_heads * c.head_dim, c.hidden_size, c.output_bias);
   if (c.qk_norm) {
-    add_rms_norm(m, "q_norm", c.head_dim);
-    add_rms_norm(m, "k_norm", c.head_dim);
+    add_norm(m, "q_norm", c.head_dim, c);
+    add_norm(m, "k_norm", c.head_dim, c);
   }
 }
 
@@ -22,18 +22,30 @@ void add_gated_mlp(Module& layer, const Decoder& c) {
   add_activation(m, "act_fn", c.hidden_act);
 }
 
+void add_norm(Module& parent, std::string_view name, std::int64_t features, const Decoder& c) {
+  if (c.gemma_norm)
+    add_gemma_rms_norm(parent, name, features);
+  else
+    add_rms_norm(parent, name, features);
+}
+
+void add_decoder_layer(Module& layer, const Decoder& c) {
+  add_decoder_attention(layer, c);
+  add_gated_mlp(layer, c);
+  add_norm(layer, "input_layernorm", c.hidden_size, c);
+  add_norm(layer, "post_attention_layernorm", c.hidden_size, c);
+}
+
 void add_decoder(Module& model, const Decoder& c) {
-  add_embedding(model, "embed_tokens", c.vocab_size, c.hidden_size);
+  if (c.scaled_embedding)
+    add_scaled_embedding(model, "embed_tokens", c.vocab_size, c.hidden_size);
+  else
+    add_embedding(model, "embed_tokens", c.vocab_size, c.hidden_size);
   Module& layers = model.add("layers");
-  for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) {
-    Module& layer = layers.add(std::to_string(i));
-    add_decoder_attention(layer, c);
-    add_gated_mlp(layer, c);
-    add_rms_norm(layer, "input_layernorm", c.hidden_size);
-    add_rms_norm(layer, "post_attention_layernorm", c.hidden_size);
-  }
-  add_rms_norm(model, "norm", c.hidden_size);
-  add_rotary(model, "rotary_emb", c.head_dim);
+  for (std::int64_t i = 0; i < c.num_hidden_layers; ++i)
+    (c.add_layer ? c.add_layer : add_decoder_layer)(layers.add(std::to_string(i)), c);
+  add_norm(model, "norm", c.hidden_size, c);
+  add_rotary(model, "rotary_emb", c.rotary_dim > 0 ? c.rotary_dim : c.head_dim);
 }
 
 Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
@@ -49,9 +61,10 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   Tensor value_states = heads("v_proj", "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer);
-  auto [attn_output, attn_weights] =
-      attention_interface({.kind = inputs.context.attention, .dropout = inputs.config.attention_dropout}, query_states,
-                          key_states, value_states, inputs.mask);
+  const AttentionCall call{.kind = inputs.context.attention,
+                           .dropout = inputs.config.attention_dropout,
+                           .softcap = inputs.config.attention_softcap};
+  auto [attn_output, attn_weights] = attention_interface(call, query_states, key_states, value_states, inputs.mask);
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   attn_output = m["o_proj"](attn_output);
   return {std::move(attn_output), std::move(attn_weights)};
@@ -78,23 +91,49 @@ Tensor decoder_layer(Module& m, Tensor input, const DecoderInputs& inputs, std::
   return hidden_states;
 }
 
+namespace {
+
+/// The masks of layers that see all and of layers that see a window.
+struct Masks {
+  Tensor full, sliding;
+};
+
+Masks create_masks(const Decoder& config, const Context& context, const Tensor& inputs_embeds,
+                   const Tensor& attention_mask) {
+  Masks masks;
+  if (config.full_attention) masks.full = create_causal_mask(context, inputs_embeds, attention_mask);
+  if (config.sliding_window)
+    masks.sliding = create_sliding_window_causal_mask(context, inputs_embeds, attention_mask, *config.sliding_window);
+  return masks;
+}
+
+bool is_sliding(const Decoder& config, std::size_t layer) {
+  if (!config.full_attention) return true;
+  return layer < config.sliding_layers.size() && config.sliding_layers[layer];
+}
+
+}  // namespace
+
 Tensor decoder_model(Module& m, const Decoder& config, const Context& context, Tensor input_ids, Tensor inputs_embeds,
                      const Tensor& attention_mask, DynamicCache& cache) {
   Run& run = attention_mask.run();
   const InModule scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
   const Tensor position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
-  DecoderInputs inputs{config, context, create_causal_mask(context, inputs_embeds, attention_mask), {}, nullptr};
+  const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
+  DecoderInputs inputs{config, context, {}, {}, nullptr, position_ids};
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
-  inputs.position_ids = position_ids;
-  if (cache.enabled) inputs.cache = &cache;
   Module& layers = m["layers"];
-  for (std::size_t i = 0; i < layers.children().size(); ++i)
-    hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                                     [&layer = layers[i], inputs, i](Tensor x) {
-                                       return decoder_layer(layer, std::move(x), inputs, i);
-                                     });
+  const auto call = config.layer ? config.layer : decoder_layer;
+  for (std::size_t i = 0; i < layers.children().size(); ++i) {
+    inputs.mask = is_sliding(config, i) ? masks.sliding : masks.full;
+    const auto index = static_cast<std::int64_t>(i);
+    inputs.cache = cache.enabled && !is_checkpointed(context, index) ? &cache : nullptr;
+    hidden_states = checkpoint_layer(
+        context, index, hidden_states,
+        [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); });
+  }
   hidden_states = m["norm"](hidden_states);
   return hidden_states;
 }

@@ -7,6 +7,8 @@
 
 namespace tidemark {
 
+struct DecoderInputs;
+
 /// B batch, S sequence, D hidden_size, H num_attention_heads, K num_key_value_heads, F intermediate_size.
 struct Decoder {
   std::int64_t vocab_size = 0, hidden_size = 0, intermediate_size = 0, num_hidden_layers = 0;
@@ -15,6 +17,19 @@ struct Decoder {
   bool qk_norm = false;  // over each head of queries and keys
   std::string hidden_act = "silu";
   double attention_dropout = 0;
+  bool gemma_norm = false;        // norms multiply by 1 + weight, in float32
+  bool scaled_embedding = false;  // the embedding is multiplied by a buffer
+  bool attention_softcap = false, logit_softcap = false;
+  std::int64_t rotary_dim = 0;  // of a head; 0: all of it
+
+  // Attention to a window: whether there are layers without one, and which have it (an empty list: all).
+  std::optional<std::int64_t> sliding_window = {};
+  bool full_attention = true;
+  std::vector<bool> sliding_layers = {};
+
+  // Of layers that are built in another way.
+  void (*add_layer)(Module& layer, const Decoder& config) = nullptr;
+  Tensor (*layer)(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t index) = nullptr;
 };
 
 /// What every layer of one forward pass is given.
@@ -27,8 +42,12 @@ struct DecoderInputs {
   Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
 };
 
+/// A norm of the decoder's kind.
+void add_norm(Module& parent, std::string_view name, std::int64_t features, const Decoder& config);
 void add_decoder_attention(Module& layer, const Decoder& config);
 void add_gated_mlp(Module& layer, const Decoder& config);
+/// self_attn, mlp, input_layernorm, post_attention_layernorm
+void add_decoder_layer(Module& layer, const Decoder& config);
 /// embed_tokens, layers, norm, rotary_emb.
 void add_decoder(Module& model, const Decoder& config);
 

@@ -12,7 +12,8 @@ Tensor linear_forward(Module& m, Tensor x) {
 Tensor embedding_forward(Module& m, Tensor indices) { return embedding(m("weight"), std::move(indices)); }
 
 Tensor layer_norm_forward(Module& m, Tensor x) {
-  return layer_norm(std::move(x), m("weight"), m("bias"));
+  const bool affine = m.has_parameter("weight");
+  return layer_norm(std::move(x), affine ? m("weight") : Tensor(), affine ? m("bias") : Tensor());
 }
 
 /// transformers: models/llama/modeling_llama.py, LlamaRMSNorm.forward
@@ -23,6 +24,24 @@ Tensor rms_norm_forward(Module& m, Tensor x) {
   const Tensor variance = mean(pow2(hidden_states), -1, true);
   hidden_states = mul(hidden_states, rsqrt(add_scalar(variance)));
   return mul(m("weight"), to(hidden_states, input_dtype));
+}
+
+/// transformers: models/gemma/modeling_gemma.py, GemmaRMSNorm.forward
+Tensor gemma_rms_norm_forward(Module& m, Tensor x) {
+  const Tensor hidden = std::move(x);
+  Tensor output;
+  {
+    const Tensor upcast = to(hidden, Dtype::f32);
+    output = mul(upcast, rsqrt(add_scalar(mean(pow2(upcast), -1, true))));
+  }
+  output = mul(output, add_scalar(to(m("weight"), Dtype::f32)));
+  return to(output, hidden.dtype());
+}
+
+/// transformers: models/gemma/modeling_gemma.py, GemmaTextScaledWordEmbedding.forward
+Tensor scaled_embedding_forward(Module& m, Tensor indices) {
+  const Tensor embedded = embedding(m("weight"), std::move(indices));
+  return mul(embedded, to(m("embed_scale"), m("weight").dtype()));
 }
 
 Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.training ? m.probability : 0); }
@@ -87,8 +106,18 @@ Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t feature
   return parent.add(name, rms_norm_forward).parameter("weight", {features});
 }
 
-Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features) {
-  return parent.add(name, layer_norm_forward).parameter("weight", {features}).parameter("bias", {features});
+Module& add_gemma_rms_norm(Module& parent, std::string_view name, std::int64_t features) {
+  return parent.add(name, gemma_rms_norm_forward).parameter("weight", {features});
+}
+
+Module& add_scaled_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features) {
+  Module& m = parent.add(name, scaled_embedding_forward).parameter("weight", {entries, features});
+  return m.buffer("embed_scale", {}, m.dtype);
+}
+
+Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine) {
+  Module& m = parent.add(name, layer_norm_forward);
+  return affine ? m.parameter("weight", {features}).parameter("bias", {features}) : m;
 }
 
 Module& add_conv1d(Module& parent, std::string_view name, std::int64_t in, std::int64_t out) {
@@ -108,9 +137,9 @@ Module& add_activation(Module& parent, std::string_view name, std::string_view a
 }
 
 std::optional<LinearShape> linear_shape(const Module& module) {
-  if (module.forward != linear_forward) return {};
+  if (module.forward != linear_forward && module.forward != conv1d_forward) return {};
   const Dims& sizes = module.get("weight").sizes;
-  return LinearShape{sizes[1], sizes[0]};
+  return module.forward == linear_forward ? LinearShape{sizes[1], sizes[0]} : LinearShape{sizes[0], sizes[1]};
 }
 
 }  // namespace tidemark

@@ -69,7 +69,7 @@ Tensor Module::operator()(Tensor x) {
 }
 
 void Module::to_device(Run& run) {
-  number_ = run.name_module(full_name_.empty() ? "-" : full_name_);
+  number_ = run.name_module(full_name_.empty() ? class_name : full_name_);
   for (const std::unique_ptr<Module>& child : children_) child->to_device(run);
   const InModule scope(run, *this);
   for (const bool buffers : {false, true}) {

@@ -48,6 +48,7 @@ class Module {
   /// module(x): the arguments live until it returns, as Python's argument tuple does.
   Tensor operator()(Tensor x);
 
+  /// "" for the root, which reports call by `class_name`.
   const std::string& full_name() const { return full_name_; }
   std::string_view name() const;
   std::vector<std::unique_ptr<Module>>& children() { return children_; }
@@ -58,7 +59,8 @@ class Module {
   void to_device(Run& run);
 
   Forward forward;
-  Dtype dtype = Dtype::f32;  // of its parameters; children begin with their parent's
+  std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"
+  Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
   double probability = 0;  // of a dropout
   bool output_requires_grad = false;  // a forward hook: output.requires_grad_(True)

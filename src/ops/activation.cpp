@@ -8,7 +8,6 @@ namespace {
 Tensor keeps_input(const char* name, const char* backward_name, Tensor x) {
   const Op op(x, name);
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = empty_like(x);
   return record(std::move(y), {std::move(x)},
                 {.name = backward_name, .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {

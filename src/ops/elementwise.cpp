@@ -56,7 +56,6 @@ Tensor sub(Tensor a, Tensor b) {
 Tensor mul(Tensor a, Tensor b) {
   const Op op(a, "aten::mul");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  save_before_running(a.run(), saved);
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -71,7 +70,6 @@ Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
   Tensors saved{needs_grad(b) ? a : Tensor(), b};
-  save_before_running(a.run(), saved);
   const Dtype type = result_type(a, b);
   Tensor y = result_of(a, b, is_floating(type) ? type : Dtype::f32);
   return record(std::move(y), {std::move(a), std::move(b)},
@@ -120,7 +118,6 @@ Tensor pow3(Tensor x) {
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = unary("aten::pow", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "PowBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -148,7 +145,6 @@ Tensor rsqrt(Tensor x) {
 
 Tensor cos(Tensor x) {
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = unary("aten::cos", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "CosBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -160,7 +156,6 @@ Tensor cos(Tensor x) {
 
 Tensor sin(Tensor x) {
   Tensors saved{x};
-  save_before_running(x.run(), saved);
   Tensor y = unary("aten::sin", x);
   return record(std::move(y), {std::move(x)},
                 {.name = "SinBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -184,6 +179,16 @@ Tensor sigmoid(Tensor x) {
   return record(std::move(y), {std::move(x)},
                 {.name = "SigmoidBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    return {empty_like(call.gradient())};
+                 }});
+}
+
+Tensor exp(Tensor x) {
+  x = autocast_f32(std::move(x));
+  Tensor y = unary("aten::exp", x);
+  Tensors saved{alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "ExpBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {mul(call.gradient(), call.saved[0])};
                  }});
 }
 

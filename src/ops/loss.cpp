@@ -4,8 +4,9 @@
 namespace tidemark {
 namespace {
 
-/// With the dtype of its input as an argument, so that autocast leaves it alone.
+/// In the type of its input, under autocast too: cross_entropy_loss says so, and nll_loss is what casts.
 Tensor log_softmax(Tensor x) {
+  const Tensor in_order = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
   Tensor y = empty(x.run(), x.sizes(), x.dtype());
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},
@@ -16,9 +17,9 @@ Tensor log_softmax(Tensor x) {
 
 /// Keeps the log-probabilities, the labels and the total weight.
 Tensor nll_loss(Tensor log_probabilities, Tensor labels) {
+  Run& run = log_probabilities.run();
   const Tensor argument = log_probabilities;
   log_probabilities = autocast_f32(std::move(log_probabilities));
-  Run& run = log_probabilities.run();
   Tensor loss = empty(run, Dims{}, log_probabilities.dtype());
   Tensor total_weight = empty(run, Dims{}, log_probabilities.dtype());
   Tensors saved{log_probabilities, std::move(labels), std::move(total_weight)};

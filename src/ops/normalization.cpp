@@ -21,7 +21,7 @@ Tensors layer_norm_backward(Backward& call) {
   Tensor beta = call.needs(2) ? empty_like(weight) : Tensor();
   const Tensor gradient = contiguous(call.gradient());
   if (gamma || beta) {
-    const std::int64_t columns = weight.elements(), rows = x.elements() / columns;
+    const std::int64_t columns = x.size(-1), rows = x.elements() / columns;
     const Tensor gamma_blocks = gamma ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
     const Tensor beta_blocks = beta ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
     if (gamma_blocks) gamma = plain_sum(gamma_blocks, Dims{1, 0}, false, weight.dtype());

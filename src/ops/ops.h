@@ -125,6 +125,20 @@ Tensor embedding(Tensor weight, Tensor indices);
 Tensor cross_entropy(Tensor logits, Tensor labels);
 
 // convolution.cpp
+/// A patch embedding: x (N, C, …), weight (D, C, kernel…) -> (N, D, …), the stride being the kernel.
+Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias = {});
+
+// indexing.cpp
+/// x with its elements under the mask (broadcast to x) taken from `source`, all of it.
+Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
+/// list(x): one view per element of the first dimension.
+Tensors unbind(Tensor x);
+/// x[rows, columns]: x (B, S, D), as many rows as columns (N) -> (N, D)
+Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
+/// x.argmax(dim=-1)
+Tensor argmax(Tensor x);
+/// mask.sum() of booleans.
+Tensor count_true(Tensor mask);
 
 // autocast: torch/csrc/autograd/autocast, at::autocast::cached_cast
 Tensor autocast_low(Tensor x);

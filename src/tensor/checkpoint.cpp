@@ -11,7 +11,7 @@ namespace {
 class SecondForward {
  public:
   SecondForward(Run& run, const CheckpointFrame& frame)
-      : run_(run), grad_(run.grad_enabled, true), autocast_(run.autocast.enabled, frame.autocast), op_(run.op, "-") {
+      : run_(run), grad_(run.grad_enabled, true), autocast_(run.autocast.enabled, frame.autocast) {
     run.autocast.dtype = frame.autocast_dtype;
   }
   ~SecondForward() { run_.autocast.weights.clear(); }
@@ -19,7 +19,6 @@ class SecondForward {
  private:
   Run& run_;
   Setting<bool> grad_, autocast_;
-  Setting<const char*> op_;
 };
 
 Ref<CheckpointFrame> make_frame(const Run& run) {
@@ -32,13 +31,24 @@ Ref<CheckpointFrame> make_frame(const Run& run) {
 void recompute(Run& run, CheckpointFrame& frame) {
   frame.values.resize(frame.wanted.size());
   frame.recomputing = true;
+  frame.first = run.beginning.number;
   const SecondForward state(run, frame);
   const Setting<CheckpointFrame*> current(run.checkpoint, &frame);
   try {
     frame.block();
   } catch (const StopRecomputation&) {
   }
+  for (Ref<Storage>& workspace : run.matmul_workspaces)  // of a product that was not run
+    if (workspace && workspace->id == kNoBytes) workspace.reset();
   frame.recomputed = true;
+}
+
+/// See Note [Where recomputation stops].
+void note_last(const Run& run, CheckpointFrame& frame, const Tensor& tensor) {
+  const bool is_input = tensor.impl().storage->record < run.beginning.entry;
+  const std::uint32_t operation = run.beginning.number - frame.first;
+  frame.last_saves_inputs = is_input && (frame.last_saves_inputs || operation != frame.last);
+  frame.last = operation;
 }
 
 /// CheckpointFunction.backward: a backward pass within the backward pass.
@@ -65,6 +75,7 @@ Tensor checkpoint(Run& run, std::function<Tensor()> block) {
   if (!run.grad_enabled) return block();
   const Ref<CheckpointFrame> frame = make_frame(run);
   frame->block = std::move(block);
+  frame->first = run.beginning.number;
   const Setting<CheckpointFrame*> current(run.checkpoint, frame.get());
   return frame->block();
 }
@@ -87,6 +98,7 @@ Tensor checkpoint_reentrant(Run& run, std::function<Tensor(Tensor)> function, Te
 Saved save_in(CheckpointFrame& frame, Tensor tensor) {
   if (!frame.recomputing) {
     frame.wanted.push_back(true);
+    note_last(tensor.run(), frame, tensor);
     return Saved(Ref<CheckpointFrame>(&frame), static_cast<std::int32_t>(frame.wanted.size() - 1));
   }
   const auto place = static_cast<std::size_t>(frame.made_again++);

@@ -20,6 +20,13 @@ struct CheckpointFrame {
   std::vector<Tensor> values;   // by place, from the second forward until used
   std::int32_t made_again = 0;
   bool recomputing = false, recomputed = false;
+
+  /// Note [Where recomputation stops].  It ends by an exception when the last tensor has been saved.  An operation saves
+  /// its inputs before it runs, so if those are the last, its result is never allocated: the operation where that
+  /// happened in the first forward gets no memory in the second.  Operations are counted from the block's beginning.
+  bool is_complete(std::uint32_t beginning) const { return recomputing && last_saves_inputs && beginning == first + last; }
+  std::uint32_t first = 0, last = 0;
+  bool last_saves_inputs = false;
   static void destroy(CheckpointFrame* frame) { delete frame; }
 };
 

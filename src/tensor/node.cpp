@@ -72,16 +72,6 @@ void Node::destroy(Node* node) {
 
 bool needs_grad(const Tensor& tensor) { return tensor && tensor.requires_grad() && tensor.run().grad_enabled; }
 
-void save_before_running(Run& run, const Tensors& inputs) {
-  CheckpointFrame* frame = run.checkpoint;
-  if (!frame || !frame->recomputing || !run.grad_enabled) return;
-  std::size_t count = 0;
-  for (const Tensor& input : inputs) count += input ? 1 : 0;
-  if (count == 0 || static_cast<std::size_t>(frame->made_again) + count < frame->wanted.size()) return;
-  for (const Tensor& input : inputs)
-    if (input) save_in(*frame, input);
-}
-
 Tensor record(Tensor output, Tensors inputs, Record what) {
   Run& run = output.run();
   if (!run.grad_enabled) return output;

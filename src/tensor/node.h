@@ -87,10 +87,6 @@ struct Record {
 /// Whether an operation on `tensor` would keep something for its gradient.
 bool needs_grad(const Tensor& tensor);
 
-/// An operation saves its inputs before it runs, its outputs after.  To be called before it allocates: the second forward
-/// of a checkpoint ends here, when these are the last that it has to make again.  Throws StopRecomputation.
-void save_before_running(Run& run, const Tensors& inputs);
-
 /// Ties `output` to `inputs`, when any of them needs a gradient and gradients are on; lets go of all else.
 Tensor record(Tensor output, Tensors inputs, Record what);
 void record(Tensors& outputs, Tensors inputs, Record what);

@@ -21,7 +21,8 @@ std::uint32_t Run::name_module(std::string name) {
 
 AllocationId Run::request(std::int64_t bytes) {
   const AllocationId id = allocator_.alloc(bytes, 0);
-  if (id == kOutOfMemory) throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message()};
+  if (id == kOutOfMemory) 
+    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module])};
   return id;
 }
 
@@ -45,6 +46,7 @@ void Run::note_free(std::uint32_t entry) {
 Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
+  if (checkpoint && checkpoint->is_complete(beginning.number)) return storage;
   storage->id = request(bytes);
   if (storage->id == kNoBytes) return storage;
   storage->record = static_cast<std::uint32_t>(ledger_.size());
@@ -78,8 +80,9 @@ void Run::repeat(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
     const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
     if (history_[i] > 0) {
-      const LedgerEntry twin = ledger_[entry];
+      LedgerEntry twin = ledger_[entry];
       repeated_[entry] = {request(twin.requested_bytes), static_cast<std::uint32_t>(ledger_.size())};
+      twin.bytes = allocator_.block_bytes(repeated_[entry].first);
       note_allocation(twin);
     } else {
       allocator_.free(repeated_[entry].first);

@@ -16,7 +16,13 @@ namespace tidemark {
 /// The device is full: where a real program would raise torch.OutOfMemoryError.  An outcome, caught by the estimate.
 struct DeviceOutOfMemory {
   std::int64_t requested_bytes = 0;
-  std::string message;
+  std::string message, where;  // PyTorch's text; operation and module
+};
+
+/// How far the program has come: a step (from 1; 0 before the first), and a part of it as its loop numbers them.
+struct Stage {
+  std::int64_t step = 0;
+  int part = 0;
 };
 
 enum class Category : std::uint8_t { parameters, gradients, optimizer_state, activations, workspace, other };
@@ -59,6 +65,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  const RunConfig& config() const { return config_; }
   const Card& card() const { return config_.card; }
   const Versions& versions() const { return config_.versions; }
   CachingAllocator& allocator() { return allocator_; }
@@ -84,6 +91,7 @@ class Run {
   Category category_of(const Storage& storage) const { return ledger_[storage.record].category; }
 
   // What the program is doing now.
+  Stage stage;
   std::uint32_t module = 0;
   const char* op = "-";
   Category category = Category::activations;  // of what is allocated now
@@ -91,6 +99,12 @@ class Run {
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;
   CheckpointFrame* checkpoint = nullptr;  // the block whose saved tensors are being left out, or made again
+  /// Where the running operation began: how many beginnings there were, and the ledger's next entry then.  An operation
+  /// begins anew behind one that it is made of.
+  struct Beginning {
+    std::uint32_t number = 0, depth = 0;
+    std::size_t entry = 0;
+  } beginning;
   std::uint64_t next_sequence = 0;
   std::uint32_t passes = 0;  // backward passes so far
   Ref<Storage> matmul_workspaces[2];  // of the program's thread and of autograd's
@@ -121,13 +135,23 @@ class Op {
  public:
   Op(Run& run, const char* name) : run_(run), before_(run.op) {
     if (before_[0] == '-') run.op = name;
+    ++run.beginning.depth;
+    begin();
   }
   Op(const Tensor& of, const char* name) : Op(of.run(), name) {}
-  ~Op() { run_.op = before_; }
+  ~Op() {
+    run_.op = before_;
+    if (--run_.beginning.depth > 0) begin();
+  }
   Op(const Op&) = delete;
   Op& operator=(const Op&) = delete;
 
  private:
+  void begin() {
+    ++run_.beginning.number;
+    run_.beginning.entry = run_.ledger().size();
+  }
+
   Run& run_;
   const char* before_;
 };

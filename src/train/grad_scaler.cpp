@@ -20,15 +20,20 @@ Tensor GradScaler::scale(Tensor loss) {
   return mul(std::move(loss), scale_);
 }
 
+/// _unscale_grads_: works on copies of both (_MultiDeviceReplicator.get), and keeps that of found_inf.
+void GradScaler::unscale_gradients(const Tensor& found_inf, const Tensor& inv_scale) {
+  found_inf_ = fresh("aten::to", found_inf);
+  const Tensor inv_scale_copy = fresh("aten::to", inv_scale);
+}
+
 void GradScaler::unscale(Optimizer& optimizer) {
   if (!enabled_) return;
   Run& run = optimizer.run();
   const Setting<Category> category(run.category, Category::other);
-  const NoGrad no_grad(run);
   Tensor inv_scale = to(scale_, Dtype::f64);  // the reciprocal is taken in float64
   inv_scale = fresh("aten::reciprocal", inv_scale);
   inv_scale = to(inv_scale, Dtype::f32);
-  found_inf_ = full(run, Dtype::f32);
+  unscale_gradients(full(run, Dtype::f32), inv_scale);
 }
 
 void GradScaler::step(Optimizer& optimizer) {
@@ -44,7 +49,7 @@ void GradScaler::step(Optimizer& optimizer) {
     const Setting<Category> category(run.category, Category::other);
     if (!unscaled) {  // _check_inf_per_device
       const Tensor dummy_inv_scale = full(run, Dtype::f32);
-      found_inf_ = full(run, Dtype::f32);
+      unscale_gradients(full(run, Dtype::f32), dummy_inv_scale);
     }
     found_inf = fresh("aten::add", found_inf_);  // sum([found_inf]) begins with 0 + found_inf
     if (!unscaled) grad_scale = fresh("aten::mul", scale_);

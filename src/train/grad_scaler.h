@@ -15,6 +15,8 @@ class GradScaler {
   void update();
 
  private:
+  void unscale_gradients(const Tensor& found_inf, const Tensor& inv_scale);
+
   bool enabled_;
   Tensor scale_, growth_tracker_;
   Tensor found_inf_;  // from unscale_ to update

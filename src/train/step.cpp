@@ -14,10 +14,11 @@ Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
     return dims ? to_device(run, *dims, dtype) : Tensor();
   };
   Batch batch;
+  if (sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
   batch.input_ids = load(sizes.input_ids, Dtype::int64);
   batch.attention_mask = load(sizes.attention_mask, Dtype::int64);
   batch.labels = load(sizes.labels, Dtype::int64);
-  batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
+  if (!sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
   return batch;
 }
 
@@ -36,17 +37,38 @@ Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& op
 
 class Loop {
  public:
-  Loop(Optimizer& optimizer, const StepOptions& options)
-      : optimizer_(optimizer), options_(options), scaler_(options.grad_scaler) {}
+  Loop(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options)
+      : run_(run), model_(model), sizes_(sizes), optimizer_(optimizer), options_(options), scaler_(options.grad_scaler) {}
+
+  template <class PhaseEnds>
+  void step(PhaseEnds&& phase_ends) {
+    zero_grad_at(ZeroGradPlace::before_forward);
+    for (std::int64_t micro = 0; micro < options_.grad_accumulation; ++micro) {
+      begin(StepPhase::forward);
+      Batch batch = load_batch(run_, sizes_, options_.pixel_dtype);
+      Tensor loss = forward(run_, model_, batch, options_);
+      phase_ends(StepPhase::forward);
+      if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
+      begin(StepPhase::backward);
+      backward(scaler_.scale(loss));
+      phase_ends(StepPhase::backward);
+      loss.reset();
+      batch = {};
+    }
+    begin(StepPhase::optimizer);
+    optimizer_step();
+    zero_grad_at(ZeroGradPlace::after_step);
+    phase_ends(StepPhase::optimizer);
+  }
+
+ private:
+  void begin(StepPhase phase) { run_.stage.part = static_cast<int>(phase); }
 
   void zero_grad_at(ZeroGradPlace place) {
     if (options_.zero_grad == place) zero_grad(optimizer_, options_.set_to_none);
   }
 
-  /// scaler.scale(loss).backward()
-  void backward(Tensor loss) { tidemark::backward(scaler_.scale(loss)); }
-
-  void step() {
+  void optimizer_step() {
     if (options_.max_grad_norm) {
       scaler_.unscale(optimizer_);
       clip_grad_norm(optimizer_);
@@ -55,7 +77,9 @@ class Loop {
     scaler_.update();
   }
 
- private:
+  Run& run_;
+  Model& model_;
+  const BatchSizes& sizes_;
   Optimizer& optimizer_;
   const StepOptions& options_;
   GradScaler scaler_;
@@ -63,24 +87,33 @@ class Loop {
 
 }  // namespace
 
+/// Note [Steps that repeat]
+/// The first step makes the optimizer's state, the second finds it there.  When the second leaves nothing behind and
+/// frees nothing older, the third begins with the same live tensors as the second and asks for the same memory in the
+/// same order, whatever the allocator then does with it: its requests are repeated without making tensors again.
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer) {
-  Loop loop(optimizer, options);
+  Loop loop(run, model, sizes, optimizer, options);
+  std::vector<std::pair<StepPhase, std::size_t>> second;  // its phases, and the event with which each ends
+  std::size_t begin = 0;
+  bool repeats = false;
   for (std::int64_t step = 1; step <= options.steps; ++step) {
-    loop.zero_grad_at(ZeroGradPlace::before_forward);
-    for (std::int64_t micro = 0; micro < options.grad_accumulation; ++micro) {
-      Batch batch = load_batch(run, sizes, options.pixel_dtype);
-      Tensor loss = forward(run, model, batch, options);
-      observer(step, StepPhase::forward);
-      if (micro == 0) loop.zero_grad_at(ZeroGradPlace::before_backward);
-      loop.backward(loss);
-      observer(step, StepPhase::backward);
-      loss.reset();
-      batch = {};
+    run.stage.step = step;
+    if (step == 2) begin = run.history().size();
+    if (repeats) {
+      for (std::size_t from = begin; const auto& [phase, end] : second) {
+        run.stage.part = static_cast<int>(phase);
+        run.repeat(from, end);
+        observer(step, phase);
+        from = end;
+      }
+      continue;
     }
-    loop.step();
-    loop.zero_grad_at(ZeroGradPlace::after_step);
-    observer(step, StepPhase::optimizer);
+    loop.step([&](StepPhase phase) {
+      if (step == 2) second.emplace_back(phase, run.history().size());
+      observer(step, phase);
+    });
+    repeats = step == 2 && options.repeat_steps && run.is_closed(begin, run.history().size());
   }
 }
 

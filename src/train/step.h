@@ -21,6 +21,7 @@ struct StepOptions {
   bool autocast = false, grad_scaler = false;
   Dtype autocast_dtype = Dtype::bf16;
   Dtype pixel_dtype = Dtype::bf16;
+  bool repeat_steps = true;  // false: simulate every step (Note [Steps that repeat])
 };
 
 /// Told when a phase of a step (from 1) is over.

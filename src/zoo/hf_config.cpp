@@ -1,6 +1,29 @@
 #include "zoo/hf_config.h"
 
+#include "base/error.h"
+
 namespace tidemark {
+
+/// transformers: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS and dynamic_rope_update (5.17.0)
+double RopeConfig::rotated() const {
+  double share = partial_rotary_factor;
+  for (const Value* map : {&rope_scaling, &rope_parameters}) {
+    for (const char* key : {"rope_type", "type"}) {
+      const Value* type = map->find(key);
+      if (!type || !type->as_text()) continue;
+      const std::string& name = *type->as_text();
+      refuse(name != "default" && name != "linear" && name != "llama3" && name != "yarn", key, name);
+    }
+    if (const Value* factor = map->find("partial_rotary_factor")) share = to_real(*factor, {"config.json", {}});
+  }
+  return share;
+}
+
+void refuse(bool is, std::string_view key, std::string_view value) {
+  if (is)
+    throw Error(Errc::unsupported, std::string(key) + " = " + std::string(value) + " is not simulated",
+                "config.json: " + std::string(key));
+}
 
 /// transformers: configuration_utils.PreTrainedConfig (5.17.0), and keys that older versions wrote.
 KeyNames harmless_config_keys() {

@@ -10,6 +10,23 @@ inline constexpr FieldInfo kLayers{.low = 0, .high = 1 << 12};
 inline constexpr FieldInfo kProbability{.low = 0, .high = 1};
 inline constexpr FieldInfo kAny{};
 
+/// How positions are rotated: `rope_parameters`, or `rope_scaling` and `rope_theta` of older files.
+struct RopeConfig {
+  Value rope_parameters, rope_scaling;
+  double partial_rotary_factor = 1;
+
+  template <class Self, class Visit>
+  static void visit_fields(Self& c, Visit&& visit) {
+    visit("rope_parameters", c.rope_parameters, kAny);
+    visit("rope_scaling", c.rope_scaling, kAny);
+  }
+  /// The share of a head that is rotated.  Throws Error{unsupported} for types whose buffers change while training.
+  double rotated() const;
+};
+
+/// Throws Error{unsupported} when `is`, naming the key.
+void refuse(bool is, std::string_view key, std::string_view value);
+
 /// Keys of transformers' PreTrainedConfig that do not change memory in training.
 KeyNames harmless_config_keys();
 

@@ -7,7 +7,16 @@ namespace tidemark {
 namespace {
 
 const ModelEntry kEntries[] = {
-    {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama},
+    {"clip", "CLIP: images and captions", {"contrastive"}, make_clip},
+    {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
+    {"gemma", "Gemma 1", {"causal_lm"}, make_gemma},
+    {"gpt2", "GPT-2", {"causal_lm"}, make_gpt2},
+    {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama, llama_decoder},
+    {"llava", "LLaVA: a vision tower, a projector and a language model", {"image_text_to_text"}, make_llava},
+    {"mistral", "Mistral, with or without a window", {"causal_lm"}, make_mistral},
+    {"qwen2", "Qwen 2 and 2.5", {"causal_lm"}, make_qwen2},
+    {"qwen3", "Qwen 3", {"causal_lm"}, make_qwen3},
+    {"vit", "Vision transformer", {"image_classification"}, make_vit},
 };
 
 }  // namespace

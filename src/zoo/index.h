@@ -4,6 +4,19 @@
 
 namespace tidemark {
 
+std::unique_ptr<Model> make_clip(const ModelRequest& request);
+std::unique_ptr<Model> make_gemma(const ModelRequest& request);
+std::unique_ptr<Model> make_gpt2(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
+std::unique_ptr<Model> make_llava(const ModelRequest& request);
+std::unique_ptr<Model> make_mistral(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen2(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen3(const ModelRequest& request);
+std::unique_ptr<Model> make_siglip(const ModelRequest& request);
+std::unique_ptr<Model> make_vit(const ModelRequest& request);
+
+Decoder llama_decoder(const Value& config);
+VisionTower clip_vision_tower(const Value& config);
+VisionTower siglip_vision_tower(const Value& config);
 
 }  // namespace tidemark

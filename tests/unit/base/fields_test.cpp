@@ -109,6 +109,13 @@ TEST(Fields, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(Value::List{}), "c.json: expected a map, found a list");
 }
 
+TEST(Fields, SaysWhereAPartOfAFileStands) {
+  Config config;
+  const auto error = error_of([&] { read_fields(Value::Map{{"width", 0}}, config, {"c.json", "text_config"}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->where(), "c.json: text_config.width");
+}
+
 TEST(Fields, PassesOverHarmlessKeysOfEachLevel) {
   Config config;
   const Value value = Value::Map{{"adapter", Value::Map{{"inference_mode", true}, {"_x", 1}}}};

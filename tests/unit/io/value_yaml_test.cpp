@@ -10,7 +10,7 @@ namespace {
 TEST(ValueYaml, ReadsTheCoreSchema) {
   const Value value = value_from_yaml(
       "a: 1\nb: -0.5\nc: 1e-4\nd: true\ne: ~\nf: yes\ng: '1'\nh: 0x10\ni: [x, 2]\nj: {k: null}\nl: 80GiB\nm: "
-      "2.11.0\nn: -\n",
+      "2.11.0\nn:\n- \n",
       "x");
   EXPECT_EQ(value, Value(Value::Map{{"a", 1},
                                     {"b", -0.5},

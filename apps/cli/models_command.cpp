@@ -1,0 +1,51 @@
+// tidemark models and tidemark ops: what `predict` knows.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "commands.h"
+#include "estimate/predict.h"
+#include "io/text_table.h"
+#include "io/value_json.h"
+
+namespace tidemark::cli {
+namespace {
+
+void add_list(CLI::App& app, ListOptions& options, const char* name, const char* what) {
+  app.add_subcommand(name, what)->add_flag("--json", options.json, "As JSON");
+}
+
+}  // namespace
+
+void add_models(CLI::App& app, ListOptions& options) {
+  add_list(app, options, "models", "List the models that predict knows, by the model_type of their config.json.");
+}
+
+int models(const ListOptions& options) {
+  Value::List list;
+  io::TextTable table({"model_type", "heads", "what"}, io::TextTable::Align::left);
+  for (const ModelInfo& model : known_models()) {
+    Value::List heads(model.heads.begin(), model.heads.end());
+    list.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary}, {"heads", heads}});
+    table.add({model.model_type, fmt::format("{}", fmt::join(model.heads, ", ")), model.summary});
+  }
+  fmt::print("{}", options.json ? io::value_to_json(list) : table.text());
+  return 0;
+}
+
+void add_ops(CLI::App& app, ListOptions& options) {
+  add_list(app, options, "ops", "List the operations that predict simulates, and what each mirrors in PyTorch.");
+}
+
+int ops(const ListOptions& options) {
+  Value::List list;
+  io::TextTable table({"operation", "mirrors"}, io::TextTable::Align::left);
+  for (const OpInfo& op : known_ops()) {
+    list.push_back(Value::Map{{"name", op.name}, {"mirrors", op.mirrors}});
+    table.add({op.name, op.mirrors});
+  }
+  fmt::print("{}", options.json ? io::value_to_json(list) : table.text());
+  return 0;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,84 @@
+// tidemark predict: the memory of a training from its model's config.json alone.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "base/error.h"
+#include "card_choice.h"
+#include "commands.h"
+#include "estimate/predict.h"
+#include "files.h"
+#include "resources.h"
+
+namespace tidemark::cli {
+namespace {
+
+// Lines go straight to the file: a long run has millions.
+class EventFile {
+ public:
+  explicit EventFile(const std::string& path) : path_(path) {
+    if (path.empty()) return;
+    file_.open(path, std::ios::binary);
+    if (!file_) fail();
+  }
+
+  PredictOptions options() {
+    if (path_.empty()) return {};
+    return {.on_event = [this](std::string_view line) { file_ << line << '\n'; }};
+  }
+
+  void finish() {
+    if (!path_.empty() && !file_.flush()) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(Errc::io, "cannot write: " + std::generic_category().message(errno), path_);
+  }
+
+  std::string path_;
+  std::ofstream file_;
+};
+
+}  // namespace
+
+Report predicted(const SpecOptions& options, const std::string& events) {
+  const Asked asked = read_asked(options);
+  const Card card = choose_card(asked.spec.gpu, asked.spec.memory, find_resources().data);
+  EventFile file(events);
+  Report report = predict(asked.spec, asked.model_config, card, file.options());
+  file.finish();
+  report.versions.emplace("tidemark", version_text());
+  return report;
+}
+
+void add_predict(CLI::App& app, PredictCommandOptions& options) {
+  CLI::App* command = app.add_subcommand("predict", "Predict the memory of a training from a model's config.json.");
+  command->footer(
+      "Examples:\n  tidemark predict config.json --batch 16 --seq 1024 --gpu h100-80gb\n"
+      "  tidemark predict llava-1.5-7b/ --images 1 --freeze vision_tower --gpu h100-80gb\n"
+      "  tidemark predict --spec training.yaml --batch 32 --json report.json");
+  add_spec_options(*command, options.spec);
+  const auto text = [&](const char* name, std::string& value, const char* what) {
+    command->add_option(name, value, what)->type_name("PATH")->group("Output");
+  };
+  text("--json", options.files.json, "Write the report as JSON (- is stdout)");
+  text("--html", options.files.html, "Write the report as one HTML file");
+  text("--csv", options.files.csv, "Write the report as CSV (- is stdout)");
+  text("--events", options.events, "Write a line per allocation and free, for `tidemark diff`");
+  command->add_flag("--quiet", options.quiet, "Print the verdict line alone")->group("Output");
+}
+
+int predict(const PredictCommandOptions& options) {
+  check_report_files(options.files);
+  require_writable(options.events, "--events");
+  const Report report = predicted(options.spec, options.events);
+  write_report_files(report, options.files);
+  print_report(report, options.files, options.quiet);
+  return report.fits == true ? 0 : 1;
+}
+
+}  // namespace tidemark::cli

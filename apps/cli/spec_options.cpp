@@ -1,0 +1,135 @@
+#include "spec_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "files.h"
+#include "io/hf_config.h"
+#include "io/spec_yaml.h"
+
+namespace tidemark::cli {
+namespace {
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// "Samples per step and GPU [1]"; what is empty at first, or what the text itself explains, is not repeated.
+std::string help_of(const FieldDescription& field) {
+  const std::string* text = field.initial.as_text();
+  const bool has_default = text ? !text->empty() : field.initial.as_integer() || field.initial.as_real();
+  return has_default ? fmt::format("{} [{}]", field.info.help, text ? *text : field.initial.quoted())
+                     : std::string(field.info.help);
+}
+
+class Adder {
+ public:
+  Adder(CLI::App& command, Value& said) : command_(command), said_(said) {}
+
+  void add(const std::vector<FieldDescription>& fields, const std::string& prefix, const std::string& parent) {
+    for (const FieldDescription& field : fields) {
+      const std::string option = prefix + with_dashes(field.name);
+      if (field.kind == FieldKind::any) continue;  // the model is an argument, not an option
+      if (field.kind == FieldKind::map) {
+        flag(field, "--" + option, Value::Map(), parent, field.info.group, field.info.help);
+        add(field.fields, option + "-", field.name);
+      } else if (field.kind == FieldKind::boolean) {
+        // The help shows the one that changes something; the other is for changing a spec file back.
+        const bool initial = *field.initial.as_bool();
+        flag(field, "--" + option, true, parent, initial ? "" : field.info.group, field.info.help);
+        flag(field, "--no-" + option, false, parent, initial ? field.info.group : "", field.info.negated);
+      } else {
+        value(field, "--" + option, parent);
+      }
+    }
+  }
+
+ private:
+  static void say(Value& said, const std::string& parent, const std::string& key, Value value) {
+    Value change = Value::Map();
+    if (parent.empty()) {
+      change.set(key, std::move(value));
+    } else {
+      Value inner = Value::Map();
+      inner.set(key, std::move(value));
+      change.set(parent, std::move(inner));
+    }
+    said = merged(std::move(said), change);
+  }
+
+  void flag(const FieldDescription& field, const std::string& option, Value value, const std::string& parent,
+            std::string_view group, std::string_view help) {
+    const auto set = [&said = said_, parent, key = field.name, value] { say(said, parent, key, value); };
+    command_.add_flag_callback(option, set, std::string(help))->group(std::string(group));
+  }
+
+  void value(const FieldDescription& field, const std::string& option, const std::string& parent) {
+    const bool many = field.kind == FieldKind::list || field.kind == FieldKind::text_or_list;
+    const auto read = [&said = said_, field, option, parent](const CLI::results_t& texts) {
+      say(said, parent, field.name, value_from_text(field, fmt::format("{}", fmt::join(texts, ",")), option));
+      return true;
+    };
+    const std::string type = field.info.names.empty() ? std::string(field.info.placeholder)
+                                                      : fmt::format("{}", fmt::join(field.info.names, "|"));
+    CLI::Option* added = command_.add_option(option, CLI::callback_t(read), help_of(field));
+    added->type_name(type)->group(std::string(field.info.group));
+    if (many) added->take_all();
+  }
+
+  CLI::App& command_;
+  Value& said_;
+};
+
+Value spec_file_value(const SpecOptions& options) {
+  if (options.file.empty()) return Value::Map();
+  Value value = io::value_of_spec_file(read_file(options.file), options.file);
+  if (!value.as_map()) fail_expected("a map", value, {options.file, {}});
+  // Paths in a file are meant from its folder, as in every build file; those of options from where we are.
+  const std::filesystem::path folder = std::filesystem::path(options.file).parent_path();
+  const Value* model = value.find("model");
+  if (const std::string* path = model ? model->as_text() : nullptr) value.set("model", (folder / *path).string());
+  const Value* gpu = value.find("gpu");
+  if (const std::string* path = gpu ? gpu->as_text() : nullptr; path && path->ends_with(".json"))
+    value.set("gpu", (folder / *path).string());
+  return value;
+}
+
+Value model_config_of(const Spec& spec, const std::string& spec_file) {
+  if (spec.model.as_map()) {
+    io::check_hf_config(spec.model, spec_file + ": model");
+    return spec.model;
+  }
+  if (!spec.model.as_text() || spec.model.as_text()->empty())
+    throw Error(Errc::usage, "which model? CONFIG is missing", {},
+                "name a config.json, the folder that holds it, or a --spec file with a key \"model\"");
+  std::filesystem::path path = *spec.model.as_text();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) path /= "config.json";
+  return io::read_hf_config(read_file(path), path.string());
+}
+
+}  // namespace
+
+void add_spec_options(CLI::App& command, SpecOptions& options) {
+  command.add_option("config", options.config, "The model: its config.json, or the folder that holds it")
+      ->type_name("CONFIG");
+  command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
+      ->type_name("FILE");
+  Adder(command, options.said).add(describe_fields<Spec>(), "", "");
+}
+
+Asked read_asked(const SpecOptions& options) {
+  Value value = merged(spec_file_value(options), options.said);
+  if (!options.config.empty()) value.set("model", options.config);
+  Asked asked;
+  asked.spec = read_spec(value, options.file);
+  asked.model_config = model_config_of(asked.spec, options.file);
+  return asked;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,31 @@
+// The options that say what is trained, made from the fields of Spec; `predict` and `explain` share them.
+#pragma once
+#include <string>
+
+#include "base/value.h"
+#include "estimate/spec.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tidemark::cli {
+
+struct SpecOptions {
+  std::string config;         // CONFIG, or empty
+  std::string file;           // --spec
+  Value said = Value::Map();  // by the other options, with the keys of a spec file
+};
+
+/// `options` must stay where it is until the command line has been parsed.
+void add_spec_options(CLI::App& command, SpecOptions& options);
+
+struct Asked {
+  Spec spec;
+  Value model_config;
+};
+
+/// Reads the files that the options name; what an option says wins over the spec file.  Throws Error.
+Asked read_asked(const SpecOptions& options);
+
+}  // namespace tidemark::cli

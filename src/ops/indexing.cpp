@@ -1,0 +1,156 @@
+// Reading and writing where a mask says so.  torch: aten/src/ATen/native/cuda/{IndexKernel.cpp,Indexing.cu,Nonzero.cu,
+// ScanKernels.cpp}, cub/device (as torch 2.11.0 brings it)
+#include <algorithm>
+
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// cub: detail::ScanTileState::AllocationSize with 32 tiles of padding; AliasTemporaries aligns it and adds 255.
+constexpr std::int64_t tile_states(std::int64_t items, std::int64_t per_tile, std::int64_t descriptor_bytes) {
+  return round_up(((items + per_tile - 1) / per_tile + 32) * descriptor_bytes) + 256 + 255;
+}
+
+void take_scratch(Run& run, std::int64_t bytes) {
+  const Setting<Category> category(run.category, Category::workspace);
+  const Ref<Storage> scratch = run.allocate(bytes);
+}
+
+/// at::cuda::cub::mask_exclusive_sum: int64 sums, 128 threads of 7 items, in chunks of at most 2^30 items.
+void mask_exclusive_sum(Run& run, std::int64_t items) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30, kPerTile = 896;
+  take_scratch(run, tile_states(std::min(items, kMost), kPerTile, 16));
+  for (items -= kMost; items > 0; items -= kMost) {
+    const Tensor first = empty(run, Dims{1}, Dtype::int64);
+    take_scratch(run, tile_states(std::min(items, kMost), kPerTile, 16));
+  }
+}
+
+/// Items per tile of cub::DeviceSelect::Flagged, by the architecture that the kernel was compiled for.
+std::int64_t select_tile(const Card& card) {
+  const std::int64_t capability = card.compute_capability_major * 10 + card.compute_capability_minor;
+  if (capability >= 100) return 3520;
+  if (capability >= 90) return 4224;
+  return capability == 80 ? 2304 : 640;
+}
+
+/// Indices of the true ones among the elements of `sizes`.  torch: nonzero_cuda_out_impl
+Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
+  const Card& card = run.card();
+  const std::int64_t items = elements_of(sizes);
+  const Tensor count = empty(run, Dims{}, Dtype::int32);
+  // cub::DeviceReduce::Sum: five blocks of 256 threads for each that the card runs at once
+  take_scratch(run, round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
+  Tensor indices = empty(run, Dims{found, sizes.count()}, Dtype::int64);
+  take_scratch(run, tile_states(items, select_tile(card), 8));
+  return indices;
+}
+
+/// torch: masked_select_out_cuda_impl; the mask is made as large as the tensor.
+Tensor masked_select(const Tensor& x, std::int64_t found) {
+  Tensor mask = empty(x.run(), x.sizes(), Dtype::boolean);
+  const Tensor indices = nonzero(x.run(), x.sizes(), found);
+  mask.reset();
+  return empty(x.run(), Dims{found}, x.dtype());
+}
+
+/// cub::DeviceRadixSort::SortPairs of int64 keys below `limit` with int64 values: nothing for what one block sorts.
+/// cub/device/dispatch/dispatch_radix_sort.cuh
+std::int64_t sort_scratch(std::int64_t count, std::int64_t limit, const Card& card) {
+  constexpr std::int64_t kOneBlock = 256 * 9, kDigits = 256;
+  if (count <= kOneBlock) return 1;
+  std::int64_t passes = 1;
+  while (passes < 8 && limit >> (8 * passes) != 0) ++passes;
+  const std::int64_t tile = card.compute_capability_major >= 9 ? 4608 : 4096;
+  return kDigits * passes * 8 + (count + tile - 1) / tile * kDigits * 4 + 2 * round_up(count * 8) + 256 + 255;
+}
+
+Tensors masked_scatter_backward(Backward& call) {
+  Tensor self = call.needs(0) ? empty_like(call.gradient()) : Tensor();  // masked_fill
+  if (!call.needs(1)) return {self, Tensor()};
+  const Tensor selected = masked_select(call.gradient(), elements_of(call.facts.sizes));
+  return {self, view_of(selected, {call.facts.sizes, contiguous_strides(call.facts.sizes)})};
+}
+
+/// The gradient is added in the order of sorted indices.  torch: native/cuda/Indexing.cu, index_put_with_sort_kernel
+Tensors index_backward(Backward& call) {
+  Run& run = call.run;
+  const std::int64_t count = call.gradient().size(0);
+  const auto integers = [&] { return empty(run, Dims{count}, Dtype::int64); };
+  Tensor self = empty(run, call.facts.sizes, call.gradient().dtype());
+  Tensor linear = integers();  // computeLinearIndex: each index times its stride, and their sum
+  { const Tensor wrapped = integers(); }
+  {
+    const Tensor wrapped = integers();
+    linear = integers();
+  }
+  const Tensor sorted = integers(), original = integers(), range = integers();
+  take_scratch(run, sort_scratch(count, call.facts.sizes[0] * call.facts.sizes[1], run.card()));
+  return {self};
+}
+
+}  // namespace
+
+/// Keeps the mask.  As many elements of the mask are taken to be true as `source` has.
+Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
+  const Op op(x, "aten::masked_scatter");
+  Run& run = x.run();
+  Tensor y = clone(detach(x));
+  {
+    const Tensor sums = empty(run, x.sizes(), Dtype::int64);
+    const Tensor whole_mask = mask.sizes() == x.sizes() ? mask : empty(run, x.sizes(), Dtype::boolean);
+    mask_exclusive_sum(run, x.elements());
+  }
+  const Facts facts{.sizes = source.sizes()};
+  Tensors saved{std::move(mask)};
+  return record(std::move(y), {std::move(x), std::move(source)},
+                {.name = "MaskedScatterBackward0", .saved = std::move(saved), .facts = facts,
+                 .backward = masked_scatter_backward});
+}
+
+/// Keeps the indices.
+Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
+  const Op op(x, "aten::index");
+  Tensor y = empty(x.run(), Dims{rows.size(0), x.size(2)}, x.dtype());
+  const Facts facts{.sizes = x.sizes()};
+  Tensors saved{std::move(rows), std::move(columns)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "IndexBackward0", .saved = std::move(saved), .facts = facts, .backward = index_backward});
+}
+
+Tensor argmax(Tensor x) {
+  const Op op(x, "aten::argmax");
+  Dims sizes = x.sizes();
+  sizes.erase(-1);
+  return empty(x.run(), sizes, Dtype::int64);
+}
+
+/// To int64, after the result is there.
+Tensor count_true(Tensor mask) {
+  const Op op(mask, "aten::sum");
+  Tensor count = empty(mask.run(), Dims{}, Dtype::int64);
+  const Tensor widened = empty_like(mask, Dtype::int64);
+  return count;
+}
+
+/// list(x): views of its first dimension.
+Tensors unbind(Tensor x) {
+  Tensors parts;
+  Layout layout = x.layout();
+  layout.sizes.erase(0);
+  layout.strides.erase(0);
+  for (std::int64_t i = 0; i < x.size(0); ++i) parts.push_back(view_of(x, layout));
+  const Facts facts{.sizes = x.sizes()};
+  record(parts, {std::move(x)}, {.name = "UnbindBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+           Tensors zeros;  // in place of gradients that did not come
+           for (const Tensor& gradient : call.gradients)
+             if (!gradient) zeros.push_back(empty(call.run, call.node.outputs[0].sizes, call.node.outputs[0].dtype));
+           return {empty(call.run, call.facts.sizes, call.node.outputs[0].dtype)};
+         }});
+  return parts;
+}
+
+}  // namespace tidemark
