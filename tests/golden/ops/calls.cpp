@@ -51,6 +51,10 @@ const std::vector<NamedCall> kElementwise = {
     {"div_scalar", unary<div_scalar>},
     {"neg", unary<neg>},
     {"pow2", unary<pow2>},
+    {"pow3", unary<pow3>},
+    {"exp", unary<exp>},
+    {"add_", binary<add_>},
+    {"logical", [](Inputs& in, const Arguments&, Run&) { return logical("aten::bitwise_and", in[0], in[1]); }},
     {"rsqrt", unary<rsqrt>},
     {"cos", unary<cos>},
     {"sin", unary<sin>},
@@ -62,6 +66,24 @@ const std::vector<NamedCall> kElementwise = {
     {"relu", unary<relu>},
     {"softmax", [](Inputs& in, const Arguments& a, Run&) { return softmax(in[0], dtype_named(a.text("dtype"))); }},
     {"dropout", [](Inputs& in, const Arguments& a, Run&) { return dropout(in[0], a.real("p")); }},
+};
+
+const std::vector<NamedCall> kIndexing = {
+    {"zeros",
+     [](Inputs&, const Arguments& a, Run& run) { return zeros(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"to_device",
+     [](Inputs&, const Arguments& a, Run& run) { return to_device(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"arange", [](Inputs&, const Arguments& a, Run& run) { return arange(run, a.number("end")); }},
+    {"argmax", unary<argmax>},
+    {"count_true", unary<count_true>},
+    {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
+    {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
+    {"masked_scatter",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Dims sizes = in.tensors[0].sizes();
+       return masked_scatter(in[0], expand(in[1], sizes), in[2]);
+     }},
+    {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
 };
 
 const std::vector<NamedCall> kOthers = {
@@ -87,7 +109,7 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kOthers}) calls.insert(calls.end(), group->begin(), group->end());
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kOthers}) calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }
 
