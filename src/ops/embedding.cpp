@@ -77,7 +77,7 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
 Tensors embedding_backward(Backward& call) {
   constexpr std::int64_t kMostWithoutSort = 3072;
   const std::int64_t count = call.saved[0].elements();
-  const Tensor gradient = contiguous(call.gradient());
+  const Tensor gradient = contiguous(call.gradient()), indices = contiguous(call.saved[0]);
   const Dtype dtype = gradient.dtype();
   if (count <= kMostWithoutSort) return {empty(call.run, call.facts.sizes, dtype)};
   if (call.saved[0].dtype() != Dtype::int64)
@@ -92,12 +92,19 @@ Tensor embedding(Tensor weight, Tensor indices) {
   const Op op(weight, "aten::embedding");
   Dims sizes = indices.sizes();
   sizes.push_back(weight.size(1));
+  const Tensor rows = reshape(indices, {-1});
   Tensor y = empty(weight.run(), sizes, weight.dtype());
   const Facts facts{.sizes = weight.sizes()};
   Tensors saved{std::move(indices)};
   return record(std::move(y), {std::move(weight)},
                 {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts,
                  .backward = embedding_backward});
+}
+
+Tensor gather(Tensor x, Tensor indices) {
+  const Op op(x, "aten::gather");
+  TM_CHECK(!x.requires_grad(), "gathering has no gradient here");
+  return empty(x.run(), indices.sizes(), x.dtype());
 }
 
 }  // namespace tidemark

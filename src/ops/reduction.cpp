@@ -54,4 +54,10 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
                  }});
 }
 
+Tensor cumsum(Tensor x, int) {
+  const Op op(x, "aten::cumsum");
+  TM_CHECK(!x.requires_grad(), "a cumulative sum has no gradient here");
+  return empty(x.run(), x.sizes(), is_floating(x.dtype()) ? x.dtype() : Dtype::int64);
+}
+
 }  // namespace tidemark

@@ -38,7 +38,12 @@ Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& op
 class Loop {
  public:
   Loop(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options)
-      : run_(run), model_(model), sizes_(sizes), optimizer_(optimizer), options_(options), scaler_(options.grad_scaler) {}
+      : run_(run),
+        model_(model),
+        sizes_(sizes),
+        optimizer_(optimizer),
+        options_(options),
+        scaler_(options.grad_scaler) {}
 
   template <class PhaseEnds>
   void step(PhaseEnds&& phase_ends) {

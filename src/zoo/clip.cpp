@@ -55,7 +55,8 @@ Tensor end_of_text(const Tensor& input_ids, std::int64_t eos_token_id) {
   Tensor ids = to(input_ids, Dtype::int32);
   if (eos_token_id == 2) return argmax(std::move(ids));
   Tensor found = compare("aten::eq", std::move(ids));
-  return argmax(to(std::move(found), Dtype::int32));
+  found = to(std::move(found), Dtype::int32);
+  return argmax(std::move(found));
 }
 
 /// CLIPTextModel.forward
@@ -99,8 +100,9 @@ ModelOutputs clip_model(Module& m, const TowerConfig& text, const VisionTower& t
   Tensor logits_per_text = matmul(text_embeds, transpose(image_embeds, 0, 1));
   logits_per_text = mul(logits_per_text, exp(m("logit_scale")));
   ModelOutputs outputs;
-  Tensor caption_loss = contrastive_loss(logits_per_text);
-  outputs.loss = div_scalar(add(std::move(caption_loss), contrastive_loss(transpose(logits_per_text, 0, 1))));
+  const Tensor caption_loss = contrastive_loss(logits_per_text);
+  const Tensor image_loss = contrastive_loss(transpose(logits_per_text, 0, 1));
+  outputs.loss = div_scalar(add(caption_loss, image_loss));
   outputs.held = {logits_per_text, text_embeds, image_embeds, text_outputs.last_hidden_state, text_outputs.pooler_output,
                   vision_outputs.last_hidden_state, vision_outputs.pooler_output};
   return outputs;

@@ -84,8 +84,9 @@ Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size
 
 /// GPT2MLP.forward
 Tensor mlp(Module& m, Tensor input) {
-  Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Tensor argument = std::move(input);
+  const InModule scope(argument.run(), m);
+  Tensor hidden_states = argument;
   for (const char* step : {"c_fc", "act", "c_proj", "dropout"}) hidden_states = m[step](hidden_states);
   return hidden_states;
 }
