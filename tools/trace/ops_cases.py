@@ -74,6 +74,8 @@ OTHERS = {
     "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
     "argmax": lambda x, a: x[0].argmax(-1),
     "index_pairs": lambda x, a: x[0][x[1], x[2]],
+    "cumsum": lambda x, a: x[0].cumsum(a["d"]),
+    "gather": lambda x, a: x[0].gather(-1, x[1]),
     "unbind": lambda x, a: list(x[0])[a["use"]],
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
@@ -320,6 +322,11 @@ def indexing_cases():
         for dtype in ("int64", "float32", "bool"):
             case("zeros", sizes=sizes, dtype=dtype)
             case("to_device", sizes=sizes, dtype=dtype)
+    for shape in ("4x30", "4x1024", "1x300"):
+        for dtype in ("int64", "int32", "bool"):
+            case("cumsum", f"{dtype} {shape}", d=-1)
+        case("gather", f"int64 {shape}", f"int64 {shape}")
+        case("gather", f"float32 {shape}", f"int64 {shape}")
     for end in (1, 300, 100000):
         case("arange", end=end)
     for first, second in (("4x1x30x30", "4x1x30x30"), ("4x1x1x30", "1x1x30x30"), ("30", "4x30")):
