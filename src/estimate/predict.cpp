@@ -52,6 +52,9 @@ const std::string& model_type_of(const Value& config) {
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   const ModelEntry& entry = model_entry(model_type_of(config));
+  if (!entry.make)
+    throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
+                "config.json: model_type");
   return entry.make({config, spec.head == "auto" ? entry.heads.front() : spec.head, context_of(spec), dtype_of(spec.dtype)});
 }
 

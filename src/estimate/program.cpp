@@ -43,7 +43,8 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
 /// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of text (5.17.0): a
 /// hook on every input embedding, by the names that the families give them.
 void enable_input_require_grads(Module& module) {
-  constexpr std::string_view kNames[] = {"embed_tokens", "wte", "embed_in", "word_embeddings", "patch_embedding"};
+  constexpr std::string_view kNames[] = {"embed_tokens",    "wte",         "embed_in",       "word_embeddings",
+                                         "patch_embedding", "patch_embed", "token_embedding"};
   if (std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames))
     module.output_requires_grad = true;
   for (const std::unique_ptr<Module>& child : module.children()) enable_input_require_grads(*child);
@@ -126,8 +127,9 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);
-  train(run, model, sizes, optimizer, step_options(spec),
-        [&](std::int64_t step, StepPhase phase) { recorder.end_phase(step, phase_of({step, static_cast<int>(phase)})); });
+  train(run, model, sizes, optimizer, step_options(spec), [&](std::int64_t step, StepPhase phase) {
+    recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
+  });
 }
 
 Phase phase_of(const Stage& stage) {

@@ -14,9 +14,8 @@ Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidde
   Run& run = hidden_states.run();
   if (context.checkpointing == CheckpointKind::reentrant)
     return checkpoint_reentrant(run, std::move(layer), std::move(hidden_states));
-  return checkpoint(run, [layer = std::move(layer), hidden_states = std::move(hidden_states)] {
-    return layer(hidden_states);
-  });
+  return checkpoint(
+      run, [layer = std::move(layer), hidden_states = std::move(hidden_states)] { return layer(hidden_states); });
 }
 
 }  // namespace tidemark

@@ -31,6 +31,7 @@ struct Data {
 /// Sizes and types of one batch; an entry without sizes is not made.
 struct BatchSizes {
   std::optional<Dims> input_ids, attention_mask, labels, pixel_values;
+  bool pixels_first = false;  // as a processor of images alone puts them
 };
 
 struct Model {

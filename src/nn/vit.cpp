@@ -7,29 +7,38 @@ Tensor patch_convolution_forward(Module& m, Tensor x) {
   return patch_convolution(std::move(x), m("weight"), m.has_parameter("bias") ? m("bias") : Tensor());
 }
 
-Tensor encoder_attention(Module& m, Tensor input, const Encoder& config, const Context& context) {
+Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const Context& context,
+                           const Tensor& mask) {
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
-  const auto heads = [&](const char* projection) {
-    return transpose(view(m[projection](hidden_states), {b, s, config.num_attention_heads, -1}), 1, 2);
+  const auto heads = [&](Tensor x) {
+    return transpose(view(std::move(x), {b, s, config.num_attention_heads, -1}), 1, 2);
   };
-  const Tensor queries = heads("q_proj");
-  const Tensor keys = heads("k_proj");
-  const Tensor values = heads("v_proj");
-  Tensor attn_output =
-      attention_interface(context.attention, queries, keys, values, {}, config.attention_dropout, config.causal);
+  Tensor projected[3];
+  for (int i = 0; i < 3; ++i) {
+    constexpr const char* kNames[] = {"q_proj", "k_proj", "v_proj"};
+    projected[i] = m[kNames[i]](hidden_states);
+    if (!config.projects_first) projected[i] = heads(std::move(projected[i]));
+  }
+  if (config.projects_first)
+    for (Tensor& x : projected) x = heads(std::move(x));
+  const auto& [queries, keys, values] = projected;
+  auto [attn_output, attn_weights] = attention_interface(
+      {.kind = context.attention, .dropout = config.attention_dropout, .is_causal = config.causal}, queries, keys, values,
+      mask);
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   attn_output = m[config.output](attn_output);
-  return attn_output;
+  return {std::move(attn_output), std::move(attn_weights)};
 }
 
-Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Context& context) {
+Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Context& context, const Tensor& mask) {
   Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   Tensor residual = hidden_states;
   hidden_states = m[config.before](hidden_states);
-  hidden_states = encoder_attention(m[config.attention], hidden_states, config, context);
+  Attended attended = encoder_attention(m[config.attention], hidden_states, config, context, mask);
+  hidden_states = std::move(attended.output);  // the weights stay, in `_`
   hidden_states = dropout(hidden_states, config.hidden_dropout);
   hidden_states = add(hidden_states, residual);
   residual = hidden_states;
@@ -64,14 +73,14 @@ Tensor encoder_mlp(Module& m, Tensor input) {
 }
 
 Tensor encoder(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,
-               std::vector<Tensor>* collected) {
-  const Tensor argument = std::move(inputs_embeds);
+               Tensor attention_mask, std::vector<Tensor>* collected) {
+  const Tensor argument = std::move(inputs_embeds), mask = std::move(attention_mask);
   Tensor hidden_states = argument;
   if (collected) collected->push_back(hidden_states);
   for (std::size_t i = 0; i < layers.children().size(); ++i) {
     hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                                     [&layer = layers[i], &config, &context](Tensor x) {
-                                       return encoder_layer(layer, std::move(x), config, context);
+                                     [&layer = layers[i], config, context, mask](Tensor x) {
+                                       return encoder_layer(layer, std::move(x), config, context, mask);
                                      });
     if (collected) collected->push_back(hidden_states);
   }

@@ -14,6 +14,7 @@ struct Encoder {
   std::string hidden_act = "gelu";
   double attention_dropout = 0, hidden_dropout = 0;
   bool causal = false;
+  bool projects_first = false;  // all three projections, and then their views
   // What the family calls a layer's parts.
   const char *attention = "self_attn", *output = "out_proj", *before = "layer_norm1", *after = "layer_norm2";
 };
@@ -26,7 +27,7 @@ Tensor encoder_mlp(Module& m, Tensor hidden_states);
 
 /// Runs the layers; `hidden_states` gets the input and every layer's output, unless it is null.
 Tensor encoder(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,
-               std::vector<Tensor>* hidden_states = nullptr);
+               Tensor attention_mask = {}, std::vector<Tensor>* hidden_states = nullptr);
 
 /// nn.Conv2d or Conv3d with a stride that equals its kernel.
 Module& add_patch_convolution(Module& parent, std::string_view name, std::int64_t in, std::int64_t out,

@@ -4,10 +4,11 @@
 namespace tidemark {
 namespace {
 
-/// The part of a concatenation's gradient that belongs to input `index`; `facts.a` is the dimension.
+/// The part of a concatenation's gradient that belongs to input `index`.
 Tensor part_of_gradient(Backward& call, std::size_t index) {
+  const Edge& edge = call.node.edges[index];
   Layout layout = call.gradient().layout();
-  layout.sizes[static_cast<int>(call.facts.a)] = call.facts.sizes[static_cast<int>(index)];
+  layout.sizes = edge.node->outputs[static_cast<std::size_t>(edge.output)].sizes;
   return view_of(call.gradient(), layout);
 }
 
@@ -52,10 +53,8 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
     dtype = promote(dtype, part.dtype());
   }
   Tensor y = empty(parts[0].run(), sizes, dtype);
-  Facts facts{.a = sizes.at(d)};
-  for (const Tensor& part : parts) facts.sizes.push_back(part.size(d));
   return record(std::move(y), std::move(parts),
-                {.name = "CatBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                {.name = "CatBackward0", .backward = [](Backward& call) -> Tensors {
                    Tensors gradients(call.node.edges.size());
                    for (std::size_t i = 0; i < gradients.size(); ++i)
                      if (call.needs(i)) gradients[i] = part_of_gradient(call, i);

@@ -182,6 +182,16 @@ Tensor sigmoid(Tensor x) {
                  }});
 }
 
+Tensor exp(Tensor x) {
+  x = autocast_f32(std::move(x));
+  Tensor y = unary("aten::exp", x);
+  Tensors saved{alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "ExpBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {mul(call.gradient(), call.saved[0])};
+                 }});
+}
+
 Tensor compare(const char* name, Tensor a) {
   const Op op(a, name);
   return empty_like(a, Dtype::boolean);

@@ -8,33 +8,37 @@ namespace {
 std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t aligned(std::int64_t bytes) { return div_up(bytes, 256) * 256; }
 
-std::int64_t compute_capability(const Card& card) {
-  return card.compute_capability_major * 10 + card.compute_capability_minor;
-}
-
-/// Note [CUB's temporary storage]
-/// cub/util_device.cuh aligns each part to 256 bytes and adds 255 for the start.  How much one block of threads takes is
-/// tuned per architecture that PyTorch is compiled for (75, 80, 86, 90, 100, 120); the numbers are those of 64-bit keys
-/// and values in torch 2.11.0, found by asking for sizes from 3073 to 400,000 on a card of each.
-/// cub/device/dispatch/dispatch_radix_sort.cuh, InvokeOnesweep: counts of eight passes, look-back states, the other
-/// buffers, a counter per pass.
+/// Temporary storage of CUB (CCCL 2.8): cub/util_device.cuh aligns each part to 256 bytes and adds 255 for the start.
+/// cub/device/dispatch/dispatch_radix_sort.cuh, InvokeOnesweep, of 64-bit keys and values: counts of eight passes,
+/// look-back states, the other buffers, a counter per pass.
 std::int64_t sort_bytes(std::int64_t count, const Card& card) {
   constexpr std::int64_t kDigits = 256, kPasses = 8;
-  const std::int64_t sm = compute_capability(card), tile = sm >= 90 ? 4608 : sm >= 80 ? 3840 : 2816;
+  const std::int64_t major = card.compute_capability_major;
+  const std::int64_t tile = major >= 9 ? 384 * 12 : major == 8 ? 384 * 10 : 256 * 11;  // tuning_radix_sort.cuh
   return kDigits * kPasses * 8 + div_up(count, tile) * kDigits * 4 + 2 * aligned(count * 8) + 256 + 255;
 }
 
-/// cub/device/dispatch/dispatch_{unique_by_key,scan}.cuh: a state of 16 bytes per tile, and 32 more of them.
+/// cub/device/dispatch/dispatch_{unique_by_key,scan}.cuh: a state of 16 bytes per tile and 32 more.
 std::int64_t tiles_bytes(std::int64_t count, std::int64_t tile) {
   return aligned((div_up(count, tile) + 32) * 16) + 256 + 255;
 }
 
-std::int64_t unique_bytes(std::int64_t count, const Card& card) {
-  const std::int64_t sm = compute_capability(card);
-  return tiles_bytes(count, sm >= 100 ? 3840 : sm >= 90 ? 4480 : sm == 80 ? 1792 : 320);
+/// cub/device/dispatch/tuning/tuning_unique_by_key.cuh, of 64-bit keys and values; found by recording.
+std::int64_t unique_tile(const Card& card) {
+  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+  if (major >= 10) return 3840;
+  if (major == 9) return 4480;
+  return major == 8 && minor == 0 ? 1792 : 320;
 }
 
-std::int64_t scan_bytes(std::int64_t count) { return tiles_bytes(count, 896); }
+/// Too few blocks for the card, each with much to add up: the parts are then added atomically, in float32, to one row
+/// per segment.  Found by recording: tables of up to four rows per multiprocessor, as of token types.
+bool has_few_long_segments(const Card& card, std::int64_t segments, std::int64_t partial_segments, std::int64_t width) {
+  constexpr std::int64_t kWarp = 32, kMostThreads = 1024, kBlocksPerMultiprocessor = 4, kPartsPerBlock = 4;
+  const std::int64_t stride = div_up(width, kWarp) * kWarp;
+  const std::int64_t blocks = div_up(segments * stride, std::min(stride, kMostThreads));
+  return blocks < kBlocksPerMultiprocessor * card.multiprocessors && partial_segments > kPartsPerBlock * blocks;
+}
 
 void take(Run& run, std::int64_t bytes) { run.allocate(bytes).reset(); }
 
@@ -50,20 +54,23 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);
   {
     const Tensor unique_keys = integers(count);
-    take(run, unique_bytes(count, run.card()));
+    take(run, tiles_bytes(count, unique_tile(run.card())));
   }
   const std::int64_t max_segments = std::min(count, sizes[0]);
   const Tensor partials_per_segment = integers(max_segments), partials_per_segment_offset = integers(max_segments);
-  take(run, scan_bytes(max_segments));
+  take(run, tiles_bytes(max_segments, 896));
   const Tensor num_of_partial_segments = integers(1);
   constexpr std::int64_t kRowsPerThread = 10;
   const std::int64_t max_partial_segment = count / kRowsPerThread + max_segments;
   const Tensor partial_segment_offset = integers(max_partial_segment);
-  // Few rows that each get many gradients are summed without partial sums; the segment of each part is kept instead.
-  const bool few_rows = sizes[0] < 4 * run.card().multiprocessors && count > 30 * sizes[0];
-  const Dtype accumulate = size_of(dtype) < 4 ? Dtype::f32 : dtype;
-  const Tensor rest = few_rows ? integers(max_partial_segment)
-                               : empty(run, Dims{max_partial_segment, sizes[1]}, accumulate);
+  const bool half = size_of(dtype) < 4;
+  const Dtype accumulate = half ? Dtype::f32 : dtype;
+  if (has_few_long_segments(run.card(), max_segments, max_partial_segment, sizes[1])) {
+    const Tensor segment_of_partial = integers(max_partial_segment);
+    const Tensor grad_weight_per_row = half ? empty(run, Dims{max_segments, sizes[1]}, accumulate) : Tensor();
+    return grad_weight;
+  }
+  const Tensor grad_weight_per_segment = empty(run, Dims{max_partial_segment, sizes[1]}, accumulate);
   return grad_weight;
 }
 

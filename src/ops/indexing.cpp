@@ -51,9 +51,21 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
 
 /// torch: masked_select_out_cuda_impl; the mask is made as large as the tensor.
 Tensor masked_select(const Tensor& x, std::int64_t found) {
-  const Tensor mask = empty(x.run(), x.sizes(), Dtype::boolean);
+  Tensor mask = empty(x.run(), x.sizes(), Dtype::boolean);
   const Tensor indices = nonzero(x.run(), x.sizes(), found);
+  mask.reset();
   return empty(x.run(), Dims{found}, x.dtype());
+}
+
+/// cub::DeviceRadixSort::SortPairs of int64 keys below `limit` with int64 values: nothing for what one block sorts.
+/// cub/device/dispatch/dispatch_radix_sort.cuh
+std::int64_t sort_scratch(std::int64_t count, std::int64_t limit, const Card& card) {
+  constexpr std::int64_t kOneBlock = 256 * 9, kDigits = 256;
+  if (count <= kOneBlock) return 1;
+  std::int64_t passes = 1;
+  while (passes < 8 && limit >> (8 * passes) != 0) ++passes;
+  const std::int64_t tile = card.compute_capability_major >= 9 ? 4608 : 4096;
+  return kDigits * passes * 8 + (count + tile - 1) / tile * kDigits * 4 + 2 * round_up(count * 8) + 256 + 255;
 }
 
 Tensors masked_scatter_backward(Backward& call) {
@@ -61,6 +73,23 @@ Tensors masked_scatter_backward(Backward& call) {
   if (!call.needs(1)) return {self, Tensor()};
   const Tensor selected = masked_select(call.gradient(), elements_of(call.facts.sizes));
   return {self, view_of(selected, {call.facts.sizes, contiguous_strides(call.facts.sizes)})};
+}
+
+/// The gradient is added in the order of sorted indices.  torch: native/cuda/Indexing.cu, index_put_with_sort_kernel
+Tensors index_backward(Backward& call) {
+  Run& run = call.run;
+  const std::int64_t count = call.gradient().size(0);
+  const auto integers = [&] { return empty(run, Dims{count}, Dtype::int64); };
+  Tensor self = empty(run, call.facts.sizes, call.gradient().dtype());
+  Tensor linear = integers();  // computeLinearIndex: each index times its stride, and their sum
+  { const Tensor wrapped = integers(); }
+  {
+    const Tensor wrapped = integers();
+    linear = integers();
+  }
+  const Tensor sorted = integers(), original = integers(), range = integers();
+  take_scratch(run, sort_scratch(count, call.facts.sizes[0] * call.facts.sizes[1], run.card()));
+  return {self};
 }
 
 }  // namespace
@@ -80,6 +109,31 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
   return record(std::move(y), {std::move(x), std::move(source)},
                 {.name = "MaskedScatterBackward0", .saved = std::move(saved), .facts = facts,
                  .backward = masked_scatter_backward});
+}
+
+/// Keeps the indices.
+Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
+  const Op op(x, "aten::index");
+  Tensor y = empty(x.run(), Dims{rows.size(0), x.size(2)}, x.dtype());
+  const Facts facts{.sizes = x.sizes()};
+  Tensors saved{std::move(rows), std::move(columns)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "IndexBackward0", .saved = std::move(saved), .facts = facts, .backward = index_backward});
+}
+
+Tensor argmax(Tensor x) {
+  const Op op(x, "aten::argmax");
+  Dims sizes = x.sizes();
+  sizes.erase(-1);
+  return empty(x.run(), sizes, Dtype::int64);
+}
+
+/// To int64, after the result is there.
+Tensor count_true(Tensor mask) {
+  const Op op(mask, "aten::sum");
+  Tensor count = empty(mask.run(), Dims{}, Dtype::int64);
+  const Tensor widened = empty_like(mask, Dtype::int64);
+  return count;
 }
 
 /// list(x): views of its first dimension.

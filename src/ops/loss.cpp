@@ -4,8 +4,9 @@
 namespace tidemark {
 namespace {
 
-/// With the dtype of its input as an argument, so that autocast leaves it alone.
+/// In the type of its input, under autocast too: cross_entropy_loss says so, and nll_loss is what casts.
 Tensor log_softmax(Tensor x) {
+  const Tensor in_order = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
   Tensor y = empty(x.run(), x.sizes(), x.dtype());
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},

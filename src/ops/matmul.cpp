@@ -88,6 +88,15 @@ Tensor t(Tensor x) {
                                                }});
 }
 
+/// Whether a product of more than two dimensions with a matrix runs over folded rows: always when the matrix needs a
+/// gradient, else when the rows fold without a copy.  torch: native/LinearAlgebra.cpp, should_fold
+bool should_fold(const Tensor& a, const Tensor& b) {
+  if (b.requires_grad()) return true;
+  for (int d = 0; d + 2 < a.dims(); ++d)
+    if (a.layout().strides[d] != a.layout().strides[d + 1] * a.size(d + 1)) return false;
+  return true;
+}
+
 Tensor folded(Tensor a, Tensor b) {
   Dims sizes = a.sizes();
   sizes[-1] = b.size(-1);
@@ -141,7 +150,7 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
     Tensor rows = view(std::move(x), {-1, transposed.size(0)});
     return view(addmm(std::move(bias), std::move(rows), std::move(transposed)), sizes);
   }
-  Tensor y = x.dims() == 2 ? mm(std::move(x), std::move(transposed)) : folded(std::move(x), std::move(transposed));
+  Tensor y = matmul(std::move(x), std::move(transposed));
   return bias ? add_(std::move(y), std::move(bias)) : y;
 }
 
@@ -167,7 +176,7 @@ Tensor matmul(Tensor a, Tensor b) {
   a = autocast_low(std::move(a));
   const Tensor cast[] = {a, b};  // alive until the call returns, though their copies take their place
   if (a.dims() == 2 && b.dims() == 2) return mm(std::move(a), std::move(b));
-  if (b.dims() == 2) return folded(std::move(a), std::move(b));
+  if (b.dims() == 2 && should_fold(a, b)) return folded(std::move(a), std::move(b));
   const Dims flat_a{-1, a.size(-2), a.size(-1)}, flat_b{-1, b.size(-2), b.size(-1)};
   Dims batch_a = a.sizes(), batch_b = b.sizes();
   batch_a[-1] = batch_a[-2] = batch_b[-1] = batch_b[-2] = 1;

@@ -136,6 +136,10 @@ Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias = {});
 Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
 /// list(x): one view per element of the first dimension.
 Tensors unbind(Tensor x);
+/// x[rows, columns]: x (B, S, D), as many rows as columns (N) -> (N, D)
+Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
+/// x.argmax(dim=-1)
+Tensor argmax(Tensor x);
 /// mask.sum() of booleans.
 Tensor count_true(Tensor mask);
 

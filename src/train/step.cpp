@@ -14,10 +14,11 @@ Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
     return dims ? to_device(run, *dims, dtype) : Tensor();
   };
   Batch batch;
+  if (sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
   batch.input_ids = load(sizes.input_ids, Dtype::int64);
   batch.attention_mask = load(sizes.attention_mask, Dtype::int64);
   batch.labels = load(sizes.labels, Dtype::int64);
-  batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
+  if (!sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
   return batch;
 }
 
@@ -37,7 +38,12 @@ Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& op
 class Loop {
  public:
   Loop(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options)
-      : run_(run), model_(model), sizes_(sizes), optimizer_(optimizer), options_(options), scaler_(options.grad_scaler) {}
+      : run_(run),
+        model_(model),
+        sizes_(sizes),
+        optimizer_(optimizer),
+        options_(options),
+        scaler_(options.grad_scaler) {}
 
   template <class PhaseEnds>
   void step(PhaseEnds&& phase_ends) {

@@ -37,22 +37,25 @@ struct LlamaConfig {
 
 }  // namespace
 
-std::unique_ptr<Model> make_llama(const ModelRequest& request) {
-  const auto c = read_config<LlamaConfig>(request.config);
+Decoder llama_decoder(const Value& config) {
+  const auto c = read_config<LlamaConfig>(config);
   refuse(c.rope.rotated() != 1, "partial_rotary_factor", "not 1");
-  const Decoder decoder{.vocab_size = c.vocab_size,
-                        .hidden_size = c.hidden_size,
-                        .intermediate_size = c.intermediate_size,
-                        .num_hidden_layers = c.num_hidden_layers,
-                        .num_attention_heads = c.num_attention_heads,
-                        .num_key_value_heads = c.num_key_value_heads.value_or(c.num_attention_heads),
-                        .head_dim = c.head_dim.value_or(c.hidden_size / c.num_attention_heads),
-                        .qkv_bias = c.attention_bias,
-                        .output_bias = c.attention_bias,
-                        .mlp_bias = c.mlp_bias,
-                        .hidden_act = c.hidden_act,
-                        .attention_dropout = c.attention_dropout};
-  return make_causal_lm(request, decoder, c.tie_word_embeddings);
+  return {.vocab_size = c.vocab_size,
+          .hidden_size = c.hidden_size,
+          .intermediate_size = c.intermediate_size,
+          .num_hidden_layers = c.num_hidden_layers,
+          .num_attention_heads = c.num_attention_heads,
+          .num_key_value_heads = c.num_key_value_heads.value_or(c.num_attention_heads),
+          .head_dim = c.head_dim.value_or(c.hidden_size / c.num_attention_heads),
+          .qkv_bias = c.attention_bias,
+          .output_bias = c.attention_bias,
+          .mlp_bias = c.mlp_bias,
+          .hidden_act = c.hidden_act,
+          .attention_dropout = c.attention_dropout};
+}
+
+std::unique_ptr<Model> make_llama(const ModelRequest& request) {
+  return make_causal_lm(request, llama_decoder(request.config), read_config<LlamaConfig>(request.config).tie_word_embeddings);
 }
 
 }  // namespace tidemark

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/value.h"
+#include "nn/decoder.h"
 #include "nn/model.h"
+#include "nn/vit.h"
 
 namespace tidemark {
 
@@ -22,6 +24,9 @@ struct ModelEntry {
   const char* summary;
   std::vector<const char*> heads;  // the first is the default
   std::unique_ptr<Model> (*make)(const ModelRequest& request);
+  // What a model made of several takes it for; none where it is never a part.
+  Decoder (*decoder)(const Value& config) = nullptr;
+  VisionTower (*vision_tower)(const Value& config) = nullptr;
 };
 
 /// Every family, in alphabetical order.

@@ -1,0 +1,55 @@
+// transformers: models/{clip,siglip}/modeling_*.py, VisionEmbeddings and TextEmbeddings (5.17.0)
+#include "zoo/causal_lm.h"
+#include "zoo/clip.h"
+#include "zoo/images.h"
+
+namespace tidemark {
+
+void add_vision_embeddings(Module& model, const TowerConfig& c, bool class_token) {
+  Module& m = model.add("embeddings");
+  if (class_token) m.parameter("class_embedding", {c.hidden_size});
+  add_patch_convolution(m, "patch_embedding", c.num_channels, c.hidden_size, {c.patch_size, c.patch_size}, !class_token);
+  const std::int64_t side = c.image_size / c.patch_size, positions = side * side + (class_token ? 1 : 0);
+  add_embedding(m, "position_embedding", positions, c.hidden_size);
+  m.buffer("position_ids", {1, positions}, Dtype::int64);
+}
+
+Tensor vision_embeddings(Module& m, Tensor pixels) {
+  const Tensor pixel_values = std::move(pixels);
+  const InModule scope(pixel_values.run(), m);
+  const std::int64_t b = pixel_values.size(0), d = m["patch_embedding"]("weight").size(0);
+  Tensor patch_embeds = m["patch_embedding"](to(pixel_values, m.dtype));
+  patch_embeds = transpose(view(std::move(patch_embeds), {b, d, -1}), 1, 2);
+  Tensor embeddings = patch_embeds;
+  if (m.has_parameter("class_embedding")) {
+    const Tensor class_embeds = expand(m("class_embedding"), {b, 1, -1});
+    embeddings = cat({class_embeds, patch_embeds}, 1);
+  }
+  embeddings = add(embeddings, m["position_embedding"](m("position_ids")));
+  return embeddings;
+}
+
+void add_caption_embeddings(Module& model, const TowerConfig& c) {
+  Module& m = model.add("embeddings");
+  add_embedding(m, "token_embedding", c.vocab_size, c.hidden_size);
+  add_embedding(m, "position_embedding", c.max_position_embeddings, c.hidden_size);
+  m.buffer("position_ids", {1, c.max_position_embeddings}, Dtype::int64);
+}
+
+Tensor caption_embeddings(Module& m, Tensor ids) {
+  const Tensor input_ids = std::move(ids);
+  const InModule scope(input_ids.run(), m);
+  const Tensor position_ids = slice(m("position_ids"), 1, 0, input_ids.size(1));
+  const Tensor inputs_embeds = m["token_embedding"](input_ids);
+  return add(inputs_embeds, m["position_embedding"](position_ids));
+}
+
+BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision) {
+  Data captions = data;
+  captions.labels = false;
+  BatchSizes sizes = text_batch(captions, text.max_position_embeddings);
+  sizes.pixel_values = image_sizes(data.batch, vision.num_channels, vision.image_size);
+  return sizes;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,41 @@
+#include "zoo/images.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace tidemark {
+
+Dims image_sizes(std::int64_t images, std::int64_t channels, std::int64_t side) { return {images, channels, side, side}; }
+
+BatchSizes image_batch(const Data& data, std::int64_t channels, std::int64_t side) {
+  BatchSizes sizes;
+  sizes.pixel_values = image_sizes(data.batch, channels, side);
+  sizes.pixels_first = true;
+  if (data.labels) sizes.labels = Dims{data.batch};
+  return sizes;
+}
+
+BatchSizes with_images(BatchSizes text, const Data& data, std::int64_t tokens, const Dims& pixel_values) {
+  if (data.images == 0) return text;
+  if (data.image_tokens && *data.image_tokens != tokens)
+    throw Error(Errc::bad_value, fmt::format("the model makes {} tokens of an image, not {}", tokens, *data.image_tokens),
+                "image_tokens");
+  const std::int64_t length = (*text.input_ids)[1];
+  if (tokens * data.images > length)
+    throw Error(Errc::bad_value, fmt::format("{} tokens hold no {} images of {} tokens", length, data.images, tokens), "seq");
+  text.pixel_values = pixel_values;
+  return text;
+}
+
+Tensor placeholder_mask(Tensor ids) {
+  const Tensor input_ids = std::move(ids);
+  Tensor special_image_mask = compare("aten::eq", input_ids);
+  const Tensor n_image_tokens = count_true(special_image_mask);
+  special_image_mask = unsqueeze(special_image_mask, -1);
+  const Tensor all_found = compare("aten::eq", mul_scalar(n_image_tokens));  // torch_compilable_check
+  const Tensor check = compare("aten::_is_all_true", all_found);
+  return special_image_mask;
+}
+
+}  // namespace tidemark
