@@ -151,6 +151,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
 
 Tensor bmm(Tensor a, Tensor b) {
   const Op op(a, "aten::bmm");
+  b = autocast_low(std::move(b));
+  a = autocast_low(std::move(a));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = product(a, b);
   return record(std::move(y), {std::move(a), std::move(b)},

@@ -19,6 +19,8 @@ Tensors layer_norm_backward(Backward& call) {
   Tensor input = call.needs(0) ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
   Tensor gamma = call.needs(1) ? empty_like(weight) : Tensor();
   Tensor beta = call.needs(2) ? empty_like(weight) : Tensor();
+  const Tensor& gradient = call.gradient();
+  const Tensor gradient_copy = gradient.is_contiguous() ? Tensor() : empty(call.run, gradient.sizes(), gradient.dtype());
   if (gamma || beta) {
     const std::int64_t columns = x.size(-1), rows = x.elements() / columns;
     const Tensor gamma_blocks = gamma ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();

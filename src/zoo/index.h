@@ -12,10 +12,12 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request);
 std::unique_ptr<Model> make_mistral(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen2(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen3(const ModelRequest& request);
+std::unique_ptr<Model> make_siglip(const ModelRequest& request);
 std::unique_ptr<Model> make_vit(const ModelRequest& request);
 
 // What other models take as a part.
 Decoder llama_decoder(const Value& config);
 VisionTower clip_vision_tower(const Value& config);
+VisionTower siglip_vision_tower(const Value& config);
 
 }  // namespace tidemark
