@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "estimate/interval.h"
 #include "estimate/program.h"
 #include "estimate/recorder.h"
 #include "estimate/verdict.h"
@@ -20,6 +21,26 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
                              .unavailable_bytes = card.driver_reserved_bytes,
                              .context_bytes = card.context_bytes.typical};
   return config;
+}
+
+/// Behaviour is that of one version of each; of another nothing is known.
+void check_versions(const Spec& spec) {
+  const Versions known;
+  const auto check = [](const char* field, const std::string& asked, const std::string& version) {
+    if (asked != version)
+      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field, "what is known is " + version);
+  };
+  check("torch", spec.torch, known.torch);
+  check("transformers", spec.transformers, known.transformers);
+}
+
+OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stage) {
+  return {.requested_bytes = full.requested_bytes,
+          .in_use_bytes = {},
+          .message = full.message,
+          .step = stage.step,
+          .phase = phase_of(stage),
+          .where = full.where};
 }
 
 const std::string& model_type_of(const Value& config) {
@@ -40,19 +61,22 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
 }  // namespace
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
+  check_versions(spec);
   Report report;
   report.engine = "predict";
   report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
   report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
-  std::unique_ptr<Run> run = std::make_unique<Run>(run_config(spec, card, options));
+  Run run(run_config(spec, card, options));
   const std::unique_ptr<Model> model = make_model(spec, model_config);
-  Recorder recorder(*run);
+  Recorder recorder(run);
   try {
-    run_program(*run, *model, spec, model_type_of(model_config), recorder);
+    run_program(run, *model, spec, model_type_of(model_config), recorder);
   } catch (const DeviceOutOfMemory& full) {
-    report.oom = OutOfMemoryReport{.requested_bytes = full.requested_bytes, .in_use_bytes = {}, .message = full.message, .where = {}};
+    report.oom = out_of_memory(full, run.stage);
+    recorder.end_phase(run.stage.step, report.oom->phase);
   }
   recorder.fill(report);
+  if (options.interval && !report.oom) report.interval = interval_of_addresses(run);
   judge(report);
   return report;
 }

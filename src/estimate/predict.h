@@ -15,6 +15,8 @@ struct PredictOptions {
   /// Gets each allocation and free as it happens: "+bytes operation module" or "-bytes operation module", without a
   /// line end.
   std::function<void(std::string_view line)> on_event;
+  /// Whether the interval that the order of addresses leaves open is found too, by playing all requests again.
+  bool interval = true;
 };
 
 /// `model_config` is the model's config.json.  The report comes back judged.  Throws Error{unsupported} for what is

@@ -43,7 +43,7 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
 /// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of text (5.17.0): a
 /// hook on every input embedding, by the names that the families give them.
 void enable_input_require_grads(Module& module) {
-  constexpr std::string_view kNames[] = {"embed_tokens",    "wte",        "embed_in",       "word_embeddings",
+  constexpr std::string_view kNames[] = {"embed_tokens",    "wte",         "embed_in",       "word_embeddings",
                                          "patch_embedding", "patch_embed", "token_embedding"};
   if (std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames))
     module.output_requires_grad = true;
@@ -127,11 +127,14 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);
-  train(run, model, sizes, optimizer, step_options(spec),
-        [&](std::int64_t step, StepPhase phase) {
-          constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
-          recorder.end_phase(step, kPhases[static_cast<int>(phase)]);
-        });
+  train(run, model, sizes, optimizer, step_options(spec), [&](std::int64_t step, StepPhase phase) {
+    recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
+  });
+}
+
+Phase phase_of(const Stage& stage) {
+  constexpr Phase kPhases[] = {Phase::forward, Phase::backward, Phase::optimizer};
+  return stage.step == 0 ? Phase::load : kPhases[stage.part];
 }
 
 }  // namespace tidemark

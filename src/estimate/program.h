@@ -9,6 +9,7 @@
 namespace tidemark {
 
 Dtype dtype_of(WeightDtype dtype);
+Phase phase_of(const Stage& stage);
 /// How the model's forward is to run.
 Context context_of(const Spec& spec);
 

@@ -4,16 +4,18 @@
 
 namespace tidemark {
 
+bool is_checkpointed(const Context& context, std::int64_t index) {
+  return context.checkpointing != CheckpointKind::none && index % context.checkpoint_every == 0;
+}
+
 Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
                         std::function<Tensor(Tensor)> layer) {
-  if (context.checkpointing == CheckpointKind::none || index % context.checkpoint_every != 0)
-    return layer(std::move(hidden_states));
+  if (!is_checkpointed(context, index)) return layer(std::move(hidden_states));
   Run& run = hidden_states.run();
   if (context.checkpointing == CheckpointKind::reentrant)
     return checkpoint_reentrant(run, std::move(layer), std::move(hidden_states));
-  return checkpoint(run, [layer = std::move(layer), hidden_states = std::move(hidden_states)] {
-    return layer(hidden_states);
-  });
+  return checkpoint(
+      run, [layer = std::move(layer), hidden_states = std::move(hidden_states)] { return layer(hidden_states); });
 }
 
 }  // namespace tidemark

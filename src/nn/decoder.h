@@ -16,7 +16,7 @@ struct Decoder {
   bool qkv_bias = false, output_bias = false, mlp_bias = false;
   bool qk_norm = false;  // over each head of queries and keys
   std::string hidden_act = "silu";
-  double attention_dropout = 0;
+  double attention_dropout = 0, residual_dropout = 0;
   bool gemma_norm = false;        // norms multiply by 1 + weight, in float32
   bool scaled_embedding = false;  // the embedding is multiplied by a buffer
   bool attention_softcap = false, logit_softcap = false;

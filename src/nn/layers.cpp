@@ -137,9 +137,9 @@ Module& add_activation(Module& parent, std::string_view name, std::string_view a
 }
 
 std::optional<LinearShape> linear_shape(const Module& module) {
-  if (module.forward != linear_forward) return {};
+  if (module.forward != linear_forward && module.forward != conv1d_forward) return {};
   const Dims& sizes = module.get("weight").sizes;
-  return LinearShape{sizes[1], sizes[0]};
+  return module.forward == linear_forward ? LinearShape{sizes[1], sizes[0]} : LinearShape{sizes[0], sizes[1]};
 }
 
 }  // namespace tidemark

@@ -120,22 +120,15 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
     const char* model_type;
     std::vector<std::string> targets;
   };
-  static const std::vector<Entry> kEntries{{"bert", {"query", "value"}},
-                                           {"falcon", {"query_key_value"}},
-                                           {"gemma", {"q_proj", "v_proj"}},
-                                           {"gemma2", {"q_proj", "v_proj"}},
-                                           {"gemma3_text", {"q_proj", "v_proj"}},
-                                           {"gpt2", {"c_attn"}},
-                                           {"gpt_neox", {"query_key_value"}},
-                                           {"llama", {"q_proj", "v_proj"}},
-                                           {"mistral", {"q_proj", "v_proj"}},
-                                           {"mixtral", {"q_proj", "v_proj"}},
-                                           {"opt", {"q_proj", "v_proj"}},
-                                           {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
-                                           {"qwen2", {"q_proj", "v_proj"}},
-                                           {"qwen3", {"q_proj", "v_proj"}},
-                                           {"roberta", {"query", "value"}},
-                                           {"stablelm", {"q_proj", "v_proj"}}};
+  static const std::vector<Entry> kEntries{
+      {"bert", {"query", "value"}},          {"falcon", {"query_key_value"}},
+      {"gemma", {"q_proj", "v_proj"}},       {"gemma2", {"q_proj", "v_proj"}},
+      {"gemma3_text", {"q_proj", "v_proj"}}, {"gpt2", {"c_attn"}},
+      {"gpt_neox", {"query_key_value"}},     {"llama", {"q_proj", "v_proj"}},
+      {"mistral", {"q_proj", "v_proj"}},     {"mixtral", {"q_proj", "v_proj"}},
+      {"opt", {"q_proj", "v_proj"}},         {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
+      {"qwen2", {"q_proj", "v_proj"}},       {"qwen3", {"q_proj", "v_proj"}},
+      {"roberta", {"query", "value"}},       {"stablelm", {"q_proj", "v_proj"}}};
   for (const Entry& entry : kEntries)
     if (entry.model_type == model_type) return entry.targets;
   throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",
@@ -149,11 +142,9 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
   visit_modules(root, modules);
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
-  if (adapted.empty())
-    throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
-  visit_parameters(root, [](const std::string&, Parameter& parameter) {
-    parameter.tensor.impl().requires_grad = false;
-  });
+  if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
+  visit_parameters(root,
+                   [](const std::string&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
   for (Module* module : adapted) wrap(run, *module, options);
   for (Module* module : adapted) cast(*module, adapter_dtype(module->dtype, options));
 }

@@ -1,4 +1,5 @@
-// Adapters of PEFT on a model that is on the device.  peft: tuners/lora/{model,layer}.py, tuners/tuners_utils.py (0.21.2)
+// Adapters of PEFT on a model that is on the device.  peft: tuners/lora/{model,layer}.py, tuners/tuners_utils.py
+// (0.21.2)
 #pragma once
 #include <optional>
 #include <string>
@@ -13,9 +14,9 @@ struct LoraOptions {
   std::int64_t r = 8;
   double dropout = 0;
   /// A regular expression for a module's whole name, or "all-linear", or parts that its name ends in.
-  std::variant<std::string, std::vector<std::string>> target_modules;
+  std::variant<std::string, std::vector<std::string>> target_modules = {};
   /// None: fp32 beside half-precision weights, PEFT's autocast_adapter_dtype.  Else the type of the weights.
-  std::optional<Dtype> adapter_dtype;
+  std::optional<Dtype> adapter_dtype = {};
 };
 
 /// PEFT's choice of modules for a model type.  Throws Error{bad_value} when it has none.

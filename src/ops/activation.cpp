@@ -29,7 +29,8 @@ Tensor relu(Tensor x) {
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},
                 {.name = "ReluBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {empty_like(call.gradient())};
+                   const Layout* operands[] = {&call.saved[0].layout(), &call.gradient().layout()};
+                   return {empty(call.run, elementwise_layout(operands), call.gradient().dtype())};
                  }});
 }
 
@@ -50,6 +51,7 @@ Tensor softmax(Tensor x, std::optional<Dtype> result) {
                  .backward = [](Backward& call) -> Tensors {
                    Tensor gradient = empty(call.run, call.gradient().sizes(), call.facts.dtype);
                    const Tensor product = mul(call.gradient(), call.saved[0]);
+                   const Tensor copy = contiguous(product);
                    return {std::move(gradient)};
                  }});
 }
@@ -67,7 +69,7 @@ Tensor dropout(Tensor x, double probability) {
   Tensors saved{std::move(mask)};
   return record(std::move(y), {std::move(x)},
                 {.name = "NativeDropoutBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {empty_like(call.gradient())};
+                   return {empty(call.run, call.gradient().sizes(), call.gradient().dtype())};
                  }});
 }
 

@@ -2,8 +2,6 @@
 // torch: aten/src/ATen/native/transformers/{attention.cpp,cuda/sdp_utils.cpp} (2.11.0)
 #include "ops/attention.h"
 
-#include <cmath>
-
 #include "base/error.h"
 
 namespace tidemark {
@@ -42,9 +40,8 @@ bool can_use_cudnn(const AttentionInputs& in) {
   const std::int64_t d = in.q.size(-1), d_value = in.v.size(-1);
   std::int64_t most = major == 9 ? 256 : 128;
   if (d == 192 && d_value == 128) most = std::max<std::int64_t>(most, 192);
-  const double sixteenths = in.options.dropout * 16;
-  return is_half(in.q.dtype()) && same_type(in) && mask_fits(in) && sixteenths == std::floor(sixteenths) &&
-         last_stride_is_1(in) && heads_fit(in, true) && d <= most && d_value <= most && d % 8 == 0 && d_value % 8 == 0 &&
+  return is_half(in.q.dtype()) && same_type(in) && mask_fits(in) && last_stride_is_1(in) &&
+         heads_fit(in, true) && d <= most && d_value <= most && d % 8 == 0 && d_value % 8 == 0 &&
          in.k.size(2) != 1 && !(in.options.dropout != 0 && in.q.size(2) == 1);
 }
 

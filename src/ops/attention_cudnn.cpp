@@ -24,24 +24,39 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 
 /// Note [cuDNN's workspaces]
 /// cuDNN 9.19 (in torch 2.11.0) was asked without a device, over some thousand shapes: B, H, K, S, T, head sizes of 8 to
-/// 256, both types, causal or not, with and without a bias, on H200, H100 and B200 (tools/trace/record_ops.py --random).
-/// Forward: 256 bytes on Hopper, nothing on Blackwell.
+/// 256, both types, causal or not, with and without a bias and dropout, on H200, H100 and B200 (tools/trace/record_ops.py
+/// --random).
+/// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128 x 128, or nothing.
 /// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
-/// heads, also the gradients of keys and values of each query head.  On Blackwell, when the queries or the keys fit in
-/// one tile of 128, a second gradient of the query with its rows rounded up to 8.
-std::int64_t forward_workspace(const Card& card, std::int64_t queries) {
-  return card.compute_capability_major == 9 && queries != 1 ? 256 : 0;
+/// heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the dropout; without, when
+/// the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8.
+struct Shape {
+  const Card& card;
+  const Dims &q, &k, &v;
+  bool dropout;
+
+  bool is_hopper() const { return card.compute_capability_major == 9; }
+  std::int64_t heads() const { return q[0] * q[1]; }
+  std::int64_t dropout_bits() const { return heads() * round_up(q[2], 128) * round_up(k[2], 128) / 8; }
+};
+
+std::int64_t forward_workspace(const Shape& shape) {
+  if (shape.is_hopper()) return shape.q[2] != 1 ? 256 : 0;
+  return shape.dropout ? shape.dropout_bits() + 128 : 0;
 }
 
-std::int64_t backward_workspace(const Card& card, const Dims& q, const Dims& k, const Dims& v) {
-  const std::int64_t rows = q[0] * q[1] * q[2], heads = q[0] * q[1];
-  const std::int64_t grouped = round_up(2 * heads * k[2] * k[3], 128) + round_up(2 * heads * k[2] * v[3], 128);
+std::int64_t backward_workspace(const Shape& shape) {
+  const auto& [card, q, k, v, dropout] = shape;
+  const std::int64_t rows = shape.heads() * q[2];
+  const bool grouped = q[1] != k[1];
   std::int64_t bytes = rows * 4 + rows * q[3] * 4;
-  if (q[1] != k[1]) bytes += grouped;
-  if (card.compute_capability_major == 9) return bytes + 256;
+  if (grouped)
+    bytes += round_up(2 * shape.heads() * k[2] * k[3], 128) + round_up(2 * shape.heads() * k[2] * v[3], 128);
+  if (shape.is_hopper()) return bytes + 256;
+  if (dropout) return bytes + shape.dropout_bits() + 128;
   const bool one_tile = k[2] <= 128 || (q[2] > 1 && q[2] <= 128);
-  if (one_tile) bytes += heads * round_up(q[2], 8) * q[3] * 4;
-  return bytes + (one_tile || q[1] != k[1] ? 128 : 0);
+  if (one_tile) bytes += shape.heads() * round_up(q[2], 8) * q[3] * 4;
+  return bytes + (one_tile || grouped ? 128 : 0);
 }
 
 Tensors backward(Backward& call) {
@@ -49,8 +64,8 @@ Tensors backward(Backward& call) {
   Tensor dq = empty_like(q), dk = empty_like(k), dv = empty_like(v);
   {
     const Setting<Category> category(call.run.category, Category::workspace);
-    const Ref<Storage> workspace =
-        call.run.allocate(backward_workspace(call.run.card(), q.sizes(), k.sizes(), v.sizes()));
+    const Shape shape{call.run.card(), q.sizes(), k.sizes(), v.sizes(), call.facts.a == 1};
+    const Ref<Storage> workspace = call.run.allocate(backward_workspace(shape));
   }
   return {call.needs(0) ? dq : Tensor(), call.needs(1) ? dk : Tensor(), call.needs(2) ? dv : Tensor()};
 }
@@ -60,8 +75,8 @@ Tensors backward(Backward& call) {
 /// Keeps q, k, v, the bias, the result, its logarithms of sums, seed and offset.
 Tensor cudnn_attention(AttentionInputs in) {
   Run& run = in.q.run();
-  if (in.q.size(2) == 1 && in.k.size(2) > 1024)
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for one query and over 1024 keys");
+  if (in.q.size(2) == 1 && in.k.size(2) > 512)
+    throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for one query and over 512 keys");
   if (in.q.size(-1) != in.v.size(-1))
     throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for unequal head sizes");
   in.mask = attention_bias(std::move(in.mask), in.q.dtype());
@@ -73,11 +88,14 @@ Tensor cudnn_attention(AttentionInputs in) {
   if (attention_needs_grad(in)) log_sum_exp = empty(run, Dims{sizes[0], sizes[1], sizes[2], 1}, Dtype::f32);
   {
     const Setting<Category> category(run.category, Category::workspace);
-    const Ref<Storage> workspace = run.allocate(forward_workspace(run.card(), sizes[2]));
+    const Shape shape{run.card(), in.q.sizes(), in.k.sizes(), in.v.sizes(), in.options.dropout != 0};
+    const Ref<Storage> workspace = run.allocate(forward_workspace(shape));
   }
   Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp, seed, offset};
+  const Facts facts{.a = in.options.dropout != 0 ? 1 : 0};
   return record(std::move(y), {in.q, in.k, in.v},
-                {.name = "ScaledDotProductCudnnAttentionBackward0", .saved = std::move(saved), .backward = backward});
+                {.name = "ScaledDotProductCudnnAttentionBackward0", .saved = std::move(saved), .facts = facts,
+                 .backward = backward});
 }
 
 }  // namespace tidemark

@@ -1,6 +1,5 @@
 // Attention from ordinary operations, in float32.
 // torch: aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math (2.11.0)
-#include "base/error.h"
 #include "ops/attention.h"
 
 namespace tidemark {
@@ -20,8 +19,9 @@ Tensor safe_softmax(Tensor x) {
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},
                 {.name = "SafeSoftmaxBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor gradient = empty_like(call.gradient());
-                   const Tensor product = empty_like(call.saved[0]);  // SoftMax.cu, softmax_backward_cuda_out
+                   Tensor gradient = empty(call.run, call.gradient().sizes(), call.gradient().dtype());
+                   const Tensor product = mul(call.gradient(), call.saved[0]);  // SoftMax.cu, softmax_backward_cuda_out
+                   const Tensor copy = contiguous(product);
                    return {std::move(gradient)};
                  }});
 }
@@ -47,8 +47,6 @@ Tensor causal_bias(Run& run, std::int64_t queries, std::int64_t keys, Dtype dtyp
 }  // namespace
 
 Tensor math_attention(AttentionInputs in) {
-  if (in.options.dropout != 0)
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] dropout where only the math backend can be used");
   Run& run = in.q.run();
   const Dtype origin = in.q.dtype();
   const bool half = size_of(origin) == 2;
@@ -62,6 +60,7 @@ Tensor math_attention(AttentionInputs in) {
   const Tensor value = in.options.enable_gqa ? repeat_heads(value_acc, in.q.size(1)) : value_acc;
   Tensor attention = matmul(query, mul_scalar(transpose(key, -2, -1)));
   attention = safe_softmax(std::move(attention));  // the bias was added in place
+  attention = dropout(std::move(attention), in.options.dropout);
   const Tensor weights = to(attention, origin);
   return to(matmul(attention, value), origin);
 }

@@ -66,10 +66,12 @@ Tensor mul(Tensor a, Tensor b) {
 
 Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands.b)); }
 
+/// Of whole numbers: float32.
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
   Tensors saved{needs_grad(b) ? a : Tensor(), b};
-  Tensor y = result_of(a, b, result_type(a, b));
+  const Dtype type = result_type(a, b);
+  Tensor y = result_of(a, b, is_floating(type) ? type : Dtype::f32);
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor other;

@@ -1,4 +1,5 @@
 // torch: aten/src/ATen/native/Embedding.cpp, cuda/{Embedding.cu,EmbeddingBackwardKernel.cu}
+#include "base/error.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -12,13 +13,31 @@ std::int64_t aligned(std::int64_t bytes) { return div_up(bytes, 256) * 256; }
 /// look-back states, the other buffers, a counter per pass.
 std::int64_t sort_bytes(std::int64_t count, const Card& card) {
   constexpr std::int64_t kDigits = 256, kPasses = 8;
-  const std::int64_t tile = card.compute_capability_major >= 9 ? 4608 : 4096;
+  const std::int64_t major = card.compute_capability_major;
+  const std::int64_t tile = major >= 9 ? 384 * 12 : major == 8 ? 384 * 10 : 256 * 11;  // tuning_radix_sort.cuh
   return kDigits * kPasses * 8 + div_up(count, tile) * kDigits * 4 + 2 * aligned(count * 8) + 256 + 255;
 }
 
 /// cub/device/dispatch/dispatch_{unique_by_key,scan}.cuh: a state of 16 bytes per tile and 32 more.
 std::int64_t tiles_bytes(std::int64_t count, std::int64_t tile) {
   return aligned((div_up(count, tile) + 32) * 16) + 256 + 255;
+}
+
+/// cub/device/dispatch/tuning/tuning_unique_by_key.cuh, of 64-bit keys and values; found by recording.
+std::int64_t unique_tile(const Card& card) {
+  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+  if (major >= 10) return 3840;
+  if (major == 9) return 4480;
+  return major == 8 && minor == 0 ? 1792 : 320;
+}
+
+/// Too few blocks for the card, each with much to add up: the parts are then added atomically, in float32, to one row
+/// per segment.  Found by recording: tables of up to four rows per multiprocessor, as of token types.
+bool has_few_long_segments(const Card& card, std::int64_t segments, std::int64_t partial_segments, std::int64_t width) {
+  constexpr std::int64_t kWarp = 32, kMostThreads = 1024, kBlocksPerMultiprocessor = 4, kPartsPerBlock = 4;
+  const std::int64_t stride = div_up(width, kWarp) * kWarp;
+  const std::int64_t blocks = div_up(segments * stride, std::min(stride, kMostThreads));
+  return blocks < kBlocksPerMultiprocessor * card.multiprocessors && partial_segments > kPartsPerBlock * blocks;
 }
 
 void take(Run& run, std::int64_t bytes) { run.allocate(bytes).reset(); }
@@ -35,7 +54,7 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);
   {
     const Tensor unique_keys = integers(count);
-    take(run, tiles_bytes(count, 4608));
+    take(run, tiles_bytes(count, unique_tile(run.card())));
   }
   const std::int64_t max_segments = std::min(count, sizes[0]);
   const Tensor partials_per_segment = integers(max_segments), partials_per_segment_offset = integers(max_segments);
@@ -44,7 +63,13 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   constexpr std::int64_t kRowsPerThread = 10;
   const std::int64_t max_partial_segment = count / kRowsPerThread + max_segments;
   const Tensor partial_segment_offset = integers(max_partial_segment);
-  const Dtype accumulate = size_of(dtype) < 4 ? Dtype::f32 : dtype;
+  const bool half = size_of(dtype) < 4;
+  const Dtype accumulate = half ? Dtype::f32 : dtype;
+  if (has_few_long_segments(run.card(), max_segments, max_partial_segment, sizes[1])) {
+    const Tensor segment_of_partial = integers(max_partial_segment);
+    const Tensor grad_weight_per_row = half ? empty(run, Dims{max_segments, sizes[1]}, accumulate) : Tensor();
+    return grad_weight;
+  }
   const Tensor grad_weight_per_segment = empty(run, Dims{max_partial_segment, sizes[1]}, accumulate);
   return grad_weight;
 }
@@ -52,9 +77,11 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
 Tensors embedding_backward(Backward& call) {
   constexpr std::int64_t kMostWithoutSort = 3072;
   const std::int64_t count = call.saved[0].elements();
-  const Tensor gradient = contiguous(call.gradient());
+  const Tensor gradient = contiguous(call.gradient()), indices = contiguous(call.saved[0]);
   const Dtype dtype = gradient.dtype();
   if (count <= kMostWithoutSort) return {empty(call.run, call.facts.sizes, dtype)};
+  if (call.saved[0].dtype() != Dtype::int64)
+    throw Error(Errc::unsupported, "[embedding] the gradient of more than 3072 indices that are not int64");
   return {by_sorting(call.run, call.facts.sizes, count, dtype)};
 }
 
@@ -65,12 +92,19 @@ Tensor embedding(Tensor weight, Tensor indices) {
   const Op op(weight, "aten::embedding");
   Dims sizes = indices.sizes();
   sizes.push_back(weight.size(1));
+  const Tensor rows = reshape(indices, {-1});
   Tensor y = empty(weight.run(), sizes, weight.dtype());
   const Facts facts{.sizes = weight.sizes()};
   Tensors saved{std::move(indices)};
   return record(std::move(y), {std::move(weight)},
                 {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts,
                  .backward = embedding_backward});
+}
+
+Tensor gather(Tensor x, Tensor indices) {
+  const Op op(x, "aten::gather");
+  TM_CHECK(!x.requires_grad(), "gathering has no gradient here");
+  return empty(x.run(), indices.sizes(), x.dtype());
 }
 
 }  // namespace tidemark

@@ -9,7 +9,7 @@ void take_workspace(Run& run) {
   Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
   if (workspace) return;
   const Setting<Category> category(run.category, Category::workspace);
-  const bool hopper = run.card().compute_capability_major >= 9;
+  const bool hopper = run.card().compute_capability_major == 9;  // and no other
   workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
 }
 
@@ -108,6 +108,9 @@ Tensor folded(Tensor a, Tensor b) {
 
 Tensor mm(Tensor a, Tensor b) {
   const Op op(a, "aten::mm");
+  const Tensor arguments[] = {a, b};
+  b = autocast_low(std::move(b));
+  a = autocast_low(std::move(a));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = product(a, b);
   const Facts facts = layouts_of(a, b);
@@ -118,6 +121,7 @@ Tensor mm(Tensor a, Tensor b) {
 /// bias + a b.
 Tensor addmm(Tensor bias, Tensor a, Tensor b) {
   const Op op(a, "aten::addmm");
+  const Tensor arguments[] = {bias, a, b};
   b = autocast_low(std::move(b));
   a = autocast_low(std::move(a));
   bias = autocast_low(std::move(bias));
@@ -133,10 +137,11 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
 /// contiguous (_flatten_nd_linear would copy it).
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::linear");
-  const Tensor argument = x;
+  const Tensor arguments[] = {x, weight, bias};
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));
+  const Tensor cast[] = {x, weight, bias};
   Tensor transposed = t(std::move(weight));
   if (bias && (x.dims() == 2 || x.is_contiguous())) {
     Dims sizes = x.sizes();
@@ -151,6 +156,7 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
 
 Tensor bmm(Tensor a, Tensor b) {
   const Op op(a, "aten::bmm");
+  const Tensor arguments[] = {a, b};
   b = autocast_low(std::move(b));
   a = autocast_low(std::move(a));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
@@ -162,21 +168,23 @@ Tensor bmm(Tensor a, Tensor b) {
                  }});
 }
 
-/// Of equal batches: as bmm over the folded batch.  torch: at::native::_matmul_impl
+/// As bmm over the folded, broadcast batch.  torch: at::native::_matmul_impl
 Tensor matmul(Tensor a, Tensor b) {
   const Op op(a, "aten::matmul");
+  const Tensor arguments[] = {a, b};
   b = autocast_low(std::move(b));
   a = autocast_low(std::move(a));
-  const Tensor arguments[] = {a, b};  // alive until the call returns, though their copies take their place
+  const Tensor cast[] = {a, b};  // alive until the call returns, though their copies take their place
   if (a.dims() == 2 && b.dims() == 2) return mm(std::move(a), std::move(b));
   if (b.dims() == 2 && should_fold(a, b)) return folded(std::move(a), std::move(b));
-  Dims sizes = a.sizes();
-  sizes[-1] = b.size(-1);
   const Dims flat_a{-1, a.size(-2), a.size(-1)}, flat_b{-1, b.size(-2), b.size(-1)};
-  const Dims all_a = a.sizes();
-  Dims all_b = all_a;  // of the batch; a matrix is shown once for each
+  Dims batch_a = a.sizes(), batch_b = b.sizes();
+  batch_a[-1] = batch_a[-2] = batch_b[-1] = batch_b[-2] = 1;
+  Dims all_a = broadcast(batch_a, batch_b), all_b = all_a, sizes = all_a;
+  sizes[-2] = all_a[-2] = a.size(-2);
+  all_a[-1] = a.size(-1);
   all_b[-2] = b.size(-2);
-  all_b[-1] = b.size(-1);
+  sizes[-1] = all_b[-1] = b.size(-1);
   a = expand(std::move(a), all_a);
   a = reshape(std::move(a), flat_a);
   b = expand(std::move(b), all_b);

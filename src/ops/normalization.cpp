@@ -15,12 +15,11 @@ Tensor gamma_beta_blocks(Run& run, std::int64_t rows, std::int64_t columns, Dtyp
 
 Tensors layer_norm_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
-  const Tensor copy = x.is_contiguous() ? Tensor() : empty(call.run, x.sizes(), x.dtype());
+  const Tensor contiguous_x = contiguous(x);
   Tensor input = call.needs(0) ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
   Tensor gamma = call.needs(1) ? empty_like(weight) : Tensor();
   Tensor beta = call.needs(2) ? empty_like(weight) : Tensor();
-  const Tensor& gradient = call.gradient();
-  const Tensor gradient_copy = gradient.is_contiguous() ? Tensor() : empty(call.run, gradient.sizes(), gradient.dtype());
+  const Tensor gradient = contiguous(call.gradient());
   if (gamma || beta) {
     const std::int64_t columns = x.size(-1), rows = x.elements() / columns;
     const Tensor gamma_blocks = gamma ? gamma_beta_blocks(call.run, rows, columns, weight.dtype()) : Tensor();
@@ -36,7 +35,7 @@ Tensors layer_norm_backward(Backward& call) {
 /// Over the last dimension.  Keeps x, weight, bias, mean and rstd (float32, one per row).
 Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::layer_norm");
-  const Tensor argument = x;
+  const Tensor arguments[] = {x, weight, bias};
   bias = autocast_f32(std::move(bias));
   weight = autocast_f32(std::move(weight));
   x = autocast_f32(std::move(x));

@@ -98,6 +98,7 @@ Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp
 Tensor mean(Tensor x, int d, bool keep_dims);
+Tensor cumsum(Tensor x, int d);
 /// Over one dimension or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 
@@ -127,6 +128,8 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias);
 
 // embedding.cpp
 Tensor embedding(Tensor weight, Tensor indices);
+/// x at the indices, of whole numbers; the result has the sizes of the indices.
+Tensor gather(Tensor x, Tensor indices);
 
 // loss.cpp
 /// logits (N, V), labels (N) -> a scalar; the mean over labels.

@@ -15,13 +15,17 @@ Dims mark(const Tensor& x, const Dims& dims) {
 /// Shows the gradient of a reduction in the sizes of what was reduced.
 Tensor spread(Backward& call) {
   Tensor gradient = call.gradient();
-  if (call.facts.a >= 0) gradient = unsqueeze(std::move(gradient), static_cast<int>(call.facts.a));
+  for (int d = 0; d < call.facts.sizes.count(); ++d)
+    if ((call.facts.a >> d & 1) != 0) gradient = unsqueeze(std::move(gradient), d);
   return expand(std::move(gradient), call.facts.sizes);
 }
 
+/// The sizes, and a bit for each dimension that has gone.
 Facts facts_of(const Tensor& x, const Dims& dims, bool keep_dims) {
-  TM_CHECK(dims.count() <= 1, "one dimension or all");
-  return {.sizes = x.sizes(), .a = keep_dims || dims.count() == 0 ? -1 : x.sizes().at(static_cast<int>(dims[0]))};
+  Facts facts{.sizes = x.sizes()};
+  if (!keep_dims)
+    for (std::int64_t d : dims) facts.a |= std::int64_t{1} << x.sizes().at(static_cast<int>(d));
+  return facts;
 }
 
 }  // namespace
@@ -40,8 +44,9 @@ Tensor mean(Tensor x, int d, bool keep_dims) {
 /// Whole numbers are summed as int64, and converted before the kernel.
 Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
   const Op op(x, "aten::sum");
-  const bool whole = !is_floating(x.dtype());
-  Tensor y = plain_sum(x, mark(x, dims), keep_dims, whole ? Dtype::int64 : x.dtype());
+  Dtype dtype = is_floating(x.dtype()) ? x.dtype() : Dtype::int64;
+  if (x.run().autocast.enabled && is_floating(dtype)) dtype = Dtype::f32;  // fp32_set_opt_dtype
+  Tensor y = plain_sum(x, mark(x, dims), keep_dims, dtype);
   const Facts facts = facts_of(x, dims, keep_dims);
   return record(std::move(y), {std::move(x)},
                 {.name = "SumBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors {
@@ -62,6 +67,12 @@ Tensor vector_norm(Tensor x) {
                    const Tensor is_zero = compare("aten::eq", call.saved[1]);
                    return {mul(call.gradient(), ratio)};
                  }});
+}
+
+Tensor cumsum(Tensor x, int) {
+  const Op op(x, "aten::cumsum");
+  TM_CHECK(!x.requires_grad(), "a cumulative sum has no gradient here");
+  return empty(x.run(), x.sizes(), is_floating(x.dtype()) ? x.dtype() : Dtype::int64);
 }
 
 }  // namespace tidemark

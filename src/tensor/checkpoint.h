@@ -12,19 +12,21 @@ namespace tidemark {
 /// torch: _CheckpointFrame, and what CheckpointFunction keeps in its context
 struct CheckpointFrame {
   std::int32_t references = 0;
-  std::function<Tensor()> block;  // the forward again; holds its arguments, and they stay alive with it
+  std::function<Tensor()> block;           // the forward again; holds its arguments, and they stay alive with it
   std::function<Tensor(Tensor)> function;  // of a reentrant one, whose argument is among the saved tensors
   bool autocast = false;                   // what was on in the first forward
   Dtype autocast_dtype = Dtype::bf16;
-  std::vector<bool> wanted;     // by place: whether the node that saved it is still there (torch: weak_holders)
-  std::vector<Tensor> values;   // by place, from the second forward until used
+  std::vector<bool> wanted;    // by place: whether the node that saved it is still there (torch: weak_holders)
+  std::vector<Tensor> values;  // by place, from the second forward until used
   std::int32_t made_again = 0;
   bool recomputing = false, recomputed = false;
 
-  /// Note [Where recomputation stops].  It ends by an exception when the last tensor has been saved.  An operation saves
-  /// its inputs before it runs, so if those are the last, its result is never allocated: the operation where that
+  /// Note [Where recomputation stops].  It ends by an exception when the last tensor has been saved.  An operation
+  /// saves its inputs before it runs, so if those are the last, its result is never allocated: the operation where that
   /// happened in the first forward gets no memory in the second.  Operations are counted from the block's beginning.
-  bool is_complete(std::uint32_t beginning) const { return recomputing && last_saves_inputs && beginning == first + last; }
+  bool is_complete(std::uint32_t beginning) const {
+    return recomputing && last_saves_inputs && beginning == first + last;
+  }
   std::uint32_t first = 0, last = 0;
   bool last_saves_inputs = false;
   static void destroy(CheckpointFrame* frame) { delete frame; }

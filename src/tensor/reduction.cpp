@@ -26,6 +26,7 @@ Axes axes_of(const Layout& input, const Dims& reduced, std::int64_t element_byte
   }
   std::stable_sort(axes.axis.begin(), axes.axis.begin() + axes.count, [](const Axis& a, const Axis& b) {
     if (a.reduced != b.reduced) return a.reduced;
+    if (!a.reduced) return false;  // the result is contiguous, and its order goes before the input's
     return a.input_stride != b.input_stride && a.input_stride != 0 && b.input_stride != 0 &&
            a.input_stride < b.input_stride;
   });

@@ -21,7 +21,8 @@ std::uint32_t Run::name_module(std::string name) {
 
 AllocationId Run::request(std::int64_t bytes) {
   const AllocationId id = allocator_.alloc(bytes, 0);
-  if (id == kOutOfMemory) throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message()};
+  if (id == kOutOfMemory) 
+    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module])};
   return id;
 }
 

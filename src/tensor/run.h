@@ -16,7 +16,13 @@ namespace tidemark {
 /// The device is full: where a real program would raise torch.OutOfMemoryError.  An outcome, caught by the estimate.
 struct DeviceOutOfMemory {
   std::int64_t requested_bytes = 0;
-  std::string message;
+  std::string message, where;  // PyTorch's text; operation and module
+};
+
+/// How far the program has come: a step (from 1; 0 before the first), and a part of it as its loop numbers them.
+struct Stage {
+  std::int64_t step = 0;
+  int part = 0;
 };
 
 enum class Category : std::uint8_t { parameters, gradients, optimizer_state, activations, workspace, other };
@@ -59,6 +65,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
+  const RunConfig& config() const { return config_; }
   const Card& card() const { return config_.card; }
   const Versions& versions() const { return config_.versions; }
   CachingAllocator& allocator() { return allocator_; }
@@ -84,6 +91,7 @@ class Run {
   Category category_of(const Storage& storage) const { return ledger_[storage.record].category; }
 
   // What the program is doing now.
+  Stage stage;
   std::uint32_t module = 0;
   const char* op = "-";
   Category category = Category::activations;  // of what is allocated now

@@ -99,14 +99,14 @@ void multi_tensor_adafactor(Optimizer& optimizer) {
   TensorList device_grads, var_estimates, updates;
   for (const Chosen& group : grouped_by_dimensions(optimizer)) {
     device_grads = gradients_of(optimizer, group);
-    if (optimizer.options.maximize) device_grads = foreach("aten::_foreach_neg", device_grads);
+    if (optimizer.options.maximize) device_grads = foreach ("aten::_foreach_neg", device_grads);
     for (const std::size_t i : group) norm_item(optimizer.parameters[i]);
     if (device_grads.front().dims() > 1) {
-      var_estimates = factored_variances(device_grads, states_of(optimizer, group, kRow),
-                                         states_of(optimizer, group, kColumn));
+      var_estimates =
+          factored_variances(device_grads, states_of(optimizer, group, kRow), states_of(optimizer, group, kColumn));
     } else {
-      foreach("aten::_foreach_mul", device_grads);
-      var_estimates = foreach("aten::clone", states_of(optimizer, group, kVariance));
+      foreach ("aten::_foreach_mul", device_grads);
+      var_estimates = foreach ("aten::clone", states_of(optimizer, group, kVariance));
     }
     updates = var_estimates;
     for (const Tensor& update : updates) norm_item(update);

@@ -21,11 +21,11 @@ void multi_tensor_adagrad(Optimizer& optimizer) {
   TensorList device_grads, std, numerator;
   for (const Chosen& group : grouped(optimizer)) {
     device_grads = gradients_of(optimizer, group);
-    if (options.maximize) device_grads = foreach("aten::_foreach_neg", device_grads);
-    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach("aten::_foreach_add", device_grads);
-    std = foreach("aten::_foreach_sqrt", states_of(optimizer, group, 0));
+    if (options.maximize) device_grads = foreach ("aten::_foreach_neg", device_grads);
+    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach ("aten::_foreach_add", device_grads);
+    std = foreach ("aten::_foreach_sqrt", states_of(optimizer, group, 0));
     const bool reuse = *options.weight_decay != 0 || options.maximize;
-    numerator = reuse ? device_grads : foreach("aten::_foreach_mul", device_grads);
+    numerator = reuse ? device_grads : foreach ("aten::_foreach_mul", device_grads);
   }
 }
 
@@ -42,8 +42,7 @@ Optimizer adagrad(TensorList parameters, const OptimizerOptions& options) {
   Optimizer optimizer{.options = options, .parameters = std::move(parameters), .state = {}, .step = adagrad_step};
   optimizer.options.weight_decay = options.weight_decay.value_or(0);
   const Setting<Category> category(optimizer.run().category, Category::optimizer_state);
-  for (const Tensor& parameter : optimizer.parameters)
-    optimizer.state.push_back({fresh("aten::full_like", parameter)});
+  for (const Tensor& parameter : optimizer.parameters) optimizer.state.push_back({fresh("aten::full_like", parameter)});
   return optimizer;
 }
 

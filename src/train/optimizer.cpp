@@ -56,7 +56,7 @@ Tensor fresh(const char* name, const Tensor& like) {
   return empty_like(like);
 }
 
-TensorList foreach(const char* name, const TensorList& like) {
+TensorList foreach (const char* name, const TensorList& like) {
   TensorList list;
   for (const Tensor& tensor : like) list.push_back(fresh(name, tensor));
   return list;

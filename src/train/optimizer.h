@@ -13,7 +13,7 @@ enum class OptimizerLoop { automatic, foreach, fused, for_loop };
 struct OptimizerOptions {
   OptimizerLoop loop = OptimizerLoop::automatic;
   double momentum = 0;
-  std::optional<double> weight_decay;  // none: the optimizer's own default
+  std::optional<double> weight_decay = {};  // none: the optimizer's own default
   bool amsgrad = false, nesterov = false, centered = false, maximize = false;
 };
 
@@ -70,6 +70,6 @@ TensorList states_of(const Optimizer& optimizer, const Chosen& chosen, std::size
 /// A new tensor like this one: the result of an elementwise operation on it, or a state of zeros.
 Tensor fresh(const char* name, const Tensor& like);
 /// torch._foreach_*: a new tensor per entry.
-TensorList foreach(const char* name, const TensorList& like);
+TensorList foreach (const char* name, const TensorList& like);
 
 }  // namespace tidemark

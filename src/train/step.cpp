@@ -38,27 +38,37 @@ Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& op
 class Loop {
  public:
   Loop(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options)
-      : run_(run), model_(model), sizes_(sizes), optimizer_(optimizer), options_(options), scaler_(options.grad_scaler) {}
+      : run_(run),
+        model_(model),
+        sizes_(sizes),
+        optimizer_(optimizer),
+        options_(options),
+        scaler_(options.grad_scaler) {}
 
   template <class PhaseEnds>
   void step(PhaseEnds&& phase_ends) {
     zero_grad_at(ZeroGradPlace::before_forward);
     for (std::int64_t micro = 0; micro < options_.grad_accumulation; ++micro) {
+      begin(StepPhase::forward);
       Batch batch = load_batch(run_, sizes_, options_.pixel_dtype);
       Tensor loss = forward(run_, model_, batch, options_);
       phase_ends(StepPhase::forward);
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
+      begin(StepPhase::backward);
       backward(scaler_.scale(loss));
       phase_ends(StepPhase::backward);
       loss.reset();
       batch = {};
     }
+    begin(StepPhase::optimizer);
     optimizer_step();
     zero_grad_at(ZeroGradPlace::after_step);
     phase_ends(StepPhase::optimizer);
   }
 
  private:
+  void begin(StepPhase phase) { run_.stage.part = static_cast<int>(phase); }
+
   void zero_grad_at(ZeroGradPlace place) {
     if (options_.zero_grad == place) zero_grad(optimizer_, options_.set_to_none);
   }
@@ -93,9 +103,11 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
   std::size_t begin = 0;
   bool repeats = false;
   for (std::int64_t step = 1; step <= options.steps; ++step) {
+    run.stage.step = step;
     if (step == 2) begin = run.history().size();
     if (repeats) {
       for (std::size_t from = begin; const auto& [phase, end] : second) {
+        run.stage.part = static_cast<int>(phase);
         run.repeat(from, end);
         observer(step, phase);
         from = end;

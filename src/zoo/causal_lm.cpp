@@ -9,9 +9,15 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
   return sizes;
 }
 
-ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache) {
+ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache,
+                               bool softcap) {
   ModelOutputs outputs;
   Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
+  if (softcap) {
+    logits = div_scalar(logits);
+    logits = tanh(logits);
+    logits = mul_scalar(logits);
+  }
   if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels);
   outputs.held.push_back(std::move(logits));
   for (auto& [key, value] : cache.layers) {
@@ -34,7 +40,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
     DynamicCache cache{.enabled = context.use_cache, .layers = {}};
     const Tensor hidden_states =
         decoder_model(root["model"], decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
-    return causal_lm_outputs(root, hidden_states, batch, std::move(cache));
+    return causal_lm_outputs(root, hidden_states, batch, std::move(cache), decoder.logit_softcap);
   };
   return model;
 }

@@ -12,6 +12,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
 BatchSizes text_batch(const Data& data, std::int64_t longest);
 
 /// Half-precision or not, the logits end in this loss.  transformers: LlamaForCausalLM.forward from lm_head on
-ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache);
+ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache,
+                               bool softcap = false);
 
 }  // namespace tidemark

@@ -7,13 +7,18 @@ namespace tidemark {
 namespace {
 
 const ModelEntry kEntries[] = {
+    {"bert", "BERT", {"masked_lm", "sequence_classification"}, make_bert},
     {"clip", "CLIP: images and captions", {"contrastive"}, make_clip},
     {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
     {"gemma", "Gemma 1", {"causal_lm"}, make_gemma},
+    {"gemma2", "Gemma 2", {"causal_lm"}, make_gemma2},
     {"gpt2", "GPT-2", {"causal_lm"}, make_gpt2},
+    {"gpt_neox", "GPT-NeoX and Pythia", {"causal_lm"}, make_gpt_neox},
     {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama, llama_decoder},
     {"llava", "LLaVA: a vision tower, a projector and a language model", {"image_text_to_text"}, make_llava},
     {"mistral", "Mistral, with or without a window", {"causal_lm"}, make_mistral},
+    {"opt", "OPT", {"causal_lm"}, make_opt},
+    {"phi3", "Phi 3 and 4, with positions as trained", {"causal_lm"}, make_phi3},
     {"qwen2", "Qwen 2 and 2.5", {"causal_lm"}, make_qwen2},
     {"qwen3", "Qwen 3", {"causal_lm"}, make_qwen3},
     {"siglip", "SigLIP: images and captions", {"contrastive"}, make_siglip},

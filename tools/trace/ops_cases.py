@@ -1,5 +1,7 @@
 """Calls of every operation but attention."""
 
+import random
+
 from cases import CARDS, call, case
 
 HALF = ("bfloat16", "float16")
@@ -298,6 +300,37 @@ def network_cases():
     case("cross_entropy", "float32 600x1000", "int64 600")
     for dtype in ("float32", "bfloat16"):
         case("cross_entropy", f"{dtype} 600x1000 g", "int64 600", autocast="bfloat16")
+
+
+def random_cases(count, seed):
+    """Reductions, normalizations, products and embeddings of sizes at random, on every card."""
+    draw = random.Random(seed)
+
+    def size(most):
+        return draw.choice([draw.randint(1, 8), draw.randint(1, most), 2 ** draw.randint(0, most.bit_length() - 1)])
+
+    for _ in range(count):
+        card, dtype = draw.choice(CARDS), draw.choice(FLOATS)
+        dims = draw.randint(1, 4)
+        shape = [size([1 << 20, 4096, 1024, 256][dims - 1]) for _ in range(dims)]
+        if _elements(shape) > 1 << 27:
+            continue
+        order = "".join(map(str, draw.sample(range(dims), dims)))
+        x = f"{dtype} {'x'.join(map(str, shape))}" + (f" p{order}" if draw.random() < 0.3 else "")
+        case("sum", x, card=card, dims=sorted(draw.sample(range(dims), draw.randint(1, dims))), keep=draw.random() < 0.5)
+        case("mean", x + " g", card=card, d=draw.randrange(dims), keep=draw.random() < 0.5)
+        rows, width, out = size(8192), size(8192), size(4096)
+        case("layer_norm", f"{dtype} {rows}x{width} g", f"{dtype} {width} w", f"{dtype} {width} w", card=card)
+        case("linear", f"{dtype} {rows}x{width} g", f"{dtype} {out}x{width} w", f"{dtype} {out} w", card=card)
+        case("softmax", f"{dtype} {rows}x{width} g", card=card, dtype=draw.choice(["float32", dtype]))
+        case("embedding", f"int64 {size(100000)}", f"{dtype} {size(150000)}x{draw.randint(1, 64)} w", card=card)
+
+
+def _elements(shape):
+    product = 1
+    for n in shape:
+        product *= n
+    return product
 
 
 for cases_of in (unary_cases, view_cases, copy_cases, binary_cases, activation_cases, reduction_cases, matmul_cases, network_cases):

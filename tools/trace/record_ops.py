@@ -3,7 +3,7 @@
 
 usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OPERATION ...] [--random COUNT SEED]
 
-PYTHON has torch.  The cases are in ops_cases.py and attention_cases.py, or, with --random, are calls of attention drawn at random: for
+PYTHON has torch.  The cases are in ops_cases.py and attention_cases.py, or, with --random, are drawn at random: for
 TIDEMARK_RECORDINGS=FOLDER golden_ops, which proves rules on shapes that they were not found on.  One process per card;
 FOLDER/OPERATION.json gets one line per case:
 
@@ -31,7 +31,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import attention_cases
-import ops_cases  # noqa: F401: adds its cases
+import ops_cases
 from cases import CALLS, CASES
 
 
@@ -161,6 +161,7 @@ def main():
     if options.random:
         CASES.clear()
         attention_cases.random_attention(*options.random)
+        ops_cases.random_cases(*options.random)
     cases = [case for case in CASES if not options.only or case["op"] in options.only]
     recorded = []
     for card in sorted({case["card"] for case in cases}):

@@ -60,9 +60,10 @@ def with_adapters(model, spec):
 
 def checkpointed(model, spec):
     kind = spec.get("checkpointing", "none")
+    use_cache = spec.get("use_cache", "auto")
+    model.config.use_cache = kind == "none" if use_cache == "auto" else use_cache == "true"
     if kind == "none":
         return model
-    model.config.use_cache = False
     model.gradient_checkpointing_enable(
         gradient_checkpointing_kwargs={"use_reentrant": kind == "reentrant"}, every_n_layers=spec.get("checkpoint_every", 1)
     )
@@ -127,8 +128,8 @@ def versions():
     return {name: metadata.version(name).split("+")[0] for name in ("torch", "transformers", "peft")}
 
 
-def pack(case, card, events, out):
-    header = {"spec": case["spec"], "card": card, "versions": versions()}
+def pack(case, events, out):
+    header = {"spec": case["spec"], "card": case["card"], "versions": versions()}
     lines = [line.split(" ", 1)[0] for line in events.read_text().splitlines()]
     text = json.dumps(header) + "\n" + "\n".join(lines) + "\n"
     path = out / (case["name"] + ".txt.gz")
@@ -136,7 +137,7 @@ def pack(case, card, events, out):
         packed.write(text.encode())
 
 
-def record_all(cases, card, out, folder):
+def record_all(cases, out, folder):
     """Runs under `tidemark run`: one forked child per case, so that libraries are imported once; peft, whose import touches the device, in it."""
     import torch  # noqa: F401
     import transformers  # noqa: F401
@@ -156,7 +157,7 @@ def record_all(cases, card, out, folder):
         if os.waitpid(child, 0)[1] != 0 or not events.exists():
             failed.append(case["name"])
             continue
-        pack(case, card, events, out)
+        pack(case, events, out)
         print(case["name"], flush=True)
     if failed:
         sys.exit("failed: " + " ".join(failed))
@@ -167,22 +168,24 @@ def main():
     parser.add_argument("--tidemark", required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
-    parser.add_argument("--card", default="h200")
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--inside", type=pathlib.Path, help=argparse.SUPPRESS)
+    parser.add_argument("--inside", nargs=2, metavar=("CARD", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
     from step_cases import cases
 
+    chosen = [case for case in cases() if not options.only or case["name"] in options.only]
     if options.inside:
-        chosen = [case for case in cases() if not options.only or case["name"] in options.only]
-        return record_all(chosen, options.card, options.out, options.inside)
+        card, folder = options.inside
+        return record_all([case for case in chosen if case["card"] == card], options.out, pathlib.Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        command = [options.tidemark, "run", "--gpu", options.card, "--steps", "100000", "--quiet", "--", options.python, __file__]
-        command += ["--tidemark", options.tidemark, "--out", str(options.out), "--card", options.card, "--inside", folder]
-        command += ["--only", *options.only]
-        return subprocess.run(command, check=False).returncode
+    worst = 0
+    for card in sorted({case["card"] for case in chosen}):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [options.tidemark, "run", "--gpu", card, "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, folder, "--only", *options.only]
+            worst = max(worst, subprocess.run(command, check=False).returncode)
+    return worst
 
 
 if __name__ == "__main__":

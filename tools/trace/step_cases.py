@@ -44,6 +44,11 @@ def steps():
         "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_2": {"checkpointing": "non_reentrant", "checkpoint_every": 2},
         "checkpoint_amp": {"checkpointing": "non_reentrant", "dtype": "fp32", "autocast": "bf16"},
         "checkpoint_accumulate": {"checkpointing": "non_reentrant", "grad_accumulation": 2},
+        "checkpoint_cache": {"checkpointing": "non_reentrant", "use_cache": "true"},
+        "checkpoint_2_cache": {"checkpointing": "non_reentrant", "checkpoint_every": 2, "use_cache": "true"},
+        "no_cache": {"use_cache": "false"}, "scaler_of_fp16": {"dtype": "fp16", "grad_scaler": True, "optimizer_impl": "fused"},
+        "everything": {**HALF, "checkpointing": "non_reentrant", "checkpoint_every": 2, "grad_accumulation": 2, "max_grad_norm": 1.0,
+                       "optimizer": "rmsprop", "momentum": 0.9, "zero_grad": "before_forward", "freeze": ["layers.1."]},
         "reentrant": {"checkpointing": "reentrant"}, "reentrant_2": {"checkpointing": "reentrant", "checkpoint_every": 2},
         "reentrant_amp": {"checkpointing": "reentrant", "dtype": "fp32", "autocast": "bf16"},
         "reentrant_accumulate": {"checkpointing": "reentrant", "grad_accumulation": 2},
@@ -67,19 +72,25 @@ def adapters():
         "lora_head": {"lora": {**LORA, "target_modules": ["lm_head", "v_proj"]}},
         "lora_low": {"lora": {**LORA, "adapter_dtype": "bf16"}}, "lora_fp32": {**lora, "dtype": "fp32"},
         "lora_amp": {**lora, "dtype": "fp32", "autocast": "bf16"}, "lora_amp_of_bf16": {**lora, "autocast": "bf16"},
+        "lora_tied": {**lora, "model": {**MODEL, "tie_word_embeddings": True}},
+        "lora_tied_head": {"lora": {**LORA, "target_modules": ["lm_head"]}, "model": {**MODEL, "tie_word_embeddings": True}},
         "lora_clip": {**lora, "max_grad_norm": 1.0}, "lora_accumulate": {**lora, "grad_accumulation": 2},
         "lora_checkpoint": {**lora, "checkpointing": "non_reentrant"}, "lora_reentrant": {**lora, "checkpointing": "reentrant"},
         "lora_fused": {**lora, "optimizer_impl": "fused"}, "lora_loop": {**lora, "optimizer_impl": "loop"},
         "lora_adafactor": {**lora, "optimizer": "adafactor"}, "lora_sgd": {**lora, "optimizer": "sgd", "momentum": 0.9},
         "lora_scaler": {**lora, **HALF, "max_grad_norm": 1.0},
+        "lora_rmsprop": {**lora, "optimizer": "rmsprop", "centered": True}, "lora_adagrad": {**lora, "optimizer": "adagrad"},
     }
 
 
-def mixed():
-    """Trained weights of two types: an optimizer takes each type by itself."""
-    model = {"model": MODEL, "lora": {**LORA, "target_modules": ["v_proj"]}}
-    return {"lora_" + name: {**model, **options} for name, options in {
-        "rmsprop": {"optimizer": "rmsprop", "centered": True}, "adagrad": {"optimizer": "adagrad"}}.items()}
+def large():
+    """Matrices whose reductions take several blocks of threads."""
+    model = {"model": {**MODEL, "hidden_size": 1536, "intermediate_size": 4864, "num_hidden_layers": 1, "num_attention_heads": 12,
+                       "num_key_value_heads": 4, "vocab_size": 24000}}
+    return {"large_" + name: {**model, **options, "batch": 1, "steps": 2} for name, options in {
+        "clip": {"max_grad_norm": 1.0}, "clip_fp32": {"max_grad_norm": 1.0, "dtype": "fp32"}, "adafactor": {"optimizer": "adafactor"},
+        "adafactor_foreach": {"optimizer": "adafactor", "optimizer_impl": "foreach"}, "adafactor_fp32": {"optimizer": "adafactor", "dtype": "fp32"},
+        "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}}.items()}
 
 
 def cases():
@@ -91,6 +102,9 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), mixed()):
+    for group in (steps(), adapters(), large()):
         found += group.items()
-    return [{"name": name, "spec": {**BASE, **options}} for name, options in found]
+    listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
+    return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
+                     for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]

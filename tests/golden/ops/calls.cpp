@@ -61,12 +61,15 @@ const std::vector<NamedCall> kElementwise = {
     {"gelu", unary<gelu>},
     {"relu", unary<relu>},
     {"softmax", [](Inputs& in, const Arguments& a, Run&) { return softmax(in[0], dtype_named(a.text("dtype"))); }},
+    {"dropout", [](Inputs& in, const Arguments& a, Run&) { return dropout(in[0], a.real("p")); }},
 };
 
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
+    {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
     {"matmul", binary<matmul>},
     {"linear", [](Inputs& in, const Arguments&, Run&) { return linear(in[0], in[1], in[2]); }},
+    {"addmm", [](Inputs& in, const Arguments&, Run&) { return addmm(in[0], in[1], in[2]); }},
     {"mm", binary<mm>},
     {"bmm", binary<bmm>},
     {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},

@@ -116,7 +116,11 @@ RunConfig config_for(const Card& card) {
 void warm_up(Run& run) {
   for (const bool in_backward : {false, true}) {
     const Setting<bool> thread(run.in_backward, in_backward);
-    mm(empty(run, Dims{16, 16}, Dtype::f32), empty(run, Dims{16, 16}, Dtype::f32));
+    const Tensor x = empty(run, Dims{16, 16}, Dtype::f32), weight = empty(run, Dims{16, 16}, Dtype::f32);
+    if (in_backward)
+      mm(x, weight);
+    else
+      linear(x, weight, empty(run, Dims{16}, Dtype::f32));
   }
 }
 

@@ -91,7 +91,8 @@ Allocations predicted(const Value& header) {
 std::string show(const std::vector<Allocation>& list, std::size_t at) {
   std::string text;
   for (std::size_t i = at < 3 ? 0 : at - 3; i < std::min(at + 4, list.size()); ++i)
-    text += fmt::format("{} {:6} freed [{}], then {}\n", i == at ? ">" : " ", i, fmt::join(list[i].freed, " "), list[i].text);
+    text += fmt::format("{} {:6} freed [{}], then {}\n", i == at ? ">" : " ", i, fmt::join(list[i].freed, " "),
+                        list[i].text);
   return text;
 }
 

@@ -1,0 +1,142 @@
+// transformers: models/phi3/{configuration,modeling}_phi3.py (5.17.0)
+#include "zoo/causal_lm.h"
+#include "zoo/hf_config.h"
+#include "zoo/index.h"
+
+namespace tidemark {
+namespace {
+
+struct Phi3Config {
+  std::int64_t vocab_size = 32064, hidden_size = 3072, intermediate_size = 8192, num_hidden_layers = 32;
+  std::int64_t num_attention_heads = 32;
+  std::optional<std::int64_t> num_key_value_heads, head_dim, sliding_window;
+  std::string hidden_act = "silu";
+  bool tie_word_embeddings = false;
+  double attention_dropout = 0, resid_pdrop = 0, partial_rotary_factor = 1;
+  RopeConfig rope;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit("vocab_size", c.vocab_size, kSize);
+    visit("hidden_size", c.hidden_size, kSize);
+    visit("intermediate_size", c.intermediate_size, kSize);
+    visit("num_hidden_layers", c.num_hidden_layers, kLayers);
+    visit("num_attention_heads", c.num_attention_heads, kSize);
+    visit("num_key_value_heads", c.num_key_value_heads, kSize);
+    visit("head_dim", c.head_dim, kSize);
+    visit("hidden_act", c.hidden_act, kAny);
+    visit("tie_word_embeddings", c.tie_word_embeddings, kAny);
+    visit("attention_dropout", c.attention_dropout, kProbability);
+    visit("resid_pdrop", c.resid_pdrop, kProbability);
+    visit("partial_rotary_factor", c.partial_rotary_factor, kProbability);
+    visit("sliding_window", c.sliding_window, kSize);
+    RopeConfig::visit_fields(c.rope, visit);
+  }
+  static KeyNames harmless() {
+    return {"max_position_embeddings", "original_max_position_embeddings", "rms_norm_eps", "rope_theta", "embd_pdrop"};
+  }
+};
+
+void add_layer(Module& layer, const Decoder& c) {
+  Module& attention = layer.add("self_attn");
+  const std::int64_t queries = c.num_attention_heads * c.head_dim, keys = c.num_key_value_heads * c.head_dim;
+  add_linear(attention, "o_proj", queries, c.hidden_size, false);
+  add_linear(attention, "qkv_proj", c.hidden_size, queries + 2 * keys, false);
+  Module& mlp = layer.add("mlp");
+  add_linear(mlp, "gate_up_proj", c.hidden_size, 2 * c.intermediate_size, false);
+  add_linear(mlp, "down_proj", c.intermediate_size, c.hidden_size, false);
+  add_activation(mlp, "activation_fn", c.hidden_act);
+  add_norm(layer, "input_layernorm", c.hidden_size, c);
+  add_norm(layer, "post_attention_layernorm", c.hidden_size, c);
+  add_dropout(layer, "resid_attn_dropout", c.residual_dropout);
+  add_dropout(layer, "resid_mlp_dropout", c.residual_dropout);
+}
+
+/// apply_rotary_pos_emb, of queries or keys: cat([rotated, rest])
+Tensor rotate(const Tensor& x, const Tensor& cos, const Tensor& sin) {
+  const std::int64_t rotary_dim = cos.size(-1);
+  const Tensor rot = slice(x, -1, 0, rotary_dim), pass = slice(x, -1, rotary_dim, x.size(-1));
+  return cat({add({mul(rot, cos), mul(rotate_half(rot), sin)}), pass}, -1);
+}
+
+/// Phi3Attention.forward
+Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& inputs, std::size_t layer) {
+  const InModule scope(hidden_states.run(), m);
+  const Decoder& c = inputs.config;
+  const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
+  const std::int64_t queries = c.num_attention_heads * c.head_dim, keys = c.num_key_value_heads * c.head_dim;
+  const Tensor qkv = m["qkv_proj"](hidden_states);
+  Tensor query_states = slice(qkv, -1, 0, queries);
+  Tensor key_states = slice(qkv, -1, queries, queries + keys);
+  Tensor value_states = slice(qkv, -1, queries + keys, qkv.size(-1));
+  for (Tensor* x : {&query_states, &key_states, &value_states}) *x = transpose(view(*x, {b, s, -1, c.head_dim}), 1, 2);
+  {
+    const Tensor cos = unsqueeze(inputs.rotary.cos, 1), sin = unsqueeze(inputs.rotary.sin, 1);
+    Tensor q_embed = rotate(query_states, cos, sin);
+    Tensor k_embed = rotate(key_states, cos, sin);
+    query_states = std::move(q_embed);
+    key_states = std::move(k_embed);
+  }
+  if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer);
+  auto [attn_output, attn_weights] =
+      attention_interface({.kind = inputs.context.attention, .dropout = c.attention_dropout}, query_states, key_states,
+                          value_states, inputs.mask);
+  attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
+  attn_output = m["o_proj"](attn_output);
+  return {std::move(attn_output), std::move(attn_weights)};
+}
+
+/// Phi3MLP.forward
+Tensor mlp(Module& m, const Tensor& hidden_states) {
+  const InModule scope(hidden_states.run(), m);
+  Tensor up_states = m["gate_up_proj"](hidden_states), gate;
+  {
+    Tensors parts = chunk(up_states, 2, -1);
+    gate = std::move(parts[0]);
+    up_states = std::move(parts[1]);
+  }
+  up_states = mul(up_states, m["activation_fn"](gate));
+  return m["down_proj"](up_states);
+}
+
+/// Phi3DecoderLayer.forward
+Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
+  Tensor hidden_states = std::move(input);
+  const InModule scope(hidden_states.run(), m);
+  Tensor residual = hidden_states;
+  hidden_states = m["input_layernorm"](hidden_states);
+  Attended attended = attention(m["self_attn"], hidden_states, inputs, layer);
+  hidden_states = std::move(attended.output);  // the weights stay, in self_attn_weights
+  hidden_states = add(residual, m["resid_attn_dropout"](hidden_states));
+  residual = hidden_states;
+  hidden_states = m["post_attention_layernorm"](hidden_states);
+  hidden_states = mlp(m["mlp"], hidden_states);
+  hidden_states = add(residual, m["resid_mlp_dropout"](hidden_states));
+  return hidden_states;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_phi3(const ModelRequest& request) {
+  auto c = read_config<Phi3Config>(request.config);
+  c.rope.partial_rotary_factor = c.partial_rotary_factor;
+  const std::int64_t head_dim = c.head_dim.value_or(c.hidden_size / c.num_attention_heads);
+  const Decoder decoder{.vocab_size = c.vocab_size,
+                        .hidden_size = c.hidden_size,
+                        .intermediate_size = c.intermediate_size,
+                        .num_hidden_layers = c.num_hidden_layers,
+                        .num_attention_heads = c.num_attention_heads,
+                        .num_key_value_heads = c.num_key_value_heads.value_or(c.num_attention_heads),
+                        .head_dim = head_dim,
+                        .hidden_act = c.hidden_act,
+                        .attention_dropout = c.attention_dropout,
+                        .residual_dropout = c.resid_pdrop,
+                        .rotary_dim = static_cast<std::int64_t>(static_cast<double>(head_dim) * c.rope.rotated()),
+                        .sliding_window = c.sliding_window,
+                        .full_attention = !c.sliding_window,
+                        .add_layer = add_layer,
+                        .layer = layer_forward};
+  return make_causal_lm(request, decoder, c.tie_word_embeddings);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,80 @@
+#include "tensor/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/ops.h"
+#include "tensor/engine.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t kBlock = 512;  // every tensor here takes one
+
+struct Checkpoint : testing::Test {
+  tidemark::Run run{RunConfig()};
+  Tensor w = parameter();
+  Tensor parameter() {
+    Tensor tensor = empty(run, {8}, Dtype::f32);
+    tensor.impl().requires_grad = true;
+    return tensor;
+  }
+  std::int64_t live_blocks() { return run.allocator().totals().allocated_bytes / kBlock; }
+  std::size_t allocations() { return run.ledger().size(); }
+};
+
+TEST_F(Checkpoint, KeepsTheArgumentAlone) {
+  const Tensor y = checkpoint(run, [w = w] { return silu(silu(silu(w))); });
+  EXPECT_EQ(live_blocks(), 2);  // w, y
+}
+
+TEST_F(Checkpoint, DoesNotRunTheLastOperationAgain) {
+  const Tensor y = checkpoint(run, [w = w] { return silu(silu(w)); });
+  const std::size_t before = allocations();
+  backward(y);
+  // The gradient of y, the inner silu again, and the gradients of both: the outer silu has saved its input when it ends.
+  EXPECT_EQ(allocations() - before, 4u);
+}
+
+TEST_F(Checkpoint, RunsAnOperationAgainThatSavesItsResult) {
+  const Tensor y = checkpoint(run, [w = w] { return sigmoid(silu(w)); });
+  const std::size_t before = allocations();
+  backward(y);
+  EXPECT_EQ(allocations() - before, 5u);
+}
+
+TEST_F(Checkpoint, ReentrantRunsAllAgain) {
+  const Tensor y = checkpoint_reentrant(run, [](Tensor x) { return silu(silu(std::move(x))); }, w);
+  EXPECT_EQ(live_blocks(), 2);
+  const std::size_t before = allocations();
+  backward(y);
+  EXPECT_EQ(allocations() - before, 5u);
+  EXPECT_TRUE(w.grad());
+}
+
+TEST_F(Checkpoint, ReentrantBehindNothingThatTrainsGivesNoGradient) {
+  const Tensor x = empty(run, {8}, Dtype::f32);
+  const Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x);
+  EXPECT_FALSE(y.requires_grad());
+}
+
+TEST_F(Checkpoint, AParameterOfTheInnerAndTheOuterPass) {
+  const Tensor x = parameter();
+  Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x);
+  y = mul(add(std::move(y), w), w);  // the outer pass waits for three gradients of w's, the inner one for one
+  backward(y);
+  EXPECT_TRUE(x.grad());
+  EXPECT_TRUE(w.grad());
+  y.reset();
+  EXPECT_EQ(live_blocks(), 4);  // x, w and their gradients
+}
+
+TEST_F(Checkpoint, LetsGoOfItsArguments) {
+  Tensor y = checkpoint(run, [w = w, x = empty(run, {8}, Dtype::f32)] { return mul(silu(w), x); });
+  EXPECT_EQ(live_blocks(), 3);
+  backward(y);
+  y.reset();
+  EXPECT_EQ(live_blocks(), 2);  // w and its gradient
+}
+
+}  // namespace
+}  // namespace tidemark
