@@ -42,10 +42,11 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
 
 /// transformers: cache_utils.DynamicLayer.update: concatenates to an empty tensor of the key's type, so the first
 /// update copies too.
-DynamicCache::KeyValue DynamicCache::update(Tensor key, Tensor value, std::size_t layer) {
+DynamicCache::KeyValue DynamicCache::update(Tensor key, Tensor value, std::size_t layer, bool sliding) {
   if (!enabled) return {std::move(key), std::move(value)};
   const Tensor held_key = std::move(key), held_value = std::move(value);
   if (layers.size() <= layer) layers.resize(layer + 1);
+  if (sliding) windows.push_back(to_device(held_key.run(), Dims{}, Dtype::int64));
   layers[layer].first = cat({held_key}, -2);
   layers[layer].second = cat({held_value}, -2, held_key.dtype());
   return layers[layer];

@@ -26,8 +26,9 @@ struct DynamicCache {
   using KeyValue = std::pair<Tensor, Tensor>;
   bool enabled = false;
   std::vector<KeyValue> layers;
-  /// Appends to the layer and shows the whole.
-  KeyValue update(Tensor key, Tensor value, std::size_t layer);
+  std::vector<Tensor> windows;  // one number on the device per layer that attends to a window
+  /// Appends to the layer, a DynamicSlidingWindowLayer or not, and shows the whole.
+  KeyValue update(Tensor key, Tensor value, std::size_t layer, bool sliding = false);
 };
 
 /// x (B, K, S, D) -> (B, K * n_rep, S, D)

@@ -22,6 +22,11 @@ void add_gated_mlp(Module& layer, const Decoder& c) {
   add_activation(m, "act_fn", c.hidden_act);
 }
 
+bool is_sliding(const Decoder& config, std::size_t layer) {
+  if (!config.full_attention) return true;
+  return layer < config.sliding_layers.size() && config.sliding_layers[layer];
+}
+
 void add_norm(Module& parent, std::string_view name, std::int64_t features, const Decoder& c) {
   if (c.gemma_norm)
     add_gemma_rms_norm(parent, name, features);
@@ -60,7 +65,9 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   Tensor key_states = heads("k_proj", "k_norm");
   Tensor value_states = heads("v_proj", "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
-  if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer);
+  if (inputs.cache)
+    std::tie(key_states, value_states) =
+        inputs.cache->update(key_states, value_states, layer, is_sliding(inputs.config, layer));
   const AttentionCall call{.kind = inputs.context.attention,
                            .dropout = inputs.config.attention_dropout,
                            .softcap = inputs.config.attention_softcap};
@@ -105,11 +112,6 @@ Masks create_masks(const Decoder& config, const Context& context, const Tensor& 
   if (config.sliding_window)
     masks.sliding = create_sliding_window_causal_mask(context, inputs_embeds, attention_mask, *config.sliding_window);
   return masks;
-}
-
-bool is_sliding(const Decoder& config, std::size_t layer) {
-  if (!config.full_attention) return true;
-  return layer < config.sliding_layers.size() && config.sliding_layers[layer];
 }
 
 }  // namespace

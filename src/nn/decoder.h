@@ -42,6 +42,8 @@ struct DecoderInputs {
   Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
 };
 
+/// Whether the layer attends to a window.
+bool is_sliding(const Decoder& config, std::size_t layer);
 /// A norm of the decoder's kind.
 void add_norm(Module& parent, std::string_view name, std::int64_t features, const Decoder& config);
 void add_decoder_attention(Module& layer, const Decoder& config);

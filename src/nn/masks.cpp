@@ -49,10 +49,12 @@ Tensor lower_or_equal(const Indices& at) { return logical("aten::le", at.kv, at.
 /// and_masks(sliding_window_overlay(window), causal_mask_function)
 Tensor sliding(const Indices& at) {
   Tensor result = new_ones(at.q.run());
+  Tensor after_start;
   {
     const Tensor start = add_scalar(at.q);
-    result = both(result, logical("aten::gt", at.kv, start));
+    after_start = logical("aten::gt", at.kv, start);
   }
+  result = both(result, std::move(after_start));
   result = both(result, lower_or_equal(at));
   return result;
 }

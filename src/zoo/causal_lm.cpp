@@ -24,6 +24,7 @@ ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& 
     outputs.held.push_back(std::move(key));
     outputs.held.push_back(std::move(value));
   }
+  for (Tensor& window : cache.windows) outputs.held.push_back(std::move(window));
   return outputs;
 }
 
@@ -37,7 +38,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   model->batch_sizes = [](const Data& data) { return text_batch(data, 2048); };
   model->forward = [&root, decoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = context.use_cache, .layers = {}};
+    DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};
     const Tensor hidden_states =
         decoder_model(root["model"], decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
     return causal_lm_outputs(root, hidden_states, batch, std::move(cache), decoder.logit_softcap);

@@ -165,7 +165,7 @@ std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   model->batch_sizes = [longest = c.max_position_embeddings](const Data& data) { return text_batch(data, longest); };
   model->forward = [&root, c, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = context.use_cache, .layers = {}};
+    DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};
     const Tensor hidden_states = model_forward(root["gpt_neox"], c, context, batch, cache);
     return causal_lm_outputs(root, hidden_states, batch, std::move(cache));
   };

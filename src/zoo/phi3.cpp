@@ -52,11 +52,15 @@ void add_layer(Module& layer, const Decoder& c) {
   add_dropout(layer, "resid_mlp_dropout", c.residual_dropout);
 }
 
-/// apply_rotary_pos_emb, of queries or keys: cat([rotated, rest])
-Tensor rotate(const Tensor& x, const Tensor& cos, const Tensor& sin) {
-  const std::int64_t rotary_dim = cos.size(-1);
-  const Tensor rot = slice(x, -1, 0, rotary_dim), pass = slice(x, -1, rotary_dim, x.size(-1));
-  return cat({add({mul(rot, cos), mul(rotate_half(rot), sin)}), pass}, -1);
+/// apply_rotary_pos_emb: the first part of each head is rotated.
+std::pair<Tensor, Tensor> apply_rotary(const Tensor& q, const Tensor& k, const Rotary& rotary) {
+  const Tensor cos = unsqueeze(rotary.cos, 1), sin = unsqueeze(rotary.sin, 1);
+  const std::int64_t rotary_dim = cos.size(-1), head = q.size(-1);
+  const Tensor q_rot = slice(q, -1, 0, rotary_dim), q_pass = slice(q, -1, rotary_dim, head);
+  const Tensor k_rot = slice(k, -1, 0, rotary_dim), k_pass = slice(k, -1, rotary_dim, head);
+  Tensor q_embed = cat({add({mul(q_rot, cos), mul(rotate_half(q_rot), sin)}), q_pass}, -1);
+  Tensor k_embed = cat({add({mul(k_rot, cos), mul(rotate_half(k_rot), sin)}), k_pass}, -1);
+  return {std::move(q_embed), std::move(k_embed)};
 }
 
 /// Phi3Attention.forward
@@ -70,14 +74,10 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
   Tensor key_states = slice(qkv, -1, queries, queries + keys);
   Tensor value_states = slice(qkv, -1, queries + keys, qkv.size(-1));
   for (Tensor* x : {&query_states, &key_states, &value_states}) *x = transpose(view(*x, {b, s, -1, c.head_dim}), 1, 2);
-  {
-    const Tensor cos = unsqueeze(inputs.rotary.cos, 1), sin = unsqueeze(inputs.rotary.sin, 1);
-    Tensor q_embed = rotate(query_states, cos, sin);
-    Tensor k_embed = rotate(key_states, cos, sin);
-    query_states = std::move(q_embed);
-    key_states = std::move(k_embed);
-  }
-  if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer);
+  std::tie(query_states, key_states) = apply_rotary(query_states, key_states, inputs.rotary);
+  if (inputs.cache)
+    std::tie(key_states, value_states) =
+        inputs.cache->update(key_states, value_states, layer, is_sliding(c, layer));
   auto [attn_output, attn_weights] =
       attention_interface({.kind = inputs.context.attention, .dropout = c.attention_dropout}, query_states, key_states,
                           value_states, inputs.mask);
