@@ -75,7 +75,7 @@ VisionOutputs text_model(Module& m, const TowerConfig& c, const Context& context
   return outputs;
 }
 
-Tensor vector_norm(Tensor x) {
+Tensor get_vector_norm(Tensor x) {
   const Tensor tensor = std::move(x);
   const Tensor square_tensor = pow2(tensor);
   const Tensor sum_tensor = sum(square_tensor, {-1}, true);
@@ -96,8 +96,8 @@ ModelOutputs clip_model(Module& m, const TowerConfig& text, const VisionTower& t
   VisionOutputs text_outputs = text_model(m["text_model"], text, context, batch);
   text_outputs.pooler_output = m["text_projection"](text_outputs.pooler_output);
   Tensor image_embeds = vision_outputs.pooler_output, text_embeds = text_outputs.pooler_output;
-  image_embeds = div(image_embeds, vector_norm(image_embeds));
-  text_embeds = div(text_embeds, vector_norm(text_embeds));
+  image_embeds = div(image_embeds, get_vector_norm(image_embeds));
+  text_embeds = div(text_embeds, get_vector_norm(text_embeds));
   Tensor logits_per_text = matmul(text_embeds, transpose(image_embeds, 0, 1));
   logits_per_text = mul(logits_per_text, exp(m("logit_scale")));
   ModelOutputs outputs;
