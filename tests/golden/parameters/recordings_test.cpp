@@ -1,0 +1,76 @@
+// The tree of modules of every family against transformers: names, sizes, types and order of parameters and buffers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "io/value_json.h"
+#include "zoo/model.h"
+
+namespace tidemark {
+namespace {
+
+std::string row(const char* kind, const std::string& name, const Parameter& parameter) {
+  const Dims& sizes = parameter.sizes;
+  return fmt::format("{}\t{}\t{}\t{}", kind, name, fmt::join(sizes.begin(), sizes.end(), "x"), name_of(parameter.dtype));
+}
+
+/// Module.named_buffers: own first, then children.
+void visit_buffers(Module& module, std::vector<std::string>& rows) {
+  const std::string prefix = module.full_name().empty() ? "" : module.full_name() + ".";
+  for (const auto& parameter : module.parameters())
+    if (parameter->is_buffer) rows.push_back(row("buffer", prefix + parameter->name, *parameter));
+  for (const auto& child : module.children()) visit_buffers(*child, rows);
+}
+
+std::vector<std::string> rows_of(const std::string& head, const std::string& json) {
+  const Value config = io::value_from_json(json, "config.json");
+  const ModelEntry& entry = model_entry(*config.find("model_type")->as_text());
+  const std::unique_ptr<Model> model = entry.make({config, head, {}, Dtype::bf16});
+  std::vector<std::string> rows;
+  visit_parameters(model->root,
+                   [&](const std::string& name, Parameter& parameter) { rows.push_back(row("parameter", name, parameter)); });
+  visit_buffers(model->root, rows);
+  return rows;
+}
+
+std::vector<std::string> recordings() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_RECORDINGS))
+    if (entry.path().extension() == ".tsv") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Parameters : public testing::TestWithParam<std::string> {};
+
+TEST_P(Parameters, AreThoseOfTransformers) {
+  std::ifstream file(std::filesystem::path(TIDEMARK_RECORDINGS) / (GetParam() + ".tsv"));
+  std::vector<std::string> have;
+  std::string line, model;
+  std::size_t next = 0;
+  while (std::getline(file, line)) {
+    if (line.starts_with("# ")) {
+      ASSERT_EQ(next, have.size()) << "more than transformers has, in " << model;
+      model = line.substr(2);
+      const std::size_t space = model.find(' ');
+      have = rows_of(model.substr(0, space), model.substr(space + 1));
+      next = 0;
+      continue;
+    }
+    ASSERT_LT(next, have.size()) << line << " is missing in " << model;
+    ASSERT_EQ(have[next++], line) << model;
+  }
+  ASSERT_EQ(next, have.size()) << "more than transformers has, in " << model;
+  ASSERT_FALSE(model.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, Parameters, testing::ValuesIn(recordings()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,67 @@
+"""Record the parameters and buffers of transformers' models, for tests/golden/parameters.
+
+    python tools/trace/record_parameters.py OUT_DIR [model_type ...]
+
+Models are built on the meta device in bfloat16, so that nothing is downloaded or computed.  One file per model_type; a
+line `# HEAD CONFIG` begins each model, then a line per tensor: what it is, name, sizes, type, in the order of
+named_parameters() and named_buffers().
+"""
+import json
+import pathlib
+import sys
+
+import torch
+import transformers
+
+SMALL = {"hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
+GROUPED = {**SMALL, "num_key_value_heads": 2}
+CAUSAL, MASKED, CLASSES = "causal_lm", "masked_lm", "sequence_classification"
+HEADS = {CAUSAL: transformers.AutoModelForCausalLM, MASKED: transformers.AutoModelForMaskedLM,
+         CLASSES: transformers.AutoModelForSequenceClassification}
+
+# A small configuration of each family, with what it can do; the family's own defaults are the second, real one.
+CASES = {
+    "bert": [(MASKED, SMALL), (MASKED, {}), (CLASSES, {}), (CLASSES, {**SMALL, "num_labels": 5})],
+    "gemma": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
+    "gemma2": [(CAUSAL, {**GROUPED, "head_dim": 32}), (CAUSAL, {})],
+    "gpt2": [(CAUSAL, {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_inner": 100, "vocab_size": 100}), (CAUSAL, {})],
+    "gpt_neox": [(CAUSAL, {**SMALL, "attention_bias": False, "tie_word_embeddings": True}), (CAUSAL, {})],
+    "llama": [(CAUSAL, {**GROUPED, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}), (CAUSAL, {})],
+    "mistral": [(CAUSAL, {**GROUPED, "head_dim": 24}), (CAUSAL, {})],
+    "opt": [(CAUSAL, {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4,
+                      "vocab_size": 100, "word_embed_proj_dim": 32, "do_layer_norm_before": False,
+                      "enable_bias": False}), (CAUSAL, {})],
+    "phi3": [(CAUSAL, {**GROUPED, "partial_rotary_factor": 0.5, "pad_token_id": 0}), (CAUSAL, {})],
+    "qwen2": [(CAUSAL, {**GROUPED, "tie_word_embeddings": True}), (CAUSAL, {})],
+    "qwen3": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
+}
+
+
+def rows(model):
+    for kind, tensors in (("parameter", model.named_parameters()), ("buffer", model.named_buffers())):
+        for name, tensor in tensors:
+            yield kind, name, "x".join(map(str, tensor.shape)), str(tensor.dtype).removeprefix("torch.")
+
+
+def record(model_type, head, options, out):
+    config = transformers.AutoConfig.for_model(model_type, **options)
+    torch.set_default_dtype(torch.bfloat16)
+    with torch.device("meta"):
+        model = HEADS[head].from_config(config)
+    torch.set_default_dtype(torch.float32)
+    model.tie_weights()
+    print("#", head, json.dumps({"model_type": model_type, **options}), file=out)
+    for row in rows(model):
+        print(*row, sep="\t", file=out)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for model_type in sys.argv[2:] or CASES:
+        with open(folder / f"{model_type}.tsv", "w") as out:
+            for head, options in CASES[model_type]:
+                record(model_type, head, options, out)
+
+
+if __name__ == "__main__":
+    main()
