@@ -69,10 +69,19 @@ Tensor vector_norm(Tensor x) {
                  }});
 }
 
-Tensor cumsum(Tensor x, int) {
+/// Of whole numbers, which become int64.  A single row goes through CUB, with a state of 16 bytes for each tile of 896.
+/// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
+Tensor cumsum(Tensor x, int d) {
   const Op op(x, "aten::cumsum");
-  TM_CHECK(!x.requires_grad(), "a cumulative sum has no gradient here");
-  return empty(x.run(), x.sizes(), is_floating(x.dtype()) ? x.dtype() : Dtype::int64);
+  TM_CHECK(!is_floating(x.dtype()), "cumulative sums are of whole numbers here");
+  Tensor y = empty(x.run(), x.sizes(), Dtype::int64);
+  const Tensor widened = x.dtype() == Dtype::int64 ? x : empty_like(x, Dtype::int64);
+  if (x.elements() == x.size(d) && x.elements() > 0) {
+    const Setting<Category> category(x.run().category, Category::workspace);
+    const std::int64_t states = ((x.elements() + 895) / 896 + 32) * 16;
+    x.run().allocate((states + 255) / 256 * 256 + 256 + 255).reset();
+  }
+  return y;
 }
 
 }  // namespace tidemark

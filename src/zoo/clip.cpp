@@ -88,9 +88,10 @@ Tensor contrastive_loss(Tensor x) {
 }
 
 /// CLIPModel.forward with return_loss
-ModelOutputs clip_model(Module& m, const TowerConfig& text, const VisionTower& tower, const Context& context, const Batch& batch) {
+ModelOutputs clip_model(Module& m, const TowerConfig& text, const VisionTower& tower, const Context& context,
+                        const Context& vision_context, const Batch& batch) {
   const InModule scope(batch.input_ids.run(), m);
-  VisionOutputs vision_outputs = tower.forward(m["vision_model"], context, batch.pixel_values, false);
+  VisionOutputs vision_outputs = tower.forward(m["vision_model"], vision_context, batch.pixel_values, false);
   vision_outputs.pooler_output = m["visual_projection"](vision_outputs.pooler_output);
   VisionOutputs text_outputs = text_model(m["text_model"], text, context, batch);
   text_outputs.pooler_output = m["text_projection"](text_outputs.pooler_output);
@@ -130,8 +131,9 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
   add_linear(root, "visual_projection", tower.hidden_size, c.projection_dim, false);
   add_linear(root, "text_projection", text.hidden_size, c.projection_dim, false);
   model->batch_sizes = [text, tower](const Data& data) { return caption_batch(data, text, tower); };
-  model->forward = [&root, text, tower, context = request.context](const Batch& batch) {
-    return clip_model(root, text, tower, context, batch);
+  const Context vision_context = behind(request.context, root["text_model"]);
+  model->forward = [&root, text, tower, context = request.context, vision_context](const Batch& batch) {
+    return clip_model(root, text, tower, context, vision_context, batch);
   };
   return model;
 }
