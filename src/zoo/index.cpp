@@ -10,6 +10,7 @@ const ModelEntry kEntries[] = {
     {"bert", "BERT", {"masked_lm", "sequence_classification"}, make_bert},
     {"clip", "CLIP: images and captions", {"contrastive"}, make_clip},
     {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
+    {"cwm", "Code World Model: Llama with windows", {"causal_lm"}, make_cwm},
     {"gemma", "Gemma 1", {"causal_lm"}, make_gemma},
     {"gemma2", "Gemma 2", {"causal_lm"}, make_gemma2},
     {"gpt2", "GPT-2", {"causal_lm"}, make_gpt2},

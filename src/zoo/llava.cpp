@@ -131,9 +131,9 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
   };
   model->forward = [&root, llava](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = llava.context.use_cache, .layers = {}};
+    DynamicCache cache{.enabled = llava.context.use_cache, .layers = {}, .windows = {}};
     LlavaOutputs held = llava_model(root["model"], llava, batch, cache);
-    ModelOutputs outputs = causal_lm_outputs(root, held.last_hidden_state, batch, std::move(cache));
+    ModelOutputs outputs = causal_lm_outputs(root, held.last_hidden_state, batch, std::move(cache), llava.decoder.logit_softcap);
     outputs.held.push_back(std::move(held.image_hidden_states));
     return outputs;
   };
