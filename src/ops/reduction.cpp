@@ -1,4 +1,5 @@
 // Sums and means.  torch: aten/src/ATen/native/ReduceOps.cpp
+#include "ops/cub.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -54,10 +55,13 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
                  }});
 }
 
-Tensor cumsum(Tensor x, int) {
+/// One row alone is scanned by CUB.  torch: native/cuda/ScanUtils.cuh, scan_dim
+Tensor cumsum(Tensor x, int d) {
   const Op op(x, "aten::cumsum");
-  TM_CHECK(!x.requires_grad(), "a cumulative sum has no gradient here");
-  return empty(x.run(), x.sizes(), is_floating(x.dtype()) ? x.dtype() : Dtype::int64);
+  TM_CHECK(!x.requires_grad() && x.dtype() == Dtype::int64, "a cumulative sum of whole numbers, without a gradient");
+  Tensor y = empty(x.run(), x.sizes(), Dtype::int64);
+  if (x.elements() == x.size(d)) x.run().allocate(cub_scan_bytes(x.elements())).reset();
+  return y;
 }
 
 }  // namespace tidemark
