@@ -8,6 +8,7 @@
 #include "estimate/recorder.h"
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
+#include "ops/index.h"
 #include "zoo/model.h"
 
 namespace tidemark {
@@ -88,6 +89,10 @@ std::vector<ModelInfo> known_models() {
   return models;
 }
 
-std::vector<OpInfo> known_ops() { return {}; }
+std::vector<OpInfo> known_ops() {
+  std::vector<OpInfo> ops;
+  for (const OpEntry& entry : op_entries()) ops.push_back({entry.name, entry.mirrors});
+  return ops;
+}
 
 }  // namespace tidemark

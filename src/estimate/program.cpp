@@ -106,13 +106,13 @@ Dtype dtype_of(WeightDtype dtype) {
 }
 
 Context context_of(const Spec& spec) {
-  Context context{.attention = static_cast<AttentionKind>(spec.attn),
-                  .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
-                  .checkpoint_every = spec.checkpoint_every,
-                  .use_cache = spec.checkpointing == Checkpointing::none,
-                  .padding = spec.padding};
-  if (spec.use_cache != UseCache::automatic) context.use_cache = spec.use_cache == UseCache::yes;
-  return context;
+  // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
+  const bool checkpoints = spec.checkpointing != Checkpointing::none;
+  return {.attention = static_cast<AttentionKind>(spec.attn),
+          .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
+          .checkpoint_every = spec.checkpoint_every,
+          .use_cache = !checkpoints && spec.use_cache != UseCache::no,
+          .padding = spec.padding};
 }
 
 void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, Recorder& recorder) {

@@ -5,7 +5,21 @@
 namespace tidemark {
 
 bool is_checkpointed(const Context& context, std::int64_t index) {
-  return context.checkpointing != CheckpointKind::none && index % context.checkpoint_every == 0;
+  return context.checkpointing != CheckpointKind::none &&
+         (context.layers_before + index) % context.checkpoint_every == 0;
+}
+
+/// Layers are what stands in an nn.ModuleList, under a number.
+Context behind(Context context, Module& part) {
+  for (const std::unique_ptr<Module>& child : part.children()) {
+    const bool is_layer =
+        !child->name().empty() && child->name().find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_layer)
+      ++context.layers_before;
+    else
+      context = behind(context, *child);
+  }
+  return context;
 }
 
 Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,

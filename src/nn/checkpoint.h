@@ -3,12 +3,15 @@
 #include <functional>
 
 #include "nn/context.h"
+#include "nn/module.h"
 #include "tensor/run.h"
 
 namespace tidemark {
 
-/// PreTrainedModel.gradient_checkpointing_enable(every_n_layers).  Such a layer gets no key-value cache.
+/// PreTrainedModel.gradient_checkpointing_enable(every_n_layers).
 bool is_checkpointed(const Context& context, std::int64_t index);
+/// The context of what is registered behind `part`, whose layers are counted first.
+Context behind(Context context, Module& part);
 
 /// layer(hidden_states), checkpointed or not.  `layer` is called again in backward, after this has returned: it may
 /// refer to modules and configurations, and must hold tensors by value, as the reference's partial() does.

@@ -12,6 +12,7 @@ struct Context {
   AttentionKind attention = AttentionKind::sdpa;
   CheckpointKind checkpointing = CheckpointKind::none;
   std::int64_t checkpoint_every = 1;  // layers whose index is a multiple of it
+  std::int64_t layers_before = 0;     // of parts that are registered in front: their layers count too
   bool use_cache = true;
   bool padding = false;  // whether batches hold padding, so that masks are built
 };

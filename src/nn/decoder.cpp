@@ -124,16 +124,14 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   const Tensor position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
   const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
-  DecoderInputs inputs{config, context, {}, {}, nullptr, position_ids};
+  DecoderInputs inputs{config, context, {}, {}, cache.enabled ? &cache : nullptr, position_ids};
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
   Module& layers = m["layers"];
   const auto call = config.layer ? config.layer : decoder_layer;
   for (std::size_t i = 0; i < layers.children().size(); ++i) {
     inputs.mask = is_sliding(config, i) ? masks.sliding : masks.full;
-    const auto index = static_cast<std::int64_t>(i);
-    inputs.cache = cache.enabled && !is_checkpointed(context, index) ? &cache : nullptr;
     hidden_states = checkpoint_layer(
-        context, index, hidden_states,
+        context, static_cast<std::int64_t>(i), hidden_states,
         [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); });
   }
   hidden_states = m["norm"](hidden_states);

@@ -40,12 +40,12 @@ Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Conte
   Attended attended = encoder_attention(m[config.attention], hidden_states, config, context, mask);
   hidden_states = std::move(attended.output);  // the weights stay, in `_`
   hidden_states = dropout(hidden_states, config.hidden_dropout);
-  hidden_states = add(hidden_states, residual);
+  hidden_states = add(residual, hidden_states);  // ViT adds the other way round; both lie in order there
   residual = hidden_states;
   hidden_states = m[config.after](hidden_states);
   hidden_states = encoder_mlp(m["mlp"], hidden_states);
   hidden_states = dropout(hidden_states, config.hidden_dropout);
-  hidden_states = add(hidden_states, residual);
+  hidden_states = add(residual, hidden_states);
   return hidden_states;
 }
 

@@ -56,6 +56,9 @@ Tensor softmax(Tensor x, std::optional<Dtype> result) {
                  }});
 }
 
+/// Keeps its input; the buffer of the other devices is empty here.
+Tensor log_sigmoid(Tensor x) { return keeps_input("aten::log_sigmoid", "LogSigmoidBackward0", std::move(x)); }
+
 /// Keeps its mask.  torch: Dropout.cpp: no kernel for p = 0 or in evaluation.
 Tensor dropout(Tensor x, double probability) {
   if (probability == 0) return x;

@@ -19,8 +19,7 @@ bool last_stride_is_1(const AttentionInputs& in) {
 /// torch: check_batch_size_and_num_heads_dense
 bool heads_fit(const AttentionInputs& in, bool supports_groups) {
   if (in.q.size(0) != in.k.size(0) || in.q.size(0) != in.v.size(0)) return false;
-  if (in.options.enable_gqa && supports_groups)
-    return in.k.size(1) == in.v.size(1) && in.q.size(1) % in.k.size(1) == 0;
+  if (in.options.enable_gqa && supports_groups) return in.k.size(1) == in.v.size(1) && in.q.size(1) % in.k.size(1) == 0;
   return in.q.size(1) == in.k.size(1) && in.q.size(1) == in.v.size(1);
 }
 
@@ -40,9 +39,9 @@ bool can_use_cudnn(const AttentionInputs& in) {
   const std::int64_t d = in.q.size(-1), d_value = in.v.size(-1);
   std::int64_t most = major == 9 ? 256 : 128;
   if (d == 192 && d_value == 128) most = std::max<std::int64_t>(most, 192);
-  return is_half(in.q.dtype()) && same_type(in) && mask_fits(in) && last_stride_is_1(in) &&
-         heads_fit(in, true) && d <= most && d_value <= most && d % 8 == 0 && d_value % 8 == 0 &&
-         in.k.size(2) != 1 && !(in.options.dropout != 0 && in.q.size(2) == 1);
+  return is_half(in.q.dtype()) && same_type(in) && mask_fits(in) && last_stride_is_1(in) && heads_fit(in, true) &&
+         d <= most && d_value <= most && d % 8 == 0 && d_value % 8 == 0 && in.k.size(2) != 1 &&
+         !(in.options.dropout != 0 && in.q.size(2) == 1);
 }
 
 /// torch: can_use_flash_attention
@@ -71,10 +70,13 @@ bool can_use_efficient(const AttentionInputs& in) {
 
 }  // namespace
 
-bool attention_needs_grad(const AttentionInputs& in) { return needs_grad(in.q) || needs_grad(in.k) || needs_grad(in.v); }
+bool attention_needs_grad(const AttentionInputs& in) {
+  return needs_grad(in.q) || needs_grad(in.k) || needs_grad(in.v);
+}
 
 AttentionBackend attention_backend(const AttentionInputs& in) {
-  const bool fusable = in.q.dims() == 4 && in.k.dims() == 4 && in.v.dims() == 4 && in.q.size(2) != 0 && in.k.size(2) != 0;
+  const bool fusable =
+      in.q.dims() == 4 && in.k.dims() == 4 && in.v.dims() == 4 && in.q.size(2) != 0 && in.k.size(2) != 0;
   if (fusable && can_use_cudnn(in)) return AttentionBackend::cudnn;
   if (fusable && can_use_flash(in)) return AttentionBackend::flash;
   if (fusable && can_use_efficient(in)) return AttentionBackend::efficient;

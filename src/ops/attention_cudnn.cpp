@@ -23,13 +23,14 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 }
 
 /// Note [cuDNN's workspaces]
-/// cuDNN 9.19 (in torch 2.11.0) was asked without a device, over some thousand shapes: B, H, K, S, T, head sizes of 8 to
-/// 256, both types, causal or not, with and without a bias and dropout, on H200, H100 and B200 (tools/trace/record_ops.py
+/// cuDNN 9.19 (in torch 2.11.0) was asked without a device, over some thousand shapes: B, H, K, S, T, head sizes of 8
+/// to 256, both types, causal or not, with and without a bias and dropout, on H200, H100 and B200
+/// (tools/trace/record_ops.py
 /// --random).
 /// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128 x 128, or nothing.
 /// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
-/// heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the dropout; without, when
-/// the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8.
+/// heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the dropout; without,
+/// when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8.
 struct Shape {
   const Card& card;
   const Dims &q, &k, &v;
@@ -50,8 +51,7 @@ std::int64_t backward_workspace(const Shape& shape) {
   const std::int64_t rows = shape.heads() * q[2];
   const bool grouped = q[1] != k[1];
   std::int64_t bytes = rows * 4 + rows * q[3] * 4;
-  if (grouped)
-    bytes += round_up(2 * shape.heads() * k[2] * k[3], 128) + round_up(2 * shape.heads() * k[2] * v[3], 128);
+  if (grouped) bytes += round_up(2 * shape.heads() * k[2] * k[3], 128) + round_up(2 * shape.heads() * k[2] * v[3], 128);
   if (shape.is_hopper()) return bytes + 256;
   if (dropout) return bytes + shape.dropout_bits() + 128;
   const bool one_tile = k[2] <= 128 || (q[2] > 1 && q[2] <= 128);
@@ -94,7 +94,9 @@ Tensor cudnn_attention(AttentionInputs in) {
   Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp, seed, offset};
   const Facts facts{.a = in.options.dropout != 0 ? 1 : 0};
   return record(std::move(y), {in.q, in.k, in.v},
-                {.name = "ScaledDotProductCudnnAttentionBackward0", .saved = std::move(saved), .facts = facts,
+                {.name = "ScaledDotProductCudnnAttentionBackward0",
+                 .saved = std::move(saved),
+                 .facts = facts,
                  .backward = backward});
 }
 

@@ -1,5 +1,6 @@
-// Memory-efficient attention (CUTLASS).  torch: aten/src/ATen/native/transformers/cuda/{attention.cu,attention_backward.cu},
-// _efficient_attention_forward and _backward; mem_eff_attention/kernel_{forward,backward}.h (2.11.0)
+// Memory-efficient attention (CUTLASS).  torch:
+// aten/src/ATen/native/transformers/cuda/{attention.cu,attention_backward.cu}, _efficient_attention_forward and
+// _backward; mem_eff_attention/kernel_{forward,backward}.h (2.11.0)
 #include <algorithm>
 
 #include "ops/attention.h"
@@ -101,7 +102,9 @@ Tensor efficient_attention(AttentionInputs in) {
   Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp};
   const Facts facts{.a = in.options.dropout > 0 ? 1 : 0};
   return record(std::move(y), {in.q, in.k, in.v},
-                {.name = "ScaledDotProductEfficientAttentionBackward0", .saved = std::move(saved), .facts = facts,
+                {.name = "ScaledDotProductEfficientAttentionBackward0",
+                 .saved = std::move(saved),
+                 .facts = facts,
                  .backward = backward});
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 std::int64_t rounded_head(std::int64_t d) { return round_up(d, d <= 128 ? 32 : 64); }
 
-/// torch: num_splits_heuristic: the fewest splits that fill 85 % as many of the multiprocessors as the best number does.
+/// torch: num_splits_heuristic: the fewest splits that fill 85 % as many of the multiprocessors as the best number
+/// does.
 std::int64_t splits_that_fill(std::int64_t blocks, std::int64_t multiprocessors, std::int64_t key_blocks) {
   constexpr std::int64_t kMost = 128;
   if (static_cast<float>(blocks) >= 0.8F * static_cast<float>(multiprocessors)) return 1;
@@ -52,7 +53,8 @@ std::int64_t splits_of(const AttentionInputs& in) {
 
 Tensors backward(Backward& call) {
   const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
-  const Tensor gradient = contiguous_with_heads_last(call.gradient()), result = contiguous_with_heads_last(call.saved[3]);
+  const Tensor gradient = contiguous_with_heads_last(call.gradient()),
+               result = contiguous_with_heads_last(call.saved[3]);
   const Tensor dq = empty_like(q), dk = empty_like(k), dv = empty_like(v);
   const std::int64_t b = q.size(0), h = q.size(1), rows = round_up(q.size(2), 128);
   const Setting<Category> category(call.run.category, Category::workspace);
@@ -71,7 +73,8 @@ Tensors backward(Backward& call) {
 /// Keeps q, k, v, the result, its logarithms of sums and the state of the random numbers.
 Tensor flash_attention(AttentionInputs in) {
   if (in.q.size(-1) % 8 != 0)
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] flash attention with a head size that 8 does not divide");
+    throw Error(Errc::unsupported,
+                "[scaled_dot_product_attention] flash attention with a head size that 8 does not divide");
   Run& run = in.q.run();
   const Dims& q = in.q.sizes();
   Tensor y = empty_like(in.q);

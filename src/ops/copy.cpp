@@ -41,6 +41,20 @@ Tensor zeros(Run& run, const Dims& sizes, Dtype dtype) {
   return empty(run, sizes, dtype);
 }
 
+/// Its gradient is the sum over the copies.
+Tensor repeat_rows(Tensor x, std::int64_t n) {
+  const Op op(x, "aten::repeat");
+  Dims sizes = x.sizes();
+  TM_CHECK(sizes[0] == 1, "more rows than one to repeat");
+  sizes[0] = n;
+  Tensor y = empty(x.run(), sizes, x.dtype());
+  const Facts facts{.sizes = x.sizes()};
+  return record(std::move(y), {std::move(x)},
+                {.name = "RepeatBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   return {plain_sum_to(call.gradient(), call.facts.sizes)};
+                 }});
+}
+
 /// The gradient of each part is a view of the result's.
 /// Of the common type, that of tensors without elements included; their type is `also`.
 Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {

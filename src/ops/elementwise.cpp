@@ -183,6 +183,7 @@ Tensor sigmoid(Tensor x) {
 }
 
 Tensor exp(Tensor x) {
+  const Tensor argument = x;
   x = autocast_f32(std::move(x));
   Tensor y = unary("aten::exp", x);
   Tensors saved{alias(y)};

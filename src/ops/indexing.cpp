@@ -42,8 +42,9 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   const Card& card = run.card();
   const std::int64_t items = elements_of(sizes);
   const Tensor count = empty(run, Dims{}, Dtype::int32);
-  // cub::DeviceReduce::Sum: five blocks of 256 threads for each that the card runs at once
-  take_scratch(run, round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
+  // cub::DeviceReduce::Sum: nothing for one tile; else five blocks of 256 threads for each that the card runs at once
+  constexpr std::int64_t kOneTile = 256 * 16;
+  take_scratch(run, items <= kOneTile ? 1 : round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
   Tensor indices = empty(run, Dims{found, sizes.count()}, Dtype::int64);
   take_scratch(run, tile_states(items, select_tile(card), 8));
   return indices;
@@ -101,7 +102,7 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
   Tensor y = clone(detach(x));
   {
     const Tensor sums = empty(run, x.sizes(), Dtype::int64);
-    const Tensor whole_mask = mask.sizes() == x.sizes() ? mask : empty(run, x.sizes(), Dtype::boolean);
+    const Tensor whole_mask = mask.sizes() == x.sizes() && mask.is_contiguous() ? mask : empty(run, x.sizes(), Dtype::boolean);
     mask_exclusive_sum(run, x.elements());
   }
   const Facts facts{.sizes = source.sizes()};
@@ -147,7 +148,7 @@ Tensors unbind(Tensor x) {
   record(parts, {std::move(x)}, {.name = "UnbindBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
            Tensors zeros;  // in place of gradients that did not come
            for (const Tensor& gradient : call.gradients)
-             if (!gradient) zeros.push_back(empty(call.run, call.node.outputs[0].sizes, call.node.outputs[0].dtype));
+             if (!gradient) zeros.push_back(empty(call.run, Dims{}, call.node.outputs[0].dtype));
            return {empty(call.run, call.facts.sizes, call.node.outputs[0].dtype)};
          }});
   return parts;

@@ -17,9 +17,9 @@ Tensor log_softmax(Tensor x) {
 
 /// Keeps the log-probabilities, the labels and the total weight.
 Tensor nll_loss(Tensor log_probabilities, Tensor labels) {
+  Run& run = log_probabilities.run();
   const Tensor argument = log_probabilities;
   log_probabilities = autocast_f32(std::move(log_probabilities));
-  Run& run = log_probabilities.run();
   Tensor loss = empty(run, Dims{}, log_probabilities.dtype());
   Tensor total_weight = empty(run, Dims{}, log_probabilities.dtype());
   Tensors saved{log_probabilities, std::move(labels), std::move(total_weight)};

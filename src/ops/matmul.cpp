@@ -142,15 +142,14 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));
   const Tensor cast[] = {x, weight, bias};
-  Tensor transposed = t(std::move(weight));
   if (bias && (x.dims() == 2 || x.is_contiguous())) {
     Dims sizes = x.sizes();
-    sizes[-1] = transposed.size(1);
-    if (x.dims() == 2) return addmm(std::move(bias), std::move(x), std::move(transposed));
-    Tensor rows = view(std::move(x), {-1, transposed.size(0)});
-    return view(addmm(std::move(bias), std::move(rows), std::move(transposed)), sizes);
+    sizes[-1] = weight.size(0);
+    if (x.dims() > 2) x = view(std::move(x), {-1, weight.size(1)});  // before the weight: backward takes the weight first
+    Tensor y = addmm(std::move(bias), std::move(x), t(std::move(weight)));
+    return sizes.count() > 2 ? view(std::move(y), sizes) : y;
   }
-  Tensor y = matmul(std::move(x), std::move(transposed));
+  Tensor y = matmul(std::move(x), t(std::move(weight)));
   return bias ? add_(std::move(y), std::move(bias)) : y;
 }
 

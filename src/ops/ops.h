@@ -38,6 +38,8 @@ Tensor select(Tensor x, int d, std::int64_t index);
 /// `parts` equal pieces.
 Tensors chunk(Tensor x, int parts, int d);
 Tensors split(Tensor x, std::int64_t piece, int d);
+/// x.split([…], d)
+Tensors split_sizes(Tensor x, const Dims& pieces, int d);
 /// A copy when it is not contiguous.
 Tensor contiguous(Tensor x);
 Tensor clone(Tensor x);
@@ -52,6 +54,8 @@ Tensor to_device(Run& run, const Dims& sizes, Dtype dtype);
 Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
 /// Constant padding; `before` and `after` are for the last dimension.
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
+/// x.repeat(n, 1, …) of a single row.
+Tensor repeat_rows(Tensor x, std::int64_t n);
 Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
 
 // elementwise.cpp
@@ -89,6 +93,7 @@ Tensor gelu(Tensor x);
 Tensor relu(Tensor x);
 /// `result`: the dtype argument.
 Tensor softmax(Tensor x, std::optional<Dtype> result = {});
+Tensor log_sigmoid(Tensor x);
 Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp
@@ -96,6 +101,9 @@ Tensor mean(Tensor x, int d, bool keep_dims);
 Tensor cumsum(Tensor x, int d);
 /// Over one dimension or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
+
+/// x.norm(p=2, dim=-1, keepdim=True)
+Tensor vector_norm(Tensor x);
 
 // matmul.cpp
 Tensor matmul(Tensor a, Tensor b);

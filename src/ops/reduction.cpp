@@ -55,12 +55,32 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
                  }});
 }
 
-/// One row alone is scanned by CUB.  torch: native/cuda/ScanUtils.cuh, scan_dim
+/// Keeps its input and its result.  torch: FunctionsManual.cpp, linalg_vector_norm_backward: grad * (self / norm), with
+/// 0 where the norm is.
+Tensor vector_norm(Tensor x) {
+  const Op op(x, "aten::linalg_vector_norm");
+  const bool widens = x.run().autocast.enabled && size_of(x.dtype()) < 4;  // autocast gives it a type, not a copy
+  Tensor y = plain_sum(x, mark(x, Dims{-1}), true, widens ? Dtype::f32 : x.dtype());
+  Tensors saved{x, alias(y)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "LinalgVectorNormBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const Tensor ratio = div(call.saved[0], call.saved[1]);
+                   const Tensor is_zero = compare("aten::eq", call.saved[1]);
+                   return {mul(call.gradient(), ratio)};
+                 }});
+}
+
+/// Of whole numbers, which become int64.  A single row goes through CUB.
+/// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
 Tensor cumsum(Tensor x, int d) {
   const Op op(x, "aten::cumsum");
-  TM_CHECK(!x.requires_grad() && x.dtype() == Dtype::int64, "a cumulative sum of whole numbers, without a gradient");
+  TM_CHECK(!is_floating(x.dtype()), "cumulative sums are of whole numbers here");
   Tensor y = empty(x.run(), x.sizes(), Dtype::int64);
-  if (x.elements() == x.size(d)) x.run().allocate(cub_scan_bytes(x.elements())).reset();
+  const Tensor widened = x.dtype() == Dtype::int64 ? x : empty_like(x, Dtype::int64);
+  if (x.elements() == x.size(d) && x.elements() > 0) {
+    const Setting<Category> category(x.run().category, Category::workspace);
+    x.run().allocate(cub_scan_bytes(x.elements())).reset();
+  }
   return y;
 }
 

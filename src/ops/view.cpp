@@ -148,6 +148,24 @@ Tensors split(Tensor x, std::int64_t piece, int d) {
   return parts;
 }
 
+Tensors split_sizes(Tensor x, const Dims& pieces, int d) {
+  Tensors parts;
+  for (const std::int64_t piece : pieces) {
+    Layout layout = x.layout();
+    layout.sizes[d] = piece;
+    parts.push_back(view_of(x, layout));
+  }
+  const Facts facts{.sizes = x.sizes()};
+  record(parts, {std::move(x)}, {.name = "SplitWithSizesBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+           const Dtype dtype = call.node.outputs[0].dtype;
+           Tensors zeros;
+           for (std::size_t i = 0; i < call.gradients.size(); ++i)
+             if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
+           return {empty(call.run, call.facts.sizes, dtype)};
+         }});
+  return parts;
+}
+
 Tensors chunk(Tensor x, int parts, int d) {
   const std::int64_t piece = (x.size(d) + parts - 1) / parts;
   return split(std::move(x), piece, d);

@@ -75,7 +75,7 @@ VisionOutputs text_model(Module& m, const TowerConfig& c, const Context& context
   return outputs;
 }
 
-Tensor vector_norm(Tensor x) {
+Tensor get_vector_norm(Tensor x) {
   const Tensor tensor = std::move(x);
   const Tensor square_tensor = pow2(tensor);
   const Tensor sum_tensor = sum(square_tensor, {-1}, true);
@@ -88,15 +88,16 @@ Tensor contrastive_loss(Tensor x) {
 }
 
 /// CLIPModel.forward with return_loss
-ModelOutputs clip_model(Module& m, const TowerConfig& text, const VisionTower& tower, const Context& context, const Batch& batch) {
+ModelOutputs clip_model(Module& m, const TowerConfig& text, const VisionTower& tower, const Context& context,
+                        const Context& vision_context, const Batch& batch) {
   const InModule scope(batch.input_ids.run(), m);
-  VisionOutputs vision_outputs = tower.forward(m["vision_model"], context, batch.pixel_values, false);
+  VisionOutputs vision_outputs = tower.forward(m["vision_model"], vision_context, batch.pixel_values, false);
   vision_outputs.pooler_output = m["visual_projection"](vision_outputs.pooler_output);
   VisionOutputs text_outputs = text_model(m["text_model"], text, context, batch);
   text_outputs.pooler_output = m["text_projection"](text_outputs.pooler_output);
   Tensor image_embeds = vision_outputs.pooler_output, text_embeds = text_outputs.pooler_output;
-  image_embeds = div(image_embeds, vector_norm(image_embeds));
-  text_embeds = div(text_embeds, vector_norm(text_embeds));
+  image_embeds = div(image_embeds, get_vector_norm(image_embeds));
+  text_embeds = div(text_embeds, get_vector_norm(text_embeds));
   Tensor logits_per_text = matmul(text_embeds, transpose(image_embeds, 0, 1));
   logits_per_text = mul(logits_per_text, exp(m("logit_scale")));
   ModelOutputs outputs;
@@ -130,8 +131,9 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
   add_linear(root, "visual_projection", tower.hidden_size, c.projection_dim, false);
   add_linear(root, "text_projection", text.hidden_size, c.projection_dim, false);
   model->batch_sizes = [text, tower](const Data& data) { return caption_batch(data, text, tower); };
-  model->forward = [&root, text, tower, context = request.context](const Batch& batch) {
-    return clip_model(root, text, tower, context, batch);
+  const Context vision_context = behind(request.context, root["text_model"]);
+  model->forward = [&root, text, tower, context = request.context, vision_context](const Batch& batch) {
+    return clip_model(root, text, tower, context, vision_context, batch);
   };
   return model;
 }

@@ -112,20 +112,18 @@ Tensor model_forward(Module& m, const Gpt2Config& config, const Context& context
   Run& run = batch.input_ids.run();
   const InModule scope(run, m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
-  BlockInputs inputs{config, context, {}, {}, nullptr};
+  BlockInputs inputs{config, context, {}, {}, cache.enabled ? &cache : nullptr};
   inputs.position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
   const Tensor position_embeds = m["wpe"](inputs.position_ids);
   Tensor hidden_states = add(inputs_embeds, position_embeds);
   inputs.mask = create_causal_mask(context, inputs_embeds, batch.attention_mask);
   hidden_states = m["drop"](hidden_states);
   Module& blocks = m["h"];
-  for (std::size_t i = 0; i < blocks.children().size(); ++i) {
-    const auto index = static_cast<std::int64_t>(i);
-    inputs.cache = cache.enabled && !is_checkpointed(context, index) ? &cache : nullptr;
-    hidden_states = checkpoint_layer(context, index, hidden_states, [&m = blocks[i], inputs, i](Tensor x) {
-      return block(m, std::move(x), inputs, i);
-    });
-  }
+  for (std::size_t i = 0; i < blocks.children().size(); ++i)
+    hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
+                                     [&m = blocks[i], inputs, i](Tensor x) {
+                                       return block(m, std::move(x), inputs, i);
+                                     });
   hidden_states = m["ln_f"](hidden_states);
   return hidden_states;
 }

@@ -10,6 +10,7 @@ const ModelEntry kEntries[] = {
     {"bert", "BERT", {"masked_lm", "sequence_classification"}, make_bert},
     {"clip", "CLIP: images and captions", {"contrastive"}, make_clip},
     {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
+    {"cwm", "Code World Model: Llama with windows", {"causal_lm"}, make_cwm},
     {"gemma", "Gemma 1", {"causal_lm"}, make_gemma},
     {"gemma2", "Gemma 2", {"causal_lm"}, make_gemma2},
     {"gpt2", "GPT-2", {"causal_lm"}, make_gpt2},
@@ -21,6 +22,8 @@ const ModelEntry kEntries[] = {
     {"phi3", "Phi 3 and 4, with positions as trained", {"causal_lm"}, make_phi3},
     {"qwen2", "Qwen 2 and 2.5", {"causal_lm"}, make_qwen2},
     {"qwen3", "Qwen 3", {"causal_lm"}, make_qwen3},
+    {"siglip", "SigLIP: images and captions", {"contrastive"}, make_siglip},
+    {"siglip_vision_model", "SigLIP's image half, as a part of others", {}, nullptr, nullptr, siglip_vision_tower},
     {"vit", "Vision transformer", {"image_classification"}, make_vit},
 };
 

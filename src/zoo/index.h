@@ -6,6 +6,7 @@ namespace tidemark {
 
 std::unique_ptr<Model> make_bert(const ModelRequest& request);
 std::unique_ptr<Model> make_clip(const ModelRequest& request);
+std::unique_ptr<Model> make_cwm(const ModelRequest& request);
 std::unique_ptr<Model> make_gemma(const ModelRequest& request);
 std::unique_ptr<Model> make_gemma2(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt2(const ModelRequest& request);

@@ -35,7 +35,7 @@ struct Llava {
   std::vector<std::int64_t> layers;  // of the vision tower, whose outputs are taken
   Decoder decoder;
   VisionTower tower;
-  Context context;
+  Context context, language_context;
 
   std::int64_t tokens_per_image() const { return tower.patches() + (crops_class_token ? 0 : tower.class_tokens); }
 };
@@ -95,7 +95,7 @@ LlavaOutputs llava_model(Module& m, const Llava& llava, const Batch& batch, Dyna
     special_image_mask = placeholder_mask(batch.input_ids);
     inputs_embeds = masked_scatter(inputs_embeds, special_image_mask, features);
   }
-  Tensor hidden = decoder_model(m["language_model"], llava.decoder, llava.context, {}, inputs_embeds, batch.attention_mask, cache);
+  Tensor hidden = decoder_model(m["language_model"], llava.decoder, llava.language_context, {}, inputs_embeds, batch.attention_mask, cache);
   return {std::move(hidden), std::move(features)};
 }
 
@@ -108,7 +108,7 @@ Llava read_llava(const LlavaConfig& c, const Context& context) {
   if (!text.decoder) throw Error(Errc::unsupported, fmt::format("{} as the language model of llava", text.model_type));
   if (!vision.vision_tower) throw Error(Errc::unsupported, fmt::format("{} as the vision tower of llava", vision.model_type));
   Llava llava{.crops_class_token = c.vision_feature_select_strategy == "default", .layers = {},
-              .decoder = text.decoder(c.text_config), .tower = vision.vision_tower(c.vision_config), .context = context};
+              .decoder = text.decoder(c.text_config), .tower = vision.vision_tower(c.vision_config), .context = context, .language_context = context};
   const Value::List one{c.vision_feature_layer};
   for (const Value& layer : c.vision_feature_layer.as_list() ? *c.vision_feature_layer.as_list() : one)
     llava.layers.push_back(to_integer(layer, {"config.json", "vision_feature_layer"}));
@@ -122,17 +122,18 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
-  const Llava llava = read_llava(c, request.context);
+  Llava llava = read_llava(c, request.context);
   add_llava(root, llava, c);
+  llava.language_context = behind(llava.context, root["model"]["vision_tower"]);
   model->batch_sizes = [llava](const Data& data) {
     BatchSizes sizes = text_batch(data, 2048);
     return with_images(sizes, data, llava.tokens_per_image(), image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };
   model->forward = [&root, llava](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = llava.context.use_cache, .layers = {}};
+    DynamicCache cache{.enabled = llava.context.use_cache, .layers = {}, .windows = {}};
     LlavaOutputs held = llava_model(root["model"], llava, batch, cache);
-    ModelOutputs outputs = causal_lm_outputs(root, held.last_hidden_state, batch, std::move(cache));
+    ModelOutputs outputs = causal_lm_outputs(root, held.last_hidden_state, batch, std::move(cache), llava.decoder.logit_softcap);
     outputs.held.push_back(std::move(held.image_hidden_states));
     return outputs;
   };

@@ -4,6 +4,7 @@ import pathlib
 
 import check_layers
 import check_sizes
+import check_zoo
 
 
 def write(root, name, text):
@@ -50,3 +51,19 @@ def test_sizes_take_no_class_or_namespace_for_a_function(tmp_path):
 def test_sizes_find_long_python_functions_and_files(tmp_path):
     path = write(tmp_path, "a.py", "def f():\n" + "    x = 1\n" * 90 + "y = 1\n" * 600)
     assert len(list(check_sizes.problems_of(path))) == 2
+
+
+def test_zoo_finds_a_family_that_is_not_listed(tmp_path):
+    write(tmp_path, "src/CMakeLists.txt", "tidemark_layer(zoo\n  zoo/a.cpp zoo/index.cpp)\n")
+    write(tmp_path, "src/zoo/index.h", "std::unique_ptr<Model> make_a(const ModelRequest& request);\n")
+    write(tmp_path, "src/zoo/index.cpp", '    {"a", "A", {"causal_lm"}, make_a},\n')
+    write(tmp_path, "src/zoo/a.cpp", "std::unique_ptr<Model> make_a(const ModelRequest& request) {\n}\n")
+    assert check_zoo.check(tmp_path) == []
+    write(tmp_path, "src/zoo/b.cpp", "std::unique_ptr<Model> make_b(const ModelRequest& request) {\n  // TODO\n}\n")
+    found = "\n".join(check_zoo.check(tmp_path))
+    for text in ("does not build zoo/b.cpp", "does not declare make_b", "does not list make_b", "TODO"):
+        assert text in found
+
+
+def test_zoo_of_this_tree():
+    assert check_zoo.check(pathlib.Path(__file__).resolve().parents[2]) == []

@@ -32,6 +32,8 @@ UNARY = {
     "div_scalar": lambda x: x / 2,
     "neg": lambda x: -x,
     "pow2": lambda x: x.pow(2),
+    "pow3": lambda x: x.pow(3),
+    "exp": lambda x: x.exp(),
     "rsqrt": lambda x: _torch().rsqrt(x),
     "cos": lambda x: x.cos(),
     "sin": lambda x: x.sin(),
@@ -65,6 +67,19 @@ OTHERS = {
     "sub": lambda x, a: x[0] - x[1],
     "mul": lambda x, a: x[0] * x[1],
     "div": lambda x, a: x[0] / x[1],
+    "add_": lambda x, a: x[0].add_(x[1]),
+    "logical": lambda x, a: x[0] & x[1],
+    "arange": lambda x, a: _torch().arange(a["end"], device="cuda"),
+    "zeros": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
+    "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
+    "argmax": lambda x, a: x[0].argmax(-1),
+    "index_pairs": lambda x, a: x[0][x[1], x[2]],
+    "cumsum": lambda x, a: x[0].cumsum(a["d"]),
+    "gather": lambda x, a: x[0].gather(-1, x[1]),
+    "unbind": lambda x, a: list(x[0])[a["use"]],
+    "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
+    "count_true": lambda x, a: x[0].sum(),
+    "patch_convolution": lambda x, a: (_functional().conv2d if x[0].dim() == 4 else _functional().conv3d)(x[0], x[1], x[2], stride=x[1].shape[2:]),
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
     "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
     "mean": lambda x, a: x[0].mean(a["d"], keepdim=a["keep"]),
@@ -302,6 +317,47 @@ def network_cases():
         case("cross_entropy", f"{dtype} 600x1000 g", "int64 600", autocast="bfloat16")
 
 
+def indexing_cases():
+    for sizes in ([4, 30], [1024, 1024], []):
+        for dtype in ("int64", "float32", "bool"):
+            case("zeros", sizes=sizes, dtype=dtype)
+            case("to_device", sizes=sizes, dtype=dtype)
+    for shape in ("4x30", "4x1024", "1x300"):
+        for dtype in ("int64", "int32", "bool"):
+            case("cumsum", f"{dtype} {shape}", d=-1)
+        case("gather", f"int64 {shape}", f"int64 {shape}")
+        case("gather", f"float32 {shape}", f"int64 {shape}")
+    for end in (1, 300, 100000):
+        case("arange", end=end)
+    for first, second in (("4x1x30x30", "4x1x30x30"), ("4x1x1x30", "1x1x30x30"), ("30", "4x30")):
+        case("logical", f"bool {first}", f"bool {second}")
+    for dtype in ("float32", "bfloat16"):
+        for flags in ("gg", "g-", "--"):
+            for second in ("4x30x64", "64"):
+                case("add_", f"{dtype} 4x30x64 {flags[0]}".rstrip(" -"), f"{dtype} {second} {flags[1]}".rstrip(" -"))
+        case("unbind", f"{dtype} 3x30x64 g", use=0)
+        case("unbind", f"{dtype} 3x4x30x64 p1203 g", use=2)
+        for use in (0, 1):
+            case("unbind", f"{dtype} 2x30x64", use=use)
+    for card in CARDS:
+        for shape in ("4x30", "64x77", "8x512", "1x1024", "2x30x64"):
+            case("argmax", f"int32 {shape}", card=card)
+            case("argmax", f"int64 {shape}", card=card)
+            case("count_true", f"bool {shape}", card=card)
+        for shape, count in (((4, 77, 512), 4), ((8, 30, 64), 8), ((64, 77, 512), 64)):
+            size = "x".join(map(str, shape))
+            for dtype in ("float32", "bfloat16"):
+                case("index_pairs", f"{dtype} {size} g", f"int64 {count}", f"int64 {count}", card=card)
+        for shape in ("2x30", "1x600", "4x1024"):
+            for dtype in ("float32", "bfloat16"):
+                for flags in ("gg", "-g", "g-"):
+                    x, source = ((" " + flag).rstrip(" -") for flag in flags)
+                    case("masked_scatter", f"{dtype} {shape}x64{x}", f"bool {shape}x1", f"{dtype} {shape}x64{source}", card=card)
+        for dtype in ("float32", "bfloat16") if card in ("h200", "b200", "a100", "a10") else ():
+            case("patch_convolution", f"{dtype} 4x3x224x224", f"{dtype} 768x3x16x16 w", f"{dtype} 768 w", card=card)
+            case("patch_convolution", f"{dtype} 2x3x336x336", f"{dtype} 1024x3x14x14", None, card=card)
+
+
 def random_cases(count, seed):
     """Reductions, normalizations, products and embeddings of sizes at random, on every card."""
     draw = random.Random(seed)
@@ -333,5 +389,5 @@ def _elements(shape):
     return product
 
 
-for cases_of in (unary_cases, view_cases, copy_cases, binary_cases, activation_cases, reduction_cases, matmul_cases, network_cases):
+for cases_of in (unary_cases, view_cases, copy_cases, binary_cases, activation_cases, reduction_cases, matmul_cases, network_cases, indexing_cases):
     cases_of()

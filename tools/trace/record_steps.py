@@ -34,7 +34,8 @@ def build(spec):
     config = transformers.AutoConfig.for_model(**spec["model"])
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
     with no_init_weights():
-        model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation=spec.get("attn", "sdpa"))
+        auto = transformers.AutoModelForImageTextToText if spec.get("images") else transformers.AutoModelForCausalLM
+        model = auto.from_config(config, attn_implementation=spec.get("attn", "sdpa"))
     torch.set_default_dtype(torch.float32)
     model.tie_weights()
     model.to("cuda")
@@ -61,7 +62,8 @@ def with_adapters(model, spec):
 def checkpointed(model, spec):
     kind = spec.get("checkpointing", "none")
     use_cache = spec.get("use_cache", "auto")
-    model.config.use_cache = kind == "none" if use_cache == "auto" else use_cache == "true"
+    for config in (model.config, getattr(model.config, "text_config", model.config)):
+        config.use_cache = kind == "none" if use_cache == "auto" else use_cache == "true"
     if kind == "none":
         return model
     model.gradient_checkpointing_enable(
@@ -82,6 +84,21 @@ def optimizer_of(spec, trainable):
     return getattr(torch.optim, kind)(trainable, lr=1e-4, **options)
 
 
+def rows_of(spec):
+    """One batch on the host: text, with images in front if there are any."""
+    import torch
+
+    tokens = torch.full((spec["batch"], spec["seq"]), 5)
+    rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
+    if spec.get("images"):
+        vision = spec["model"]["vision_config"]
+        side, patches = vision["image_size"], (vision["image_size"] // vision["patch_size"]) ** 2
+        tokens[:, : patches * spec["images"]] = spec["model"]["image_token_index"]
+        dtype = getattr(torch, DTYPES[spec.get("dtype", "bf16")])
+        rows["pixel_values"] = torch.zeros(spec["batch"] * spec["images"], 3, side, side, dtype=dtype)
+    return rows
+
+
 def train(spec):
     """The training loop that a spec stands for."""
     import torch
@@ -93,12 +110,11 @@ def train(spec):
     precision = torch.autocast("cuda", dtype=getattr(torch, DTYPES[autocast])) if autocast != "none" else contextlib.nullcontext()
     scaler = torch.amp.GradScaler("cuda") if spec.get("grad_scaler") else None
     where, to_none = spec.get("zero_grad", "after_step"), spec.get("set_to_none", True)
-    tokens = torch.full((spec["batch"], spec["seq"]), 5)
+    rows = rows_of(spec)
     for _ in range(spec.get("steps", 3)):
         if where == "before_forward":
             optimizer.zero_grad(set_to_none=to_none)
         for micro in range(spec.get("grad_accumulation", 1)):
-            rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens}
             batch = {name: row.to("cuda") for name, row in rows.items()}
             with precision:
                 out = model(**batch)

@@ -93,6 +93,20 @@ def large():
         "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}}.items()}
 
 
+def vision():
+    """Two stacks of layers: which are checkpointed is counted over both, and PEFT and frozen parts choose among both."""
+    tower = {"model_type": "clip_vision_model", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3,
+             "num_attention_heads": 4, "image_size": 56, "patch_size": 14, "projection_dim": 64}
+    model = {"model": {"model_type": "llava", "text_config": MODEL, "vision_config": tower, "image_token_index": 1000}, "images": 1}
+    return {"llava_" + name: {**model, **options} for name, options in {
+        "checkpoint_2": {"checkpointing": "non_reentrant", "checkpoint_every": 2},
+        "reentrant_2": {"checkpointing": "reentrant", "checkpoint_every": 2, "grad_accumulation": 2},
+        "projector": {"train_only": ["multi_modal_projector"], "checkpointing": "reentrant"},
+        "frozen_tower": {"freeze": ["vision_tower"], "optimizer": "adafactor", "max_grad_norm": 1.0},
+        "lora": {"lora": {**LORA, "target_modules": r".*language_model.*\.(q|v)_proj"}},
+        "lora_everywhere": {"lora": LORA}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -102,7 +116,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large()):
+    for group in (steps(), adapters(), large(), vision()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")

@@ -29,7 +29,8 @@ const std::vector<NamedCall> kViews = {
     {"unsqueeze", [](Inputs& in, const Arguments& a, Run&) { return unsqueeze(in[0], dim(a)); }},
     {"squeeze", [](Inputs& in, const Arguments& a, Run&) { return squeeze(in[0], dim(a)); }},
     {"expand", [](Inputs& in, const Arguments& a, Run&) { return expand(in[0], a.dims("sizes")); }},
-    {"slice", [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
+    {"slice",
+     [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
     {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
     {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
     {"chunk", [](Inputs& in, const Arguments& a, Run&) { return used(chunk(in[0], dim(a, "parts"), dim(a)), a); }},
@@ -51,6 +52,10 @@ const std::vector<NamedCall> kElementwise = {
     {"div_scalar", unary<div_scalar>},
     {"neg", unary<neg>},
     {"pow2", unary<pow2>},
+    {"pow3", unary<pow3>},
+    {"exp", unary<exp>},
+    {"add_", binary<add_>},
+    {"logical", [](Inputs& in, const Arguments&, Run&) { return logical("aten::bitwise_and", in[0], in[1]); }},
     {"rsqrt", unary<rsqrt>},
     {"cos", unary<cos>},
     {"sin", unary<sin>},
@@ -62,6 +67,26 @@ const std::vector<NamedCall> kElementwise = {
     {"relu", unary<relu>},
     {"softmax", [](Inputs& in, const Arguments& a, Run&) { return softmax(in[0], dtype_named(a.text("dtype"))); }},
     {"dropout", [](Inputs& in, const Arguments& a, Run&) { return dropout(in[0], a.real("p")); }},
+};
+
+const std::vector<NamedCall> kIndexing = {
+    {"zeros",
+     [](Inputs&, const Arguments& a, Run& run) { return zeros(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"to_device", [](Inputs&, const Arguments& a,
+                     Run& run) { return to_device(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"arange", [](Inputs&, const Arguments& a, Run& run) { return arange(run, a.number("end")); }},
+    {"argmax", unary<argmax>},
+    {"count_true", unary<count_true>},
+    {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a)); }},
+    {"gather", binary<gather>},
+    {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
+    {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
+    {"masked_scatter",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Dims sizes = in.tensors[0].sizes();
+       return masked_scatter(in[0], expand(in[1], sizes), in[2]);
+     }},
+    {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
 };
 
 const std::vector<NamedCall> kOthers = {
@@ -78,8 +103,9 @@ const std::vector<NamedCall> kOthers = {
     {"scaled_dot_product_attention",
      [](Inputs& in, const Arguments& a, Run&) {
        const bool grouped = in.tensors[0].size(1) != in.tensors[1].size(1);
-       return scaled_dot_product_attention(in[0], in[1], in[2], in[3],
-                                           {.causal = a.flag("causal"), .enable_gqa = grouped, .dropout = a.real("dropout")});
+       return scaled_dot_product_attention(
+           in[0], in[1], in[2], in[3],
+           {.causal = a.flag("causal"), .enable_gqa = grouped, .dropout = a.real("dropout")});
      }},
 };
 
@@ -87,7 +113,8 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kOthers}) calls.insert(calls.end(), group->begin(), group->end());
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kOthers})
+    calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }
 

@@ -5,9 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <set>
 
 #include "io/card_json.h"
+#include "ops/index.h"
 #include "recorded_case.h"
 
 namespace tidemark {
@@ -53,6 +54,15 @@ TEST_P(Operation, AllocatesAsPyTorchDoes) {
     }
   }
   EXPECT_EQ(different, 0) << "of " << cases.size() << " cases";
+}
+
+TEST(Operations, AreListedAndRecorded) {
+  std::set<std::string> listed, called;
+  for (const OpEntry& entry : op_entries()) listed.insert(entry.name);
+  for (const NamedCall& call : named_calls()) called.insert(call.name);
+  EXPECT_EQ(listed, called);
+  for (const std::string& name : listed)
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(TIDEMARK_RECORDINGS) / (name + ".json"))) << name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Operation, testing::ValuesIn(named_calls()),

@@ -1,0 +1,79 @@
+"""One prediction side by side with the tools that give the same answer: `tidemark run`, and PyTorch's MemTracker on fake tensors.
+
+    python bench/bench_predict.py [--runs 5]
+
+Each ratio is between the medians of runs taken in turn in one session.  Limits that the project states are beside the figures; a row that
+misses one makes the exit code 1.  Whole processes are timed from start to answer, with their imports, but where a row says otherwise.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TIDEMARK = os.environ.get("TIDEMARK_BIN", os.path.join(ROOT, "build/release/apps/cli/tidemark"))
+BENCH = os.environ.get("TIDEMARK_BENCH", os.path.join(ROOT, "build/release/bench/bench_predict"))
+PYTHON = os.environ.get("TIDEMARK_PYTHON", os.path.join(ROOT, ".venv/bin/python"))
+CARDS = os.path.join(ROOT, "data/gpus.json")
+
+
+def seconds(command):
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return time.perf_counter() - start, done.stdout
+
+
+def inside(spec):
+    """Milliseconds of one prediction in a process that has started, and the memory that 300 of them add."""
+    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), CARDS])[1]
+    found = re.search(r"median ([\d.]+) ms, fastest ([\d.]+) ms, ([\d.]+) (\w+) more", output)
+    scale = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[found[4]]
+    return float(found[1]), float(found[3]) * scale / 2**20
+
+
+def virtual_gpu():
+    return [TIDEMARK, "run", "--gpu", "h200", "--steps", "3", "--quiet", "--", PYTHON, "examples/llava_pretrain.py", "--batch", "16", "--sequence", "1024"]
+
+
+def rows(runs):
+    answer, run, tracker, llama = [], [], [], []
+    predict = lambda spec: [TIDEMARK, "predict", "--spec", os.path.join(ROOT, "bench", spec)]
+    mem_tracker = [TIDEMARK, "run", "--gpu", "h200", "--quiet", "--keep-going", "--", PYTHON, "bench/mem_tracker.py"]
+    seconds(virtual_gpu())  # builds what is cached, warms the disk
+    milliseconds, mebibytes = zip(*(inside("llava.json") for _ in range(runs)))
+    for _ in range(runs):
+        answer.append(seconds(predict("llava.json"))[0])
+        run.append(seconds(virtual_gpu())[0])
+    for _ in range(runs):
+        llama.append(inside("llama_1b.json")[0] / 1000)
+        tracker.append(float(json.loads(seconds(mem_tracker)[1].strip().splitlines()[-1])["seconds"]))
+    inside_ms, start_ms = statistics.median(milliseconds), 1000 * statistics.median(answer)
+    yield "LLaVA-1.5-7B, 16 x 1024, three steps, in the process", inside_ms, "ms", 3.0, inside_ms <= 3.0
+    yield "  memory that it takes", max(mebibytes), "MiB", 32.0, max(mebibytes) <= 32
+    yield "  process start to answer", start_ms, "ms", 15.0, start_ms <= 15
+    ratio = statistics.median(run) / (inside_ms / 1000)
+    yield "  tidemark run of the same (seconds after start) over one prediction", ratio, "x", 1000, ratio >= 1000
+    ratio = statistics.median(tracker) / statistics.median(llama)
+    yield "Llama-1.1B: MemTracker's three steps (imports not counted) over one prediction", ratio, "x", 3000, ratio >= 3000
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=5)
+    missed = False
+    for name, value, unit, limit, met in rows(parser.parse_args().runs):
+        print(f"{name:78} {value:10.2f} {unit:4} (limit {limit:g}) {'' if met else 'MISSED'}", flush=True)
+        missed = missed or not met
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

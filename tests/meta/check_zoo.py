@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Every family of src/zoo is declared, listed and built: python check_zoo.py ROOT"""
+import pathlib
+import re
+import sys
+
+
+def check(root):
+    zoo = root / "src/zoo"
+    declared, listed = (zoo / "index.h").read_text(), (zoo / "index.cpp").read_text()
+    built = (root / "src/CMakeLists.txt").read_text()
+    problems = []
+    for path in sorted(zoo.glob("*.cpp")):
+        if f"zoo/{path.name}" not in built:
+            problems.append(f"src/CMakeLists.txt does not build zoo/{path.name}")
+        for maker in re.findall(r"^std::unique_ptr<Model> (make_\w+)\(const ModelRequest& request\) {", path.read_text(), re.M):
+            if maker == "make_causal_lm":
+                continue
+            if f"{maker}(" not in declared:
+                problems.append(f"src/zoo/index.h does not declare {maker}")
+            if not re.search(rf"\b{maker}\b", listed):
+                problems.append(f"src/zoo/index.cpp does not list {maker}")
+        if "TODO" in path.read_text():
+            problems.append(f"src/zoo/{path.name} has a TODO left")
+    names = re.findall(r'^    {"(\w+)"', listed, re.M)
+    if names != sorted(names):
+        problems.append("src/zoo/index.cpp: the entries are not in alphabetical order")
+    return problems
+
+
+def main():
+    problems = check(pathlib.Path(sys.argv[1]))
+    print("\n".join(problems) or "zoo: every family is declared, listed and built")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
