@@ -69,16 +69,27 @@ Tensor vector_norm(Tensor x) {
                  }});
 }
 
-/// Of whole numbers, which become int64.  A single row goes through CUB, with a state of 16 bytes for each tile of 896.
+Tensor max(Tensor x) {
+  const Op op(x, "aten::max");
+  return plain_sum(x, mark(x, {}), false, x.dtype());
+}
+
+Tensor prod(Tensor x, int d) {
+  const Op op(x, "aten::prod");
+  return plain_sum(x, mark(x, Dims{d}), false, x.dtype());
+}
+
+/// Of whole numbers, which become `dtype`.  A single row goes through CUB, with the state of a tile (a flag and a sum) for
+/// each 896.
 /// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
-Tensor cumsum(Tensor x, int d) {
+Tensor cumsum(Tensor x, int d, Dtype dtype) {
   const Op op(x, "aten::cumsum");
   TM_CHECK(!is_floating(x.dtype()), "cumulative sums are of whole numbers here");
-  Tensor y = empty(x.run(), x.sizes(), Dtype::int64);
-  const Tensor widened = x.dtype() == Dtype::int64 ? x : empty_like(x, Dtype::int64);
+  Tensor y = empty(x.run(), x.sizes(), dtype);
+  const Tensor converted = x.dtype() == dtype ? contiguous(x) : empty_like(x, dtype);
   if (x.elements() == x.size(d) && x.elements() > 0) {
     const Setting<Category> category(x.run().category, Category::workspace);
-    const std::int64_t states = ((x.elements() + 895) / 896 + 32) * 16;
+    const std::int64_t states = ((x.elements() + 895) / 896 + 32) * 2 * size_of(dtype);
     x.run().allocate((states + 255) / 256 * 256 + 256 + 255).reset();
   }
   return y;
