@@ -1,4 +1,5 @@
 // Sums and means.  torch: aten/src/ATen/native/ReduceOps.cpp
+#include "ops/cub.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -79,8 +80,7 @@ Tensor prod(Tensor x, int d) {
   return plain_sum(x, mark(x, Dims{d}), false, x.dtype());
 }
 
-/// Of whole numbers, which become `dtype`.  A single row goes through CUB, with the state of a tile (a flag and a sum) for
-/// each 896.
+/// Of whole numbers, which become `dtype`.  A single row goes through CUB.
 /// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
 Tensor cumsum(Tensor x, int d, Dtype dtype) {
   const Op op(x, "aten::cumsum");
@@ -89,8 +89,7 @@ Tensor cumsum(Tensor x, int d, Dtype dtype) {
   const Tensor converted = x.dtype() == dtype ? contiguous(x) : empty_like(x, dtype);
   if (x.elements() == x.size(d) && x.elements() > 0) {
     const Setting<Category> category(x.run().category, Category::workspace);
-    const std::int64_t states = ((x.elements() + 895) / 896 + 32) * 2 * size_of(dtype);
-    x.run().allocate((states + 255) / 256 * 256 + 256 + 255).reset();
+    x.run().allocate(cub_scan_bytes(x.elements(), size_of(dtype))).reset();
   }
   return y;
 }
