@@ -38,10 +38,14 @@ Qwen2Vl read_qwen2_vl(const Qwen2VlConfig& config, const Qwen2VlTextConfig& text
   refuse(text.use_sliding_window.value_or(false), "use_sliding_window", "true");
   for (const std::string& type : text.layer_types.value_or(std::vector<std::string>()))
     refuse(type != "full_attention", "layer_types", type);
+  if (const Value* type = config.vision_config.rope_parameters.find("rope_type"); type && type->as_text())
+    refuse(*type->as_text() != "axial", "rope_type", *type->as_text());
+  if (config.vision_config.hidden_size != text.hidden_size)
+    throw Error(Errc::bad_value, "images and words do not have the same size", "config.json: vision_config.hidden_size");
   Qwen2Vl model{text.decoder(), config.vision_config, read_mrope_section(text), context, context};
   std::int64_t half = 0;
   for (const std::int64_t section : model.mrope_section) half += section;
-  if (half * 2 != model.decoder.head_dim || model.mrope_section.count() > 6)
+  if (half * 2 != model.decoder.head_dim)
     throw Error(Errc::bad_value, "the sections are not half a head", "config.json: mrope_section");
   model.language_context.layers_before += model.vision.depth;
   return model;
