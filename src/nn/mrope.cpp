@@ -22,7 +22,9 @@ Tensor get_vision_position_ids(Run& run, const Tensor& start_position, const Dim
 /// current_pos += max(grid_thw[1], grid_thw[2]) // spatial_merge_size; in place once it is a tensor.
 void pass_image(Tensor& current_pos, const Tensor& grid_thw) {
   const Tensor side = select(grid_thw, 0, 1);
-  { const Tensor wider = compare("aten::gt", side); }
+  {
+    const Tensor wider = compare("aten::gt", side);
+  }
   const Tensor merged = floor_divide(side);
   if (!current_pos) current_pos = add_scalar(merged);
 }
@@ -43,7 +45,8 @@ Tensor unpadded(const Tensor& x, const Batch& batch, std::int64_t index) {
   return index_mask(x, mask, mask.size(0));
 }
 
-void position_sample(Sample& s, const Batch& batch, std::int64_t index, const ImageTokens& layout, std::int64_t merge_size) {
+void position_sample(Sample& s, const Batch& batch, std::int64_t index, const ImageTokens& layout,
+                     std::int64_t merge_size) {
   Run& run = batch.input_ids.run();
   s.current_input_ids = select(batch.input_ids, 0, index);
   s.input_token_type = select(batch.mm_token_type_ids, 0, index);

@@ -1,64 +1,23 @@
 // transformers: models/qwen2_vl/modeling_qwen2_vl.py (5.17.0)
-#include "base/error.h"
 #include "nn/mrope.h"
 #include "zoo/causal_lm.h"
-#include "zoo/images.h"
 #include "zoo/index.h"
 #include "zoo/qwen2_vl_config.h"
 
 namespace tidemark {
 namespace {
 
-struct Qwen2Vl {
-  Decoder decoder;
-  Qwen2VlVisionConfig vision;
-  Dims mrope_section;
-  Context context, language_context;
-
-  std::int64_t tokens(const Dims& grid) const {
-    return grid[0] * grid[1] * grid[2] / (vision.spatial_merge_size * vision.spatial_merge_size);
-  }
-};
-
-/// How half a head is shared among the three positions.  "mrope" of older files is "default".
-Dims read_mrope_section(const Qwen2VlTextConfig& c) {
-  const Value& rope = c.rope_scaling.is_null() ? c.rope_parameters : c.rope_scaling;
-  for (const char* key : {"rope_type", "type"})
-    if (const Value* type = rope.find(key); type && type->as_text())
-      refuse(*type->as_text() != "default" && *type->as_text() != "mrope", key, *type->as_text());
-  const Value* sections = rope.find("mrope_section");
-  if (!sections || !sections->as_list()) return {16, 24, 24};
-  Dims dims;
-  for (const Value& section : *sections->as_list())
-    dims.push_back(to_integer(section, {"config.json", "mrope_section"}));
-  return dims;
-}
-
-Qwen2Vl read_qwen2_vl(const Qwen2VlConfig& config, const Qwen2VlTextConfig& text, const Context& context) {
-  refuse(text.use_sliding_window.value_or(false), "use_sliding_window", "true");
-  for (const std::string& type : text.layer_types.value_or(std::vector<std::string>()))
-    refuse(type != "full_attention", "layer_types", type);
-  if (const Value* type = config.vision_config.rope_parameters.find("rope_type"); type && type->as_text())
-    refuse(*type->as_text() != "axial", "rope_type", *type->as_text());
-  if (config.vision_config.hidden_size != text.hidden_size)
-    throw Error(Errc::bad_value, "images and words do not have the same size", "config.json: vision_config.hidden_size");
-  Qwen2Vl model{text.decoder(), config.vision_config, read_mrope_section(text), context, context};
-  std::int64_t half = 0;
-  for (const std::int64_t section : model.mrope_section) half += section;
-  if (half * 2 != model.decoder.head_dim)
-    throw Error(Errc::bad_value, "the sections are not half a head", "config.json: mrope_section");
-  model.language_context.layers_before += model.vision.depth;
-  return model;
-}
-
 /// Qwen2VLTextModel.forward
-Tensor text_model(Module& m, const Qwen2Vl& model, Tensor inputs_embeds, Tensor position_ids, const Tensor& attention_mask,
-                  DynamicCache& cache) {
+Tensor text_model(Module& m, const Qwen2Vl& model, Tensor inputs_embeds, Tensor position_ids,
+                  const Tensor& attention_mask, DynamicCache& cache) {
   const InModule scope(inputs_embeds.run(), m);
   const Context& context = model.language_context;
   const std::int64_t b = inputs_embeds.size(0), s = inputs_embeds.size(1);
   if (!position_ids) position_ids = expand(view(add_scalar(arange(inputs_embeds.run(), s)), {1, 1, -1}), {3, b, -1});
-  DecoderInputs inputs{model.decoder, context, create_causal_mask(context, inputs_embeds, attention_mask), {},
+  DecoderInputs inputs{model.decoder,
+                       context,
+                       create_causal_mask(context, inputs_embeds, attention_mask),
+                       {},
                        cache.enabled ? &cache : nullptr};
   Tensor hidden_states = inputs_embeds;
   inputs.rotary = multimodal_rotary_embedding(m["rotary_emb"], hidden_states, position_ids, model.mrope_section);
@@ -76,7 +35,9 @@ Tensors image_features(Module& m, const Qwen2Vl& model, const Batch& batch) {
   const Tensor pixel_values = to(batch.pixel_values, m.dtype);
   const VisionOutputs vision_outputs =
       qwen2_vl_vision(m["visual"], model.vision, model.context, pixel_values, batch.image_grid_thw, batch.grid);
-  { const Tensor split_sizes = floor_divide(prod(batch.image_grid_thw, -1)); }
+  {
+    const Tensor split_sizes = floor_divide(prod(batch.image_grid_thw, -1));
+  }
   return split(vision_outputs.pooler_output, model.tokens(batch.grid), 0);
 }
 
@@ -115,29 +76,10 @@ Tensor qwen2_vl_model(Module& m, const Qwen2Vl& model, const Batch& batch, Tenso
   return text_model(m["language_model"], model, inputs_embeds, position_ids, batch.attention_mask, cache);
 }
 
-/// Text with images, as the processor makes it of images of one size.
-BatchSizes qwen2_vl_batch(const Qwen2Vl& model, const Data& data) {
-  const BatchSizes text = text_batch(data, 2048);
-  if (data.images == 0) return text;
-  if (model.context.padding) throw Error(Errc::unsupported, "padding beside images is not simulated", "padding");
-  const Dims grid = image_grid(model.vision, data.image_height, data.image_width);
-  const std::int64_t images = data.batch * data.images;
-  BatchSizes sizes = with_images(text, data, model.tokens(grid),
-                                 {images * grid[0] * grid[1] * grid[2], model.vision.patch_elements()});
-  if (ImageTokens{data.images, model.tokens(grid)}.length() > (*sizes.input_ids)[1])
-    throw Error(Errc::bad_value, "no room for the tokens that open and close images", "seq");
-  sizes.image_grid_thw = Dims{images, 3};
-  sizes.mm_token_type_ids = sizes.input_ids;
-  sizes.grid = grid;
-  return sizes;
-}
-
 }  // namespace
 
 std::unique_ptr<Model> make_qwen2_vl(const ModelRequest& request) {
-  const auto c = read_config<Qwen2VlConfig>(request.config);
-  const auto text = c.text_config.is_null() ? Qwen2VlTextConfig(c) : read_config<Qwen2VlTextConfig>(c.text_config);
-  const Qwen2Vl qwen = read_qwen2_vl(c, text, request.context);
+  const Qwen2Vl qwen = read_qwen2_vl(request.config, request.context);
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
@@ -145,8 +87,7 @@ std::unique_ptr<Model> make_qwen2_vl(const ModelRequest& request) {
   add_qwen2_vl_vision(m.add("visual"), qwen.vision);
   add_decoder(m.add("language_model"), qwen.decoder);
   add_linear(root, "lm_head", qwen.decoder.hidden_size, qwen.decoder.vocab_size, false);
-  if (c.tie_word_embeddings || text.tie_word_embeddings)
-    root["lm_head"].tie("weight", m["language_model"]["embed_tokens"], "weight");
+  if (qwen.tie_word_embeddings) root["lm_head"].tie("weight", m["language_model"]["embed_tokens"], "weight");
   model->batch_sizes = [qwen](const Data& data) { return qwen2_vl_batch(qwen, data); };
   // What the model remembers of the last batch.
   model->forward = [&root, qwen, rope_deltas = std::make_shared<Tensor>()](const Batch& batch) {

@@ -43,7 +43,9 @@ Tensor vision_position_ids(const Tensor& grid_thw, const Dims& grid, std::int64_
   Run& run = grid_thw.run();
   const std::int64_t t = grid[0], h = grid[1], w = grid[2], images = grid_thw.size(0), m = merge_size;
   const Tensor merge_sizes = to_device(run, Dims{1}, Dtype::int64);
-  if (images > 1) { const Tensor in_order = to_device(run, Dims{images}, Dtype::int64); }  // .tolist() of an expanded one
+  if (images > 1) {
+    const Tensor in_order = to_device(run, Dims{images}, Dtype::int64);
+  }  // .tolist() of an expanded one
   const auto in_blocks = [&](const Tensor& ids) {
     const Op op(ids, "aten::flatten");
     return reshape(transpose(view(ids, {h / m, m, w / m, m}), 1, 2), {-1});
@@ -122,7 +124,8 @@ Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
   for (std::size_t i = 0; i < 3; ++i) splits[i] = split(*states[i], inputs.length, 2);
   Tensors attn_outputs;
   for (std::size_t i = 0; i < splits[0].size(); ++i)
-    attn_outputs.push_back(attention_interface(inputs.attention, splits[0][i], splits[1][i], splits[2][i], {}, 0, false));
+    attn_outputs.push_back(
+        attention_interface(inputs.attention, splits[0][i], splits[1][i], splits[2][i], {}, 0, false));
   Tensor attn_output = cat(attn_outputs, 1);
   attn_output = contiguous(reshape(std::move(attn_output), {n, -1}));
   attn_output = m["proj"](attn_output);
@@ -193,17 +196,22 @@ VisionOutputs qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c, const Con
   Tensor hidden_states = std::move(pixel_values);
   const InModule scope(hidden_states.run(), m);
   const Tensor position_ids = vision_position_ids(grid_thw, grid, c.spatial_merge_size);
-  BlockInputs inputs{.heads = c.num_heads, .length = grid[1] * grid[2], .attention = context.attention,
-                     .cu_seqlens = vision_cu_seqlens(grid_thw, grid), .rotary = {}};
+  BlockInputs inputs{.heads = c.num_heads,
+                     .length = grid[1] * grid[2],
+                     .attention = context.attention,
+                     .cu_seqlens = vision_cu_seqlens(grid_thw, grid),
+                     .rotary = {}};
   hidden_states = m["patch_embed"](hidden_states);
   inputs.rotary = vision_rotary_embedding(m["rotary_pos_emb"], position_ids);
   Module& blocks = m["blocks"];
   for (std::size_t i = 0; i < blocks.children().size(); ++i)
-    hidden_states = checkpoint_layer(
-        context, static_cast<std::int64_t>(i), hidden_states,
-        [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); });
+    hidden_states =
+        checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
+                         [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); });
   Tensor merged_hidden_states = merger(m["merger"], hidden_states, c.merged_features());
-  return {.last_hidden_state = std::move(hidden_states), .pooler_output = std::move(merged_hidden_states), .hidden_states = {}};
+  return {.last_hidden_state = std::move(hidden_states),
+          .pooler_output = std::move(merged_hidden_states),
+          .hidden_states = {}};
 }
 
 }  // namespace tidemark

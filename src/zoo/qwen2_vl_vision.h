@@ -34,12 +34,13 @@ struct Qwen2VlVisionConfig {
   std::int64_t patch_elements() const { return in_channels * temporal_patch_size * patch_size * patch_size; }
 };
 
-/// Frames, rows and columns of patches of one image of that size.  Throws Error{bad_value} for a size that the processor
-/// does not take.
+/// Frames, rows and columns of patches of one image of that size.  Throws Error{bad_value} for a size that the
+/// processor does not take.
 Dims image_grid(const Qwen2VlVisionConfig& config, std::int64_t height, std::int64_t width);
 
 void add_qwen2_vl_vision(Module& visual, const Qwen2VlVisionConfig& config);
-/// Qwen2VisionTransformerPretrainedModel.forward: pixel_values (patches, numbers), grid_thw (images, 3), the host's `grid`
+/// Qwen2VisionTransformerPretrainedModel.forward: pixel_values (patches, numbers), grid_thw (images, 3), the host's
+/// `grid`
 VisionOutputs qwen2_vl_vision(Module& visual, const Qwen2VlVisionConfig& config, const Context& context,
                               Tensor pixel_values, const Tensor& grid_thw, const Dims& grid);
 
