@@ -129,6 +129,19 @@ Tensor argmax(Tensor x) {
   return empty(x.run(), sizes, Dtype::int64);
 }
 
+Tensor index_mask(Tensor x, Tensor mask, std::int64_t found) {
+  const Op op(x, "aten::index");
+  TM_CHECK(!x.requires_grad() && x.dims() == 1, "a mask chooses among whole numbers here");
+  const Tensor indices = nonzero(x.run(), mask.sizes(), found);
+  return empty(x.run(), Dims{found}, x.dtype());
+}
+
+/// In place: nothing but the indices.
+void index_put_mask(Tensor x, Tensor mask, std::int64_t found) {
+  const Op op(x, "aten::index_put_");
+  const Tensor indices = nonzero(x.run(), mask.sizes(), found);
+}
+
 /// To int64, after the result is there.
 Tensor count_true(Tensor mask) {
   const Op op(mask, "aten::sum");

@@ -21,6 +21,7 @@ const ModelEntry kEntries[] = {
     {"opt", "OPT", {"causal_lm"}, make_opt},
     {"phi3", "Phi 3 and 4, with positions as trained", {"causal_lm"}, make_phi3},
     {"qwen2", "Qwen 2 and 2.5", {"causal_lm"}, make_qwen2},
+    {"qwen2_vl", "Qwen2-VL: images of any size, and Qwen 2", {"image_text_to_text"}, make_qwen2_vl},
     {"qwen3", "Qwen 3", {"causal_lm"}, make_qwen3},
     {"siglip", "SigLIP: images and captions", {"contrastive"}, make_siglip},
     {"siglip_vision_model", "SigLIP's image half, as a part of others", {}, nullptr, nullptr, siglip_vision_tower},
