@@ -35,6 +35,17 @@ void check_versions(const Spec& spec) {
   check("transformers", spec.transformers, known.transformers);
 }
 
+/// The lowest of torch.cuda.get_arch_list() of the wheel of torch 2.11.0 for CUDA 13.
+void check_card(const Card& card) {
+  constexpr std::int64_t kLowest = 75;
+  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+  if (major * 10 + minor < kLowest)
+    throw Error(Errc::unsupported,
+                fmt::format("{} has compute capability {}.{}, for which torch 2.11.0 with CUDA 13 has no kernels",
+                            card.name.empty() ? card.key : card.name, major, minor),
+                "gpu", "the lowest that it runs on is 7.5, as of t4");
+}
+
 OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stage) {
   return {.requested_bytes = full.requested_bytes,
           .in_use_bytes = {},
@@ -63,6 +74,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   check_versions(spec);
+  check_card(card);
   Report report;
   report.engine = "predict";
   report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};

@@ -56,7 +56,6 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
 /// x.repeat(n, 1, …) of a single row.
 Tensor repeat_rows(Tensor x, std::int64_t n);
-Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
 
 // elementwise.cpp
 Tensor add(Tensor a, Tensor b);
@@ -76,7 +75,6 @@ Tensor neg(Tensor x);
 Tensor pow2(Tensor x);
 Tensor pow3(Tensor x);
 Tensor rsqrt(Tensor x);
-Tensor sqrt(Tensor x);
 Tensor cos(Tensor x);
 Tensor sin(Tensor x);
 Tensor tanh(Tensor x);

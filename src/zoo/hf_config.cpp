@@ -14,7 +14,10 @@ double RopeConfig::rotated() const {
       const std::string& name = *type->as_text();
       refuse(name != "default" && name != "linear" && name != "llama3" && name != "yarn", key, name);
     }
-    if (const Value* factor = map->find("partial_rotary_factor")) share = to_real(*factor, {"config.json", {}});
+    const Value* factor = map->find("partial_rotary_factor");
+    if (!factor) continue;
+    share = to_real(*factor, {"config.json", "partial_rotary_factor"});
+    if (share < 0 || share > 1) fail_expected("a number between 0 and 1", *factor, {"config.json", "partial_rotary_factor"});
   }
   return share;
 }
