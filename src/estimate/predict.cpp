@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "estimate/interval.h"
 #include "estimate/program.h"
@@ -62,12 +64,20 @@ const std::string& model_type_of(const Value& config) {
   return *type->as_text();
 }
 
+std::string head_of(const Spec& spec, const ModelEntry& entry) {
+  if (spec.head == "auto") return entry.heads.front();
+  const std::vector<std::string> known(entry.heads.begin(), entry.heads.end());
+  if (std::find(known.begin(), known.end(), spec.head) != known.end()) return spec.head;
+  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(spec.head).quoted()), "head",
+              fmt::format("it is trained for {}", fmt::join(known, " or ")));
+}
+
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   const ModelEntry& entry = model_entry(model_type_of(config));
   if (!entry.make)
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
-  return entry.make({config, spec.head == "auto" ? entry.heads.front() : spec.head, context_of(spec), dtype_of(spec.dtype)});
+  return entry.make({config, head_of(spec, entry), context_of(spec), dtype_of(spec.dtype)});
 }
 
 }  // namespace
