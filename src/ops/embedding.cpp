@@ -1,19 +1,12 @@
 // torch: aten/src/ATen/native/Embedding.cpp, cuda/{Embedding.cu,EmbeddingBackwardKernel.cu}
 #include "base/error.h"
+#include "ops/cub.h"
 #include "ops/ops.h"
-#include "ops/sorting.h"
 
 namespace tidemark {
 namespace {
 
 std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t aligned(std::int64_t bytes) { return div_up(bytes, 256) * 256; }
-
-/// Temporary storage of CUB (CCCL 2.8): cub/util_device.cuh aligns each part to 256 bytes and adds 255 for the start.
-/// cub/device/dispatch/dispatch_{unique_by_key,scan}.cuh: a state of 16 bytes per tile and 32 more.
-std::int64_t tiles_bytes(std::int64_t count, std::int64_t tile) {
-  return aligned((div_up(count, tile) + 32) * 16) + 256 + 255;
-}
 
 /// cub/device/dispatch/tuning/tuning_unique_by_key.cuh, of 64-bit keys and values; found by recording.
 std::int64_t unique_tile(const Card& card) {
@@ -41,17 +34,17 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   {
     const Tensor range = integers(count);
     constexpr std::int64_t kPasses = 8;  // of all 64 bits
-    take(run, radix_sort_scratch(count, kPasses, run.card()));
+    take(run, cub_sort_bytes(count, kPasses, run.card()));
   }
   Tensor grad_weight = empty(run, sizes, dtype);
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);
   {
     const Tensor unique_keys = integers(count);
-    take(run, tiles_bytes(count, unique_tile(run.card())));
+    take(run, cub_tiles_bytes(count, unique_tile(run.card())));
   }
   const std::int64_t max_segments = std::min(count, sizes[0]);
   const Tensor partials_per_segment = integers(max_segments), partials_per_segment_offset = integers(max_segments);
-  take(run, tiles_bytes(max_segments, 896));
+  take(run, cub_scan_bytes(max_segments));
   const Tensor num_of_partial_segments = integers(1);
   constexpr std::int64_t kRowsPerThread = 10;
   const std::int64_t max_partial_segment = count / kRowsPerThread + max_segments;

@@ -2,8 +2,8 @@
 // ScanKernels.cpp}, cub/device (as torch 2.11.0 brings it)
 #include <algorithm>
 
+#include "ops/cub.h"
 #include "ops/ops.h"
-#include "ops/sorting.h"
 
 namespace tidemark {
 namespace {
@@ -87,7 +87,7 @@ Tensors index_backward(Backward& call) {
   }
   const Tensor sorted = integers(), original = integers(), range = integers();
   const std::int64_t passes = sorting_passes(call.facts.sizes[0] * call.facts.sizes[1]);
-  take_scratch(run, radix_sort_scratch(count, passes, run.card()));
+  take_scratch(run, cub_sort_bytes(count, passes, run.card()));
   return {self};
 }
 

@@ -1,4 +1,5 @@
 // Sums and means.  torch: aten/src/ATen/native/ReduceOps.cpp
+#include "ops/cub.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -69,7 +70,7 @@ Tensor vector_norm(Tensor x) {
                  }});
 }
 
-/// Of whole numbers, which become int64.  A single row goes through CUB, with a state of 16 bytes for each tile of 896.
+/// Of whole numbers, which become int64.  A single row goes through CUB.
 /// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
 Tensor cumsum(Tensor x, int d) {
   const Op op(x, "aten::cumsum");
@@ -78,8 +79,7 @@ Tensor cumsum(Tensor x, int d) {
   const Tensor widened = x.dtype() == Dtype::int64 ? x : empty_like(x, Dtype::int64);
   if (x.elements() == x.size(d) && x.elements() > 0) {
     const Setting<Category> category(x.run().category, Category::workspace);
-    const std::int64_t states = ((x.elements() + 895) / 896 + 32) * 16;
-    x.run().allocate((states + 255) / 256 * 256 + 256 + 255).reset();
+    x.run().allocate(cub_scan_bytes(x.elements())).reset();
   }
   return y;
 }

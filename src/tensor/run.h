@@ -88,6 +88,8 @@ class Run {
   void repeat(std::size_t begin, std::size_t end);
 
   void set_category(const Storage& storage, Category to) { ledger_[storage.record].category = to; }
+  std::uint32_t module_of(const Storage& storage) const { return ledger_[storage.record].module; }
+  void set_module(const Storage& storage, std::uint32_t to) { ledger_[storage.record].module = to; }
   Category category_of(const Storage& storage) const { return ledger_[storage.record].category; }
 
   // What the program is doing now.

@@ -9,6 +9,13 @@ void zero_grad(Optimizer& optimizer, bool set_to_none) {
   for (Tensor& parameter : optimizer.parameters) parameter.grad().reset();
 }
 
+void name_state(Optimizer& optimizer) {
+  Run& run = optimizer.run();
+  for (std::size_t i = 0; i < optimizer.state.size(); ++i)
+    for (const Tensor& tensor : optimizer.state[i])
+      run.set_module(*tensor.impl().storage, run.module_of(*optimizer.parameters[i].impl().storage));
+}
+
 Chosen with_gradient(const Optimizer& optimizer) {
   Chosen chosen;
   for (std::size_t i = 0; i < optimizer.parameters.size(); ++i)

@@ -44,6 +44,9 @@ Optimizer adafactor(TensorList parameters, const OptimizerOptions& options);
 Optimizer rmsprop(TensorList parameters, const OptimizerOptions& options);
 Optimizer adagrad(TensorList parameters, const OptimizerOptions& options);
 
+/// Enters the state in the ledger as the parameters' modules' own.
+void name_state(Optimizer& optimizer);
+
 /// optimizer.zero_grad(set_to_none)
 void zero_grad(Optimizer& optimizer, bool set_to_none);
 

@@ -62,6 +62,7 @@ class Loop {
     }
     begin(StepPhase::optimizer);
     optimizer_step();
+    name_state(optimizer_);
     zero_grad_at(ZeroGradPlace::after_step);
     phase_ends(StepPhase::optimizer);
   }

@@ -77,6 +77,7 @@ KeyNames harmless_config_keys() {
           "prefix",
           "pretraining_tp",
           "problem_type",
+          "quantization_config",
           "remove_invalid_values",
           "repetition_penalty",
           "return_dict",

@@ -35,6 +35,8 @@ KeyNames harmless_config_keys();
 template <HasFields T>
 T read_config(const Value& value) {
   T config;
+  const Value* quantization = value.find("quantization_config");
+  refuse(quantization && !quantization->is_null(), "quantization_config", "a map");
   read_fields(value, config, "config.json", harmless_config_keys());
   return config;
 }
