@@ -17,7 +17,8 @@ namespace tidemark {
 namespace {
 
 RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& options) {
-  RunConfig config{.card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
+  RunConfig config{
+      .card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
@@ -31,7 +32,8 @@ void check_versions(const Spec& spec) {
   const Versions known;
   const auto check = [](const char* field, const std::string& asked, const std::string& version) {
     if (asked != version)
-      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field, "what is known is " + version);
+      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field,
+                  "what is known is " + version);
   };
   check("torch", spec.torch, known.torch);
   check("transformers", spec.transformers, known.transformers);
@@ -68,8 +70,8 @@ std::string head_of(const Spec& spec, const ModelEntry& entry) {
   if (spec.head == "auto") return entry.heads.front();
   const std::vector<std::string> known(entry.heads.begin(), entry.heads.end());
   if (std::find(known.begin(), known.end(), spec.head) != known.end()) return spec.head;
-  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(spec.head).quoted()), "head",
-              fmt::format("it is trained for {}", fmt::join(known, " or ")));
+  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(spec.head).quoted()),
+              "head", fmt::format("it is trained for {}", fmt::join(known, " or ")));
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {

@@ -29,13 +29,15 @@ std::int64_t nearest_divisor(std::int64_t whole, std::int64_t number) {
 
 void check_divides(const Keyed& whole, const Keyed& parts) {
   if (whole.value % parts.value == 0) return;
-  fail(parts.key, fmt::format("{} = {} cannot be cut into {} = {} equal parts", whole.key, whole.value, parts.key, parts.value),
+  fail(parts.key,
+       fmt::format("{} = {} cannot be cut into {} = {} equal parts", whole.key, whole.value, parts.key, parts.value),
        fmt::format("{} would do", nearest_divisor(whole.value, std::min(parts.value, whole.value + 1))));
 }
 
 void check_rotary(const Keyed& rotated) {
   if (rotated.value > 0 && rotated.value % 2 == 0) return;
-  fail(rotated.key, fmt::format("rotary positions turn pairs of numbers, and {} numbers of a head make none", rotated.value),
+  fail(rotated.key,
+       fmt::format("rotary positions turn pairs of numbers, and {} numbers of a head make none", rotated.value),
        "hidden_size / num_attention_heads, or head_dim, must be even");
 }
 
@@ -67,18 +69,23 @@ void check_length(const BatchSizes& sizes, const Keyed& positions) {
 }
 
 void check_no_images(const Data& data) {
-  const char* field = data.images > 0 ? "images" : data.image_height > 0 ? "image_size" : data.image_tokens ? "image_tokens" : nullptr;
+  const char* field = data.images > 0         ? "images"
+                      : data.image_height > 0 ? "image_size"
+                      : data.image_tokens     ? "image_tokens"
+                                              : nullptr;
   if (field) fail_data(field, "the model takes no images");
 }
 
 void check_image_size(const Data& data, std::int64_t side) {
   if (data.image_height == 0 || (data.image_height == side && data.image_width == side)) return;
-  fail_data("image_size", fmt::format("the model takes {} x {} pixels alone; its processor makes them of every image", side, side),
+  fail_data("image_size",
+            fmt::format("the model takes {} x {} pixels alone; its processor makes them of every image", side, side),
             fmt::format("leave it out, or write {}", side));
 }
 
 void check_one_image(const Data& data) {
-  if (data.images > 1) fail_data("images", fmt::format("the model takes one image per sample, not {}", data.images), "write 1");
+  if (data.images > 1)
+    fail_data("images", fmt::format("the model takes one image per sample, not {}", data.images), "write 1");
   if (data.image_tokens) fail_data("image_tokens", "no image stands among the tokens of this model", "leave it out");
 }
 

@@ -7,7 +7,8 @@ namespace tidemark {
 /// transformers: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS and dynamic_rope_update (5.17.0)
 double RopeConfig::rotated() const {
   double share = partial_rotary_factor;
-  for (const auto& [key_of_map, map] : {std::pair("rope_scaling", &rope_scaling), std::pair("rope_parameters", &rope_parameters)}) {
+  for (const auto& [key_of_map, map] :
+       {std::pair("rope_scaling", &rope_scaling), std::pair("rope_parameters", &rope_parameters)}) {
     if (map->is_null()) continue;
     const ValuePath path{"config.json", key_of_map};
     if (!map->as_map()) fail_expected("a map", *map, path);

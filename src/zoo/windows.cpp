@@ -12,9 +12,10 @@ void set_layer_types(Decoder& decoder, const std::optional<std::vector<std::stri
                      std::int64_t from) {
   bool any = false;
   if (layer_types && std::ssize(*layer_types) != decoder.num_hidden_layers)
-    throw Error(Errc::bad_value,
-                fmt::format("it names {} layers, and num_hidden_layers is {}", layer_types->size(), decoder.num_hidden_layers),
-                "config.json: layer_types");
+    throw Error(
+        Errc::bad_value,
+        fmt::format("it names {} layers, and num_hidden_layers is {}", layer_types->size(), decoder.num_hidden_layers),
+        "config.json: layer_types");
   for (std::int64_t i = 0; i < decoder.num_hidden_layers; ++i) {
     const auto at = static_cast<std::size_t>(i);
     bool sliding = window && slides(i, from);
