@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "estimate/interval.h"
 #include "estimate/program.h"
@@ -15,7 +17,8 @@ namespace tidemark {
 namespace {
 
 RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& options) {
-  RunConfig config{.card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
+  RunConfig config{
+      .card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
@@ -29,10 +32,22 @@ void check_versions(const Spec& spec) {
   const Versions known;
   const auto check = [](const char* field, const std::string& asked, const std::string& version) {
     if (asked != version)
-      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field, "what is known is " + version);
+      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field,
+                  "what is known is " + version);
   };
   check("torch", spec.torch, known.torch);
   check("transformers", spec.transformers, known.transformers);
+}
+
+/// The lowest of torch.cuda.get_arch_list() of the wheel of torch 2.11.0 for CUDA 13.
+void check_card(const Card& card) {
+  constexpr std::int64_t kLowest = 75;
+  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+  if (major * 10 + minor < kLowest)
+    throw Error(Errc::unsupported,
+                fmt::format("{} has compute capability {}.{}, for which torch 2.11.0 with CUDA 13 has no kernels",
+                            card.name.empty() ? card.key : card.name, major, minor),
+                "gpu", "the lowest that it runs on is 7.5, as of t4");
 }
 
 OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stage) {
@@ -51,18 +66,27 @@ const std::string& model_type_of(const Value& config) {
   return *type->as_text();
 }
 
+std::string head_of(const Spec& spec, const ModelEntry& entry) {
+  if (spec.head == "auto") return entry.heads.front();
+  const std::vector<std::string> known(entry.heads.begin(), entry.heads.end());
+  if (std::find(known.begin(), known.end(), spec.head) != known.end()) return spec.head;
+  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(spec.head).quoted()),
+              "head", fmt::format("it is trained for {}", fmt::join(known, " or ")));
+}
+
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   const ModelEntry& entry = model_entry(model_type_of(config));
   if (!entry.make)
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
-  return entry.make({config, spec.head == "auto" ? entry.heads.front() : spec.head, context_of(spec), dtype_of(spec.dtype)});
+  return entry.make({config, head_of(spec, entry), context_of(spec), dtype_of(spec.dtype)});
 }
 
 }  // namespace
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   check_versions(spec);
+  check_card(card);
   Report report;
   report.engine = "predict";
   report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};

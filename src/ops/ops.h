@@ -56,7 +56,6 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
 /// x.repeat(n, 1, …) of a single row.
 Tensor repeat_rows(Tensor x, std::int64_t n);
-Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
 /// With a tensor of repeats (N) for x (N); `total` is their sum.
 Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total);
 Tensor stack(const Tensors& parts, int d);
@@ -82,7 +81,6 @@ Tensor neg(Tensor x);
 Tensor pow2(Tensor x);
 Tensor pow3(Tensor x);
 Tensor rsqrt(Tensor x);
-Tensor sqrt(Tensor x);
 Tensor cos(Tensor x);
 Tensor sin(Tensor x);
 Tensor tanh(Tensor x);

@@ -9,14 +9,12 @@ namespace {
 struct BertConfig {
   std::int64_t vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
   std::int64_t intermediate_size = 3072, max_position_embeddings = 512, type_vocab_size = 2;
-  std::optional<std::int64_t> num_labels;
   std::optional<double> classifier_dropout;
   std::string hidden_act = "gelu";
-  std::optional<std::string> problem_type;
   double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.1;
   bool is_decoder = false, add_cross_attention = false, tie_word_embeddings = true;
   std::int64_t chunk_size_feed_forward = 0;
-  Value id2label;
+  LabelConfig labels;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -27,9 +25,9 @@ struct BertConfig {
     visit("intermediate_size", c.intermediate_size, kSize);
     visit("max_position_embeddings", c.max_position_embeddings, kSize);
     visit("type_vocab_size", c.type_vocab_size, kSize);
-    visit("num_labels", c.num_labels, kSize);
-    visit("id2label", c.id2label, kAny);
-    visit("problem_type", c.problem_type, kAny);
+    visit("num_labels", c.labels.num_labels, kSize);
+    visit("id2label", c.labels.id2label, kAny);
+    visit("problem_type", c.labels.problem_type, kAny);
     visit("classifier_dropout", c.classifier_dropout, kProbability);
     visit("hidden_act", c.hidden_act, kAny);
     visit("hidden_dropout_prob", c.hidden_dropout_prob, kProbability);
@@ -41,11 +39,6 @@ struct BertConfig {
   }
   static KeyNames harmless() {
     return {"layer_norm_eps", "gradient_checkpointing", "position_embedding_type", "pooler_*", "directionality"};
-  }
-  std::int64_t labels() const {
-    if (num_labels) return *num_labels;
-    const Value::Map* names = id2label.as_map();
-    return names ? static_cast<std::int64_t>(names->size()) : 2;
   }
 };
 
@@ -229,13 +222,11 @@ void make_masked_lm(Model& model, const BertConfig& c, const Context& context) {
 }
 
 void make_sequence_classification(Model& model, const BertConfig& c, const Context& context) {
-  refuse(c.labels() == 1, "num_labels", "1");
-  refuse(c.problem_type && *c.problem_type != "single_label_classification", "problem_type",
-         c.problem_type.value_or(""));
+  const std::int64_t labels = c.labels.count();
   Module& root = model.root;
   add_bert(root.add("bert"), c, true);
   add_dropout(root, "dropout", c.classifier_dropout.value_or(c.hidden_dropout_prob));
-  add_linear(root, "classifier", c.hidden_size, c.labels(), true);
+  add_linear(root, "classifier", c.hidden_size, labels, true);
   model.forward = [&root, c, context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], c, context, batch);
@@ -252,11 +243,14 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
   refuse(c.is_decoder, "is_decoder", "true");
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.chunk_size_feed_forward != 0, "chunk_size_feed_forward", "not 0");
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  check_padding_index(request.config, c.vocab_size, 0);
   auto model = std::make_unique<Model>();
   model->root.dtype = request.dtype;
   const bool classifies = request.head == "sequence_classification";
-  model->batch_sizes = [longest = c.max_position_embeddings, classifies](const Data& data) {
-    BatchSizes sizes = text_batch(data, longest);
+  model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}),
+                        classifies](const Data& data) {
+    BatchSizes sizes = texts(data);
     if (classifies && sizes.labels) sizes.labels = Dims{data.batch};
     return sizes;
   };

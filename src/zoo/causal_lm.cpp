@@ -28,14 +28,28 @@ ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& 
   return outputs;
 }
 
+std::function<BatchSizes(const Data&)> text_batches(Keyed positions) {
+  return [key = std::string(positions.key), longest = positions.value](const Data& data) {
+    check_no_images(data);
+    BatchSizes sizes = text_batch(data, longest);
+    check_length(sizes, {key, longest});
+    return sizes;
+  };
+}
+
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder, bool tie) {
+  check_decoder(decoder);
+  check_padding_index(request.config, decoder.vocab_size);
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
   add_decoder(root.add("model"), decoder);
   add_linear(root, "lm_head", decoder.hidden_size, decoder.vocab_size, false);
   if (tie) root["lm_head"].tie("weight", root["model"]["embed_tokens"], "weight");
-  model->batch_sizes = [](const Data& data) { return text_batch(data, 2048); };
+  model->batch_sizes = [](const Data& data) {
+    check_no_images(data);
+    return text_batch(data, 2048);
+  };
   model->forward = [&root, decoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};

@@ -121,7 +121,7 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
   text.hidden_size = 512;
   text.intermediate_size = 2048;
   text.num_attention_heads = 8;
-  read_fields(c.text_config, text, "config.json: text_config", harmless_config_keys());
+  text = read_text_tower(c.text_config, text, "text_config");
   root.parameter("logit_scale", {});
   Module& text_model_module = root.add("text_model");
   add_caption_embeddings(text_model_module, text);
@@ -139,9 +139,9 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
 }
 
 VisionTower clip_vision_tower(const Value& config) {
-  const auto c = read_config<TowerConfig>(config);
+  const TowerConfig c = read_vision_tower(config, {}, "vision_config");
   return {.hidden_size = c.hidden_size, .image_size = c.image_size, .patch_size = c.patch_size,
-          .num_channels = c.num_channels, .class_tokens = 1,
+          .num_channels = c.num_channels, .class_tokens = 1, .num_hidden_layers = c.num_hidden_layers,
           .add = [c](Module& m) {
             add_vision_embeddings(m, c, true);
             add_layer_norm(m, "pre_layrnorm", c.hidden_size);

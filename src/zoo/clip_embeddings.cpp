@@ -4,6 +4,28 @@
 #include "zoo/images.h"
 
 namespace tidemark {
+namespace {
+
+template <class Half>
+TowerConfig read_half(const Value& config, const TowerConfig& usual, const std::string& part) {
+  Half c;
+  static_cast<TowerConfig&>(c) = usual;
+  read_fields(config, c, {"config.json", part}, harmless_config_keys());
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  return c;
+}
+
+}  // namespace
+
+TowerConfig read_vision_tower(const Value& config, const TowerConfig& usual, const std::string& part) {
+  TowerConfig c = read_half<VisionTowerConfig>(config, usual, part);
+  check_patches({"image_size", c.image_size}, {"patch_size", c.patch_size});
+  return c;
+}
+
+TowerConfig read_text_tower(const Value& config, const TowerConfig& usual, const std::string& part) {
+  return read_half<TextTowerConfig>(config, usual, part);
+}
 
 void add_vision_embeddings(Module& model, const TowerConfig& c, bool class_token) {
   Module& m = model.add("embeddings");
@@ -47,7 +69,10 @@ Tensor caption_embeddings(Module& m, Tensor ids) {
 BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision) {
   Data captions = data;
   captions.labels = false;
+  check_one_image(data);
+  check_image_size(data, vision.image_size);
   BatchSizes sizes = text_batch(captions, text.max_position_embeddings);
+  check_length(sizes, {"text_config.max_position_embeddings", text.max_position_embeddings});
   sizes.pixel_values = image_sizes(data.batch, vision.num_channels, vision.image_size);
   return sizes;
 }

@@ -41,6 +41,7 @@ struct CwmConfig {
 std::unique_ptr<Model> make_cwm(const ModelRequest& request) {
   const auto c = read_config<CwmConfig>(request.config);
   refuse(c.rope.rotated() != 1, "partial_rotary_factor", "not 1");
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   Decoder decoder{.vocab_size = c.vocab_size,
                   .hidden_size = c.hidden_size,
                   .intermediate_size = c.intermediate_size,

@@ -76,6 +76,7 @@ std::unique_ptr<Model> make_gemma2(const ModelRequest& request) {
   refuse(c.rope.rotated() != 1, "partial_rotary_factor", "not 1");
   refuse(c.use_bidirectional_attention.value_or(false), "use_bidirectional_attention", "true");
   refuse(!c.sliding_window, "sliding_window", "null");
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   Decoder decoder{.vocab_size = c.vocab_size,
                   .hidden_size = c.hidden_size,
                   .intermediate_size = c.intermediate_size,

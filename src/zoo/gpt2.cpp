@@ -135,6 +135,7 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.reorder_and_upcast_attn && request.context.attention == AttentionKind::eager, "reorder_and_upcast_attn",
          "true");
+  check_divides({"n_embd", c.n_embd}, {"n_head", c.n_head});
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
@@ -147,7 +148,7 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   add_layer_norm(transformer, "ln_f", c.n_embd);
   add_linear(root, "lm_head", c.n_embd, c.vocab_size, false);
   if (c.tie_word_embeddings) root["lm_head"].tie("weight", transformer["wte"], "weight");
-  model->batch_sizes = [longest = c.n_positions](const Data& data) { return text_batch(data, longest); };
+  model->batch_sizes = text_batches({"n_positions", c.n_positions});
   model->forward = [&root, c, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};

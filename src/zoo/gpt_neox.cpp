@@ -25,7 +25,7 @@ struct GptNeoxConfig {
     visit("hidden_act", c.hidden_act, kAny);
     visit("attention_dropout", c.attention_dropout, kProbability);
     visit("hidden_dropout", c.hidden_dropout, kProbability);
-    visit("rotary_pct", c.rotary_pct, kProbability);
+    visit("rotary_pct", c.rotary_pct, kShare);
     visit("tie_word_embeddings", c.tie_word_embeddings, kAny);
     visit("use_parallel_residual", c.use_parallel_residual, kAny);
     visit("attention_bias", c.attention_bias, kAny);
@@ -149,7 +149,10 @@ Tensor model_forward(Module& m, const GptNeoxConfig& config, const Context& cont
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   auto c = read_config<GptNeoxConfig>(request.config);
   c.rope.partial_rotary_factor = c.rotary_pct;
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   const double head = static_cast<double>(c.hidden_size / c.num_attention_heads);
+  const auto rotary_dim = static_cast<std::int64_t>(head * c.rope.rotated());
+  check_rotary({"rotary_pct", rotary_dim});
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
@@ -159,10 +162,13 @@ std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   Module& layers = neox.add("layers");
   for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) add_layer(layers.add(std::to_string(i)), c);
   add_layer_norm(neox, "final_layer_norm", c.hidden_size);
-  add_rotary(neox, "rotary_emb", static_cast<std::int64_t>(head * c.rope.rotated()));
+  add_rotary(neox, "rotary_emb", rotary_dim);
   add_linear(root, "lm_head", c.hidden_size, c.vocab_size, false);
   if (c.tie_word_embeddings) root["lm_head"].tie("weight", neox["embed_in"], "weight");
-  model->batch_sizes = [longest = c.max_position_embeddings](const Data& data) { return text_batch(data, longest); };
+  model->batch_sizes = [longest = c.max_position_embeddings](const Data& data) {
+    check_no_images(data);
+    return text_batch(data, longest);
+  };
   model->forward = [&root, c, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};

@@ -7,7 +7,8 @@ namespace tidemark {
 // What a number of a config may be; beyond it a tensor's size would overflow.
 inline constexpr FieldInfo kSize{.low = 1, .high = 1 << 26};
 inline constexpr FieldInfo kLayers{.low = 0, .high = 1 << 12};
-inline constexpr FieldInfo kProbability{.low = 0, .high = 1};
+inline constexpr FieldInfo kProbability{.low = 0, .high = 0.999};  // of dropout, which at 1 leaves nothing to train
+inline constexpr FieldInfo kShare{.low = 0, .high = 1};
 inline constexpr FieldInfo kAny{};
 
 /// How positions are rotated: `rope_parameters`, or `rope_scaling` and `rope_theta` of older files.

@@ -40,6 +40,7 @@ struct LlamaConfig {
 Decoder llama_decoder(const Value& config) {
   const auto c = read_config<LlamaConfig>(config);
   refuse(c.rope.rotated() != 1, "partial_rotary_factor", "not 1");
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   return {.vocab_size = c.vocab_size,
           .hidden_size = c.hidden_size,
           .intermediate_size = c.intermediate_size,

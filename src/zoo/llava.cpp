@@ -99,19 +99,45 @@ LlavaOutputs llava_model(Module& m, const Llava& llava, const Batch& batch, Dyna
   return {std::move(hidden), std::move(features)};
 }
 
+/// One of the input and the outputs of all layers.
+std::int64_t checked_layer(const Value& value, std::int64_t layers) {
+  const ValuePath path{"config.json", "vision_feature_layer"};
+  const std::int64_t layer = to_integer(value, path);
+  if (layer < -layers - 1 || layer > layers)
+    fail_expected(fmt::format("a number from {} to {}, as the vision tower has {} layers", -layers - 1, layers, layers), value, path);
+  return layer;
+}
+
+const ModelEntry& entry_of(const Value& config, const char* part, const char* usual) {
+  const Value* type = config.find("model_type");
+  return model_entry(type ? to_text(*type, ValuePath("config.json", part) / "model_type") : usual);
+}
+
+/// The language model's own reader, which does not know that it reads a part.
+Decoder read_decoder(const ModelEntry& entry, const Value& config) {
+  try {
+    Decoder decoder = entry.decoder(config);
+    check_decoder(decoder);
+    check_padding_index(config, decoder.vocab_size);
+    return decoder;
+  } catch (const Error& error) {
+    const std::string file = "config.json: ";
+    if (!error.where().starts_with(file)) throw;
+    throw Error(error.code(), error.message(), file + "text_config." + error.where().substr(file.size()), error.hint());
+  }
+}
+
 Llava read_llava(const LlavaConfig& c, const Context& context) {
-  const auto part = [](const Value& config, const char* usual) -> const ModelEntry& {
-    const Value* type = config.find("model_type");
-    return model_entry(type && type->as_text() ? *type->as_text() : usual);
-  };
-  const ModelEntry &text = part(c.text_config, "llama"), &vision = part(c.vision_config, "clip_vision_model");
+  const ModelEntry &text = entry_of(c.text_config, "text_config", "llama"),
+                   &vision = entry_of(c.vision_config, "vision_config", "clip_vision_model");
   if (!text.decoder) throw Error(Errc::unsupported, fmt::format("{} as the language model of llava", text.model_type));
   if (!vision.vision_tower) throw Error(Errc::unsupported, fmt::format("{} as the vision tower of llava", vision.model_type));
   Llava llava{.crops_class_token = c.vision_feature_select_strategy == "default", .layers = {},
-              .decoder = text.decoder(c.text_config), .tower = vision.vision_tower(c.vision_config), .context = context, .language_context = context};
+              .decoder = read_decoder(text, c.text_config), .tower = vision.vision_tower(c.vision_config), .context = context, .language_context = context};
   const Value::List one{c.vision_feature_layer};
   for (const Value& layer : c.vision_feature_layer.as_list() ? *c.vision_feature_layer.as_list() : one)
-    llava.layers.push_back(to_integer(layer, {"config.json", "vision_feature_layer"}));
+    llava.layers.push_back(checked_layer(layer, llava.tower.num_hidden_layers));
+  if (llava.layers.empty()) throw Error(Errc::bad_value, "it names no layer", "config.json: vision_feature_layer");
   return llava;
 }
 
@@ -126,6 +152,7 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
   add_llava(root, llava, c);
   llava.language_context = behind(llava.context, root["model"]["vision_tower"]);
   model->batch_sizes = [llava](const Data& data) {
+    check_image_size(data, llava.tower.image_size);
     BatchSizes sizes = text_batch(data, 2048);
     return with_images(sizes, data, llava.tokens_per_image(), image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };

@@ -160,6 +160,8 @@ Tensor decoder_forward(Module& m, const OptConfig& config, const Context& contex
 std::unique_ptr<Model> make_opt(const ModelRequest& request) {
   const auto c = read_config<OptConfig>(request.config);
   refuse(c.layerdrop != 0, "layerdrop", "not 0");  // which layers run is drawn at random
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  check_padding_index(request.config, c.vocab_size, 1);
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
@@ -167,7 +169,7 @@ std::unique_ptr<Model> make_opt(const ModelRequest& request) {
   add_decoder(decoder, c);
   add_linear(root, "lm_head", c.word_embed_proj_dim.value_or(c.hidden_size), c.vocab_size, false);
   if (c.tie_word_embeddings) root["lm_head"].tie("weight", decoder["embed_tokens"], "weight");
-  model->batch_sizes = [longest = c.max_position_embeddings](const Data& data) { return text_batch(data, longest); };
+  model->batch_sizes = text_batches({"max_position_embeddings", c.max_position_embeddings});
   model->forward = [&root, c, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};

@@ -28,7 +28,7 @@ struct Phi3Config {
     visit("tie_word_embeddings", c.tie_word_embeddings, kAny);
     visit("attention_dropout", c.attention_dropout, kProbability);
     visit("resid_pdrop", c.resid_pdrop, kProbability);
-    visit("partial_rotary_factor", c.partial_rotary_factor, kProbability);
+    visit("partial_rotary_factor", c.partial_rotary_factor, kShare);
     visit("sliding_window", c.sliding_window, kSize);
     RopeConfig::visit_fields(c.rope, visit);
   }
@@ -120,7 +120,10 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
 std::unique_ptr<Model> make_phi3(const ModelRequest& request) {
   auto c = read_config<Phi3Config>(request.config);
   c.rope.partial_rotary_factor = c.partial_rotary_factor;
+  check_padding_index(request.config, c.vocab_size, 32000);
   const std::int64_t head_dim = c.head_dim.value_or(c.hidden_size / c.num_attention_heads);
+  const auto rotary_dim = static_cast<std::int64_t>(static_cast<double>(head_dim) * c.rope.rotated());
+  check_rotary({"partial_rotary_factor", rotary_dim});
   const Decoder decoder{.vocab_size = c.vocab_size,
                         .hidden_size = c.hidden_size,
                         .intermediate_size = c.intermediate_size,
@@ -131,7 +134,7 @@ std::unique_ptr<Model> make_phi3(const ModelRequest& request) {
                         .hidden_act = c.hidden_act,
                         .attention_dropout = c.attention_dropout,
                         .residual_dropout = c.resid_pdrop,
-                        .rotary_dim = static_cast<std::int64_t>(static_cast<double>(head_dim) * c.rope.rotated()),
+                        .rotary_dim = rotary_dim,
                         .sliding_window = c.sliding_window,
                         .full_attention = !c.sliding_window,
                         .add_layer = add_layer,

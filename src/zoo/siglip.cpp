@@ -1,4 +1,7 @@
 // transformers: models/siglip/{configuration,modeling}_siglip.py (5.17.0)
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "nn/multihead_attention.h"
 #include "zoo/clip.h"
 #include "zoo/index.h"
@@ -16,13 +19,12 @@ struct SiglipConfig {
   }
 };
 
-TowerConfig read_tower(const Value& config) {
+TowerConfig usual_tower() {
   TowerConfig c;
   c.patch_size = 16;
   c.vocab_size = 32000;
   c.max_position_embeddings = 64;
   c.hidden_act = "gelu_pytorch_tanh";
-  read_fields(config, c, "config.json", harmless_config_keys());
   return c;
 }
 
@@ -116,13 +118,28 @@ ModelOutputs siglip_model(Module& m, const TowerConfig& text, const VisionTower&
 }  // namespace
 
 VisionTower siglip_vision_tower(const Value& config) {
-  const TowerConfig c = read_tower(config);
+  const TowerConfig c = read_vision_tower(config, usual_tower(), "vision_config");
   return {.hidden_size = c.hidden_size, .image_size = c.image_size, .patch_size = c.patch_size,
-          .num_channels = c.num_channels, .class_tokens = 0, .add = [c](Module& m) { add_vision(m, c); },
+          .num_channels = c.num_channels, .class_tokens = 0,
+          .num_hidden_layers = c.num_hidden_layers, .has_pooler = c.vision_use_head, .add = [c](Module& m) { add_vision(m, c); },
           .forward = [c](Module& m, const Context& context, Tensor pixel_values, bool all) {
             return vision_model(m, c, context, std::move(pixel_values), all);
           }};
 }
+
+namespace {
+
+/// Captions and images meet in one space.
+void check_pairs(const TowerConfig& text, const VisionTower& vision) {
+  refuse(!vision.has_pooler, "vision_config.vision_use_head", "false, without which images have no embedding,");
+  const std::int64_t width = text.projection_size.value_or(text.hidden_size);
+  if (width != vision.hidden_size)
+    throw Error(Errc::bad_value,
+                fmt::format("captions become {} numbers, and images {}", width, vision.hidden_size),
+                "config.json: text_config.projection_size", fmt::format("{} would do", vision.hidden_size));
+}
+
+}  // namespace
 
 std::unique_ptr<Model> make_siglip(const ModelRequest& request) {
   const auto c = read_config<SiglipConfig>(request.config);
@@ -130,7 +147,8 @@ std::unique_ptr<Model> make_siglip(const ModelRequest& request) {
   Module& root = model->root;
   root.dtype = request.dtype;
   const VisionTower tower = siglip_vision_tower(c.vision_config);
-  const TowerConfig text = read_tower(c.text_config);
+  const TowerConfig text = read_text_tower(c.text_config, usual_tower(), "text_config");
+  check_pairs(text, tower);
   root.parameter("logit_scale", {1}).parameter("logit_bias", {1});
   Module& captions = root.add("text_model");
   add_caption_embeddings(captions, text);

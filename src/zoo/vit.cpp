@@ -1,4 +1,5 @@
 // transformers: models/vit/{configuration,modeling}_vit.py (5.17.0)
+#include "zoo/checks.h"
 #include "zoo/hf_config.h"
 #include "zoo/images.h"
 #include "zoo/index.h"
@@ -8,7 +9,8 @@ namespace {
 
 struct VitConfig {
   std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12, intermediate_size = 3072;
-  std::int64_t image_size = 224, patch_size = 16, num_channels = 3, num_labels = 2;
+  std::int64_t image_size = 224, patch_size = 16, num_channels = 3;
+  LabelConfig labels;
   std::string hidden_act = "gelu";
   double hidden_dropout_prob = 0, attention_probs_dropout_prob = 0;
   bool qkv_bias = true;
@@ -22,7 +24,9 @@ struct VitConfig {
     visit("image_size", c.image_size, kSize);
     visit("patch_size", c.patch_size, kSize);
     visit("num_channels", c.num_channels, kSize);
-    visit("num_labels", c.num_labels, kSize);
+    visit("num_labels", c.labels.num_labels, kSize);
+    visit("id2label", c.labels.id2label, kAny);
+    visit("problem_type", c.labels.problem_type, kAny);
     visit("hidden_act", c.hidden_act, kAny);
     visit("hidden_dropout_prob", c.hidden_dropout_prob, kProbability);
     visit("attention_probs_dropout_prob", c.attention_probs_dropout_prob, kProbability);
@@ -78,19 +82,27 @@ Tensor vit_model(Module& m, const VitConfig& c, const Encoder& e, const Context&
 
 std::unique_ptr<Model> make_vit(const ModelRequest& request) {
   const auto c = read_config<VitConfig>(request.config);
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  check_patches({"image_size", c.image_size}, {"patch_size", c.patch_size});
+  const std::int64_t labels = c.labels.count();
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
   const Encoder e = encoder_of(c);
   add_vit(root.add("vit"), c, e);
-  add_linear(root, "classifier", c.hidden_size, c.num_labels, true);
-  model->batch_sizes = [c](const Data& data) { return image_batch(data, c.num_channels, c.image_size); };
-  model->forward = [&root, c, e, context = request.context](const Batch& batch) {
+  add_linear(root, "classifier", c.hidden_size, labels, true);
+  model->batch_sizes = [c](const Data& data) {
+    check_no_text(data);
+    check_one_image(data);
+    check_image_size(data, c.image_size);
+    return image_batch(data, c.num_channels, c.image_size);
+  };
+  model->forward = [&root, c, e, labels, context = request.context](const Batch& batch) {
     const InModule scope(batch.pixel_values.run(), root);
     const Tensor sequence_output = vit_model(root["vit"], c, e, context, batch.pixel_values);
     Tensor logits = root["classifier"](select(sequence_output, 1, 0));
     ModelOutputs outputs;
-    if (batch.labels) outputs.loss = cross_entropy(view(logits, {-1, c.num_labels}), view(batch.labels, {-1}));
+    if (batch.labels) outputs.loss = cross_entropy(view(logits, {-1, labels}), view(batch.labels, {-1}));
     outputs.held.push_back(std::move(logits));
     return outputs;
   };
