@@ -17,6 +17,8 @@ BatchSizes image_batch(const Data& data, std::int64_t channels, std::int64_t sid
 }
 
 BatchSizes with_images(BatchSizes text, const Data& data, std::int64_t tokens, const Dims& pixel_values) {
+  if (data.images == 0 && data.image_tokens)
+    throw Error(Errc::bad_value, "there are no images to have tokens", "image_tokens", "set images");
   if (data.images == 0) return text;
   if (data.image_tokens && *data.image_tokens != tokens)
     throw Error(Errc::bad_value, fmt::format("the model makes {} tokens of an image, not {}", tokens, *data.image_tokens),

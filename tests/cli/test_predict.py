@@ -174,6 +174,8 @@ def predict(tidemark, work):
         ({"model_type": "clip", "text_config": {"image_size": 224}}, [], USAGE, ["text_config", '"image_size" is not a known key']),
         ({"model_type": "clip", "vision_config": {"max_position_embeddings": 77}}, [], USAGE, ["vision_config", "max_position_embeddings"]),
         ({"model_type": "llava", "vision_feature_layer": 99}, [], USAGE, ["vision_feature_layer: expected a number from -13 to 12"]),
+        ({"model_type": "llava"}, ["--image-tokens", "576"], USAGE, ["image_tokens", "set images"]),
+        ({"model_type": "llava"}, ["--images", "1", "--image-size", "336"], USAGE, ["image_size", "write 224"]),
         ({"model_type": "llava", "text_config": {"model_type": 3}}, [], USAGE, ["text_config.model_type: expected a text"]),
         ({"model_type": "llava", "text_config": {"num_attention_heads": 7}}, [], USAGE, ["text_config.num_attention_heads", "8 would do"]),
     ],
