@@ -1,6 +1,7 @@
 #include "estimate/predict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "estimate/interval.h"
@@ -51,12 +52,26 @@ const std::string& model_type_of(const Value& config) {
   return *type->as_text();
 }
 
+const Head& head_of(const ModelEntry& entry, const std::string& name) {
+  if (name == "auto") return entry.heads.front();
+  std::vector<std::string> known;
+  for (const Head& head : entry.heads) {
+    if (head.name == name) return head;
+    known.push_back(head.name);
+  }
+  throw Error(Errc::unsupported, fmt::format("{} has no head \"{}\"", entry.model_type, name), "head",
+              fmt::format("it has {}", fmt::join(known, ", ")));
+}
+
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   const ModelEntry& entry = model_entry(model_type_of(config));
   if (!entry.make)
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
-  return entry.make({config, spec.head == "auto" ? entry.heads.front() : spec.head, context_of(spec), dtype_of(spec.dtype)});
+  const Head& head = head_of(entry, spec.head);
+  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec), dtype_of(spec.dtype)});
+  model->root.class_name = head.class_name;
+  return model;
 }
 
 }  // namespace
@@ -84,8 +99,10 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
 
 std::vector<ModelInfo> known_models() {
   std::vector<ModelInfo> models;
-  for (const ModelEntry& entry : model_entries())
-    models.push_back({entry.model_type, entry.summary, {entry.heads.begin(), entry.heads.end()}});
+  for (const ModelEntry& entry : model_entries()) {
+    models.push_back({entry.model_type, entry.summary, {}});
+    for (const Head& head : entry.heads) models.back().heads.push_back(head.name);
+  }
   return models;
 }
 

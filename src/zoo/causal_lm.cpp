@@ -28,13 +28,13 @@ ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& 
   return outputs;
 }
 
-std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder, bool tie) {
+std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
   add_decoder(root.add("model"), decoder);
   add_linear(root, "lm_head", decoder.hidden_size, decoder.vocab_size, false);
-  if (tie) root["lm_head"].tie("weight", root["model"]["embed_tokens"], "weight");
+  if (decoder.tie_word_embeddings) root["lm_head"].tie("weight", root["model"]["embed_tokens"], "weight");
   model->batch_sizes = [](const Data& data) { return text_batch(data, 2048); };
   model->forward = [&root, decoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);

@@ -5,8 +5,8 @@
 
 namespace tidemark {
 
-/// model, lm_head; tied to the embedding when `tie` says so.
-std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder, bool tie);
+/// model, lm_head.
+std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder);
 
 /// Token ids, mask and labels of one batch of text; `longest` is what the model takes when nothing is said.
 BatchSizes text_batch(const Data& data, std::int64_t longest);

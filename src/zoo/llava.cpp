@@ -50,8 +50,7 @@ void add_llava(Module& root, const Llava& llava, const LlavaConfig& c) {
   add_linear(projector, "linear_2", llava.decoder.hidden_size, llava.decoder.hidden_size, c.multimodal_projector_bias);
   add_decoder(m.add("language_model"), llava.decoder);
   add_linear(root, "lm_head", llava.decoder.hidden_size, llava.decoder.vocab_size, false);
-  const Value* tied = c.text_config.find("tie_word_embeddings");
-  if (c.tie_word_embeddings || (tied && tied->as_bool() && *tied->as_bool()))
+  if (c.tie_word_embeddings || llava.decoder.tie_word_embeddings)
     root["lm_head"].tie("weight", m["language_model"]["embed_tokens"], "weight");
 }
 

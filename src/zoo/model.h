@@ -19,10 +19,15 @@ struct ModelRequest {
   Dtype dtype = Dtype::bf16;  // of the weights
 };
 
+/// What a model is trained for, and the class that does it in transformers.
+struct Head {
+  const char *name, *class_name;
+};
+
 struct ModelEntry {
   const char* model_type;
   const char* summary;
-  std::vector<const char*> heads;  // the first is the default
+  std::vector<Head> heads;  // the first is the default
   std::unique_ptr<Model> (*make)(const ModelRequest& request);
   // What a model made of several takes it for; none where it is never a part.
   Decoder (*decoder)(const Value& config) = nullptr;
