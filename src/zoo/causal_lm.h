@@ -8,8 +8,15 @@ namespace tidemark {
 /// model, lm_head.
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder);
 
+/// Adds lm_head behind a model of text, tied to its input embedding or not; `forward` is what the model does before it.
+void finish_causal_lm(Model& model, const Context& context, Module& embedding, bool tie, std::int64_t longest,
+                      std::function<Tensor(const Batch&, DynamicCache&)> forward, bool softcap = false);
+
 /// Token ids, mask and labels of one batch of text; `longest` is what the model takes when nothing is said.
 BatchSizes text_batch(const Data& data, std::int64_t longest);
+
+/// A model without modules, whose weights are of the type asked for.
+std::unique_ptr<Model> new_model(const ModelRequest& request);
 
 /// Half-precision or not, the logits end in this loss.  transformers: LlamaForCausalLM.forward from lm_head on
 ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache,
