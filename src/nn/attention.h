@@ -1,5 +1,6 @@
 // What decoder models share: rotary positions, the key-value cache, masks, and the two ways to attend.
 #pragma once
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -46,7 +47,8 @@ struct LayerInputs {
 /// x (B, K, S, D) -> (B, K * n_rep, S, D)
 Tensor repeat_kv(Tensor x, std::int64_t n_rep);
 
-/// How a model attends; what is not about `kind`, `dropout` and `is_causal` differs between families in eager attention.
+/// How a model attends; what is not about `kind`, `dropout` and `is_causal` differs between families in eager
+/// attention.
 struct AttentionCall {
   AttentionKind kind = AttentionKind::sdpa;
   double dropout = 0;
@@ -72,12 +74,19 @@ template <class Config>
 Attended attend(AttentionCall call, const LayerInputs<Config>& inputs, std::size_t layer, const Tensor& query_states,
                 Tensor& key_states, Tensor& value_states, bool sliding = false) {
   const std::int64_t b = query_states.size(0), s = query_states.size(2);
-  if (inputs.cache)
-    std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer, sliding);
+  if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer, sliding);
   call.kind = inputs.context.attention;
   auto [attn_output, attn_weights] = attention_interface(call, query_states, key_states, value_states, inputs.mask);
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   return {std::move(attn_output), std::move(attn_weights)};
+}
+
+/// `a, b = tensors`: the list itself is let go of.
+template <std::size_t N>
+std::array<Tensor, N> unpack(Tensors tensors) {
+  std::array<Tensor, N> parts;
+  for (std::size_t i = 0; i < N; ++i) parts[i] = std::move(tensors[i]);
+  return parts;
 }
 
 /// x (B, S, H * D) -> (B, H, S, D)

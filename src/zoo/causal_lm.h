@@ -11,6 +11,16 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
 /// Adds lm_head behind a model of text, tied to its input embedding or not; `forward` is what the model does before it.
 void finish_causal_lm(Model& model, const Context& context, Module& embedding, bool tie, std::int64_t longest,
                       std::function<Tensor(const Batch&, DynamicCache&)> forward, bool softcap = false);
+/// The same of a family's own forward: body(input_ids) -> (B, S, D).
+template <class Config>
+void finish_causal_lm(Model& model, const ModelRequest& request, const Config& c, Module& body, const char* embedding,
+                      Tensor (*forward)(Module& body, LayerInputs<Config> inputs, const Batch& batch)) {
+  finish_causal_lm(model, request.context, body[embedding], c.tie_word_embeddings, c.max_position_embeddings,
+                   [&body, c, context = request.context, forward](const Batch& batch, DynamicCache& cache) {
+                     DynamicCache* used = cache.enabled ? &cache : nullptr;
+                     return forward(body, {.config = c, .context = context, .cache = used}, batch);
+                   });
+}
 
 /// Token ids, mask and labels of one batch of text; `longest` is what the model takes when nothing is said.
 BatchSizes text_batch(const Data& data, std::int64_t longest);

@@ -12,14 +12,10 @@ struct CwmConfig : DecoderConfig {
   std::int64_t sliding_window = 8192;
   std::optional<std::vector<std::string>> layer_types;
 
-  CwmConfig()
-      : DecoderConfig{{.vocab_size = 128256,
-                       .hidden_size = 6144,
-                       .num_hidden_layers = 64,
-                       .num_attention_heads = 48,
-                       .intermediate_size = 21504},
-                      8,
-                      128} {}
+  CwmConfig() {
+    vocab_size = 128256, hidden_size = 6144, intermediate_size = 21504, num_hidden_layers = 64;
+    num_attention_heads = 48, num_key_value_heads = 8, head_dim = 128;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);

@@ -10,16 +10,11 @@ struct GemmaConfig : DecoderConfig {
   bool attention_bias = false;
   std::optional<bool> use_bidirectional_attention;
 
-  GemmaConfig()
-      : DecoderConfig{{.vocab_size = 256000,
-                       .hidden_size = 3072,
-                       .num_hidden_layers = 28,
-                       .num_attention_heads = 16,
-                       .intermediate_size = 24576,
-                       .hidden_act = "gelu_pytorch_tanh",
-                       .tie_word_embeddings = true},
-                      16,
-                      256} {}
+  GemmaConfig() {
+    vocab_size = 256000, hidden_size = 3072, intermediate_size = 24576, num_hidden_layers = 28;
+    num_attention_heads = 16, num_key_value_heads = 16, head_dim = 256;
+    hidden_act = "gelu_pytorch_tanh", tie_word_embeddings = true;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);

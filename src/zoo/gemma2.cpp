@@ -14,16 +14,11 @@ struct Gemma2Config : DecoderConfig {
   std::optional<std::vector<std::string>> layer_types;
   std::optional<double> final_logit_softcapping = 30, attn_logit_softcapping = 50;
 
-  Gemma2Config()
-      : DecoderConfig{{.vocab_size = 256000,
-                       .hidden_size = 2304,
-                       .num_hidden_layers = 26,
-                       .num_attention_heads = 8,
-                       .intermediate_size = 9216,
-                       .hidden_act = "gelu_pytorch_tanh",
-                       .tie_word_embeddings = true},
-                      4,
-                      256} {}
+  Gemma2Config() {
+    vocab_size = 256000, hidden_size = 2304, intermediate_size = 9216, num_hidden_layers = 26;
+    num_attention_heads = 8, num_key_value_heads = 4, head_dim = 256;
+    hidden_act = "gelu_pytorch_tanh", tie_word_embeddings = true;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit, {.hidden_act = "hidden_activation"});

@@ -7,26 +7,24 @@ namespace tidemark {
 namespace {
 
 struct Gpt2Config : TextConfig {
+  std::optional<std::int64_t> n_inner;
   double resid_pdrop = 0.1, embd_pdrop = 0.1, attn_pdrop = 0.1;
   bool reorder_and_upcast_attn = false, add_cross_attention = false;
 
-  Gpt2Config()
-      : TextConfig{.vocab_size = 50257,
-                   .hidden_size = 768,
-                   .num_hidden_layers = 12,
-                   .num_attention_heads = 12,
-                   .max_position_embeddings = 1024,
-                   .hidden_act = "gelu_new",
-                   .tie_word_embeddings = true} {}
+  Gpt2Config() {
+    vocab_size = 50257, hidden_size = 768, num_hidden_layers = 12;
+    num_attention_heads = 12, max_position_embeddings = 1024;
+    hidden_act = "gelu_new", tie_word_embeddings = true;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     TextConfig::fields(c, visit,
                        {.hidden_size = "n_embd",
-                        .intermediate_size = "n_inner",
                         .num_hidden_layers = "n_layer",
                         .num_attention_heads = "n_head",
                         .max_position_embeddings = "n_positions",
                         .hidden_act = "activation_function"});
+    visit("n_inner", c.n_inner, kSize);
     visit_all(visit, kProbability, "resid_pdrop", c.resid_pdrop, "embd_pdrop", c.embd_pdrop, "attn_pdrop",
               c.attn_pdrop);
     visit_all(visit, kAny, "reorder_and_upcast_attn", c.reorder_and_upcast_attn, "add_cross_attention",
@@ -48,7 +46,7 @@ void add_block(Module& block, const Gpt2Config& c) {
   add_dropout(attn, "resid_dropout", c.resid_pdrop);
   add_layer_norm(block, "ln_2", c.hidden_size);
   Module& mlp = block.add("mlp");
-  const std::int64_t inner = c.intermediate_size.value_or(4 * c.hidden_size);
+  const std::int64_t inner = c.n_inner.value_or(4 * c.hidden_size);
   add_conv1d(mlp, "c_fc", c.hidden_size, inner);
   add_conv1d(mlp, "c_proj", inner, c.hidden_size);
   add_activation(mlp, "act", c.hidden_act);
@@ -89,16 +87,13 @@ Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t lay
 }
 
 /// GPT2Model.forward
-Tensor model_forward(Module& m, const Gpt2Config& config, const Context& context, const Batch& batch,
-                     DynamicCache& cache) {
-  Run& run = batch.input_ids.run();
-  const InModule scope(run, m);
+Tensor model_forward(Module& m, BlockInputs inputs, const Batch& batch) {
+  const InModule scope(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
-  BlockInputs inputs{.config = config, .context = context, .cache = cache.enabled ? &cache : nullptr};
-  inputs.position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
+  inputs.position_ids = unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
   const Tensor position_embeds = m["wpe"](inputs.position_ids);
   Tensor hidden_states = add(inputs_embeds, position_embeds);
-  inputs.mask = create_causal_mask(context, inputs_embeds, batch.attention_mask);
+  inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   hidden_states = m["drop"](hidden_states);
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block);
   hidden_states = m["ln_f"](hidden_states);
@@ -117,13 +112,9 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   add_embedding(transformer, "wte", c.vocab_size, c.hidden_size);
   add_embedding(transformer, "wpe", c.max_position_embeddings, c.hidden_size);
   add_dropout(transformer, "drop", c.embd_pdrop);
-  Module& blocks = transformer.add("h");
-  for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) add_block(blocks.add(std::to_string(i)), c);
+  add_layers(transformer, "h", c.num_hidden_layers, add_block, c);
   add_layer_norm(transformer, "ln_f", c.hidden_size);
-  finish_causal_lm(*model, request.context, transformer["wte"], c.tie_word_embeddings, c.max_position_embeddings,
-                   [&transformer, c, context = request.context](const Batch& batch, DynamicCache& cache) {
-                     return model_forward(transformer, c, context, batch, cache);
-                   });
+  finish_causal_lm(*model, request, c, transformer, "wte", model_forward);
   return model;
 }
 

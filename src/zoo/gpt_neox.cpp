@@ -7,20 +7,20 @@ namespace tidemark {
 namespace {
 
 struct GptNeoxConfig : TextConfig {
+  std::int64_t intermediate_size = 24576;
   double attention_dropout = 0, hidden_dropout = 0, rotary_pct = 0.25;
   bool use_parallel_residual = true, attention_bias = true;
   RopeConfig rope;
 
-  GptNeoxConfig()
-      : TextConfig{.vocab_size = 50432,
-                   .hidden_size = 6144,
-                   .num_hidden_layers = 44,
-                   .num_attention_heads = 64,
-                   .intermediate_size = 24576,
-                   .hidden_act = "gelu"} {}
+  GptNeoxConfig() {
+    vocab_size = 50432, hidden_size = 6144, num_hidden_layers = 44;
+    num_attention_heads = 64;
+    hidden_act = "gelu";
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     TextConfig::fields(c, visit);
+    visit("intermediate_size", c.intermediate_size, kSize);
     visit_all(visit, kProbability, "attention_dropout", c.attention_dropout, "hidden_dropout", c.hidden_dropout,
               "rotary_pct", c.rotary_pct);
     visit_all(visit, kAny, "use_parallel_residual", c.use_parallel_residual, "attention_bias", c.attention_bias);
@@ -42,8 +42,8 @@ void add_layer(Module& layer, const GptNeoxConfig& c) {
   add_linear(attention, "query_key_value", c.hidden_size, 3 * c.hidden_size, c.attention_bias);
   add_linear(attention, "dense", c.hidden_size, c.hidden_size, c.attention_bias);
   Module& mlp = layer.add("mlp");
-  add_linear(mlp, "dense_h_to_4h", c.hidden_size, *c.intermediate_size, true);
-  add_linear(mlp, "dense_4h_to_h", *c.intermediate_size, c.hidden_size, true);
+  add_linear(mlp, "dense_h_to_4h", c.hidden_size, c.intermediate_size, true);
+  add_linear(mlp, "dense_4h_to_h", c.intermediate_size, c.hidden_size, true);
   add_activation(mlp, "act", c.hidden_act);
 }
 
@@ -67,13 +67,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   const GptNeoxConfig& c = inputs.config;
   const std::int64_t head = c.hidden_size / c.num_attention_heads;
   const Tensor qkv = split_heads(m["query_key_value"](hidden_states), 3 * head);
-  Tensor query_states, key_states, value_states;
-  {
-    Tensors parts = chunk(qkv, 3, -1);
-    query_states = std::move(parts[0]);
-    key_states = std::move(parts[1]);
-    value_states = std::move(parts[2]);
-  }
+  auto [query_states, key_states, value_states] = unpack<3>(chunk(qkv, 3, -1));
   std::tie(query_states, key_states) = apply_rotary(query_states, key_states, inputs.rotary);
   auto [attn_output, attn_weights] =
       attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states, value_states);
@@ -98,14 +92,11 @@ Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t 
 }
 
 /// GPTNeoXModel.forward
-Tensor model_forward(Module& m, const GptNeoxConfig& config, const Context& context, const Batch& batch,
-                     DynamicCache& cache) {
-  Run& run = batch.input_ids.run();
-  const InModule scope(run, m);
+Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
+  const InModule scope(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["embed_in"](batch.input_ids);
-  Inputs inputs{.config = config, .context = context, .cache = cache.enabled ? &cache : nullptr};
-  inputs.position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
-  inputs.mask = create_causal_mask(context, inputs_embeds, batch.attention_mask);
+  inputs.position_ids = unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+  inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids);
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, layer_forward);
@@ -123,14 +114,10 @@ std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   Module& neox = model->root.add("gpt_neox");
   add_embedding(neox, "embed_in", c.vocab_size, c.hidden_size);
   add_dropout(neox, "emb_dropout", c.hidden_dropout);
-  Module& layers = neox.add("layers");
-  for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) add_layer(layers.add(std::to_string(i)), c);
+  add_layers(neox, "layers", c.num_hidden_layers, add_layer, c);
   add_layer_norm(neox, "final_layer_norm", c.hidden_size);
   add_rotary(neox, "rotary_emb", static_cast<std::int64_t>(head * c.rope.rotated()));
-  finish_causal_lm(*model, request.context, neox["embed_in"], c.tie_word_embeddings, c.max_position_embeddings,
-                   [&neox, c, context = request.context](const Batch& batch, DynamicCache& cache) {
-                     return model_forward(neox, c, context, batch, cache);
-                   });
+  finish_causal_lm(*model, request, c, neox, "embed_in", model_forward);
   return model;
 }
 

@@ -9,12 +9,10 @@ namespace {
 struct LlamaConfig : DecoderConfig {
   bool attention_bias = false, mlp_bias = false;
 
-  LlamaConfig()
-      : DecoderConfig{{.vocab_size = 32000,
-                       .hidden_size = 4096,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 32,
-                       .intermediate_size = 11008}} {}
+  LlamaConfig() {
+    vocab_size = 32000, hidden_size = 4096, intermediate_size = 11008, num_hidden_layers = 32;
+    num_attention_heads = 32;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);

@@ -9,13 +9,10 @@ namespace {
 struct MistralConfig : DecoderConfig {
   std::optional<std::int64_t> sliding_window = 4096;
 
-  MistralConfig()
-      : DecoderConfig{{.vocab_size = 32000,
-                       .hidden_size = 4096,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 32,
-                       .intermediate_size = 14336},
-                      8} {}
+  MistralConfig() {
+    vocab_size = 32000, hidden_size = 4096, intermediate_size = 14336, num_hidden_layers = 32;
+    num_attention_heads = 32, num_key_value_heads = 8;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);

@@ -7,22 +7,20 @@ namespace tidemark {
 namespace {
 
 struct OptConfig : TextConfig {
+  std::int64_t ffn_dim = 3072;
   std::optional<std::int64_t> word_embed_proj_dim;
   double dropout = 0.1, attention_dropout = 0, layerdrop = 0;
   bool do_layer_norm_before = true, remove_final_layer_norm = false, enable_bias = true, affine = true;
 
-  OptConfig()
-      : TextConfig{.vocab_size = 50272,
-                   .hidden_size = 768,
-                   .num_hidden_layers = 12,
-                   .num_attention_heads = 12,
-                   .intermediate_size = 3072,
-                   .hidden_act = "relu",
-                   .tie_word_embeddings = true} {}
+  OptConfig() {
+    vocab_size = 50272, hidden_size = 768, num_hidden_layers = 12;
+    num_attention_heads = 12;
+    hidden_act = "relu", tie_word_embeddings = true;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit, {.intermediate_size = "ffn_dim", .hidden_act = "activation_function"});
-    visit("word_embed_proj_dim", c.word_embed_proj_dim, kSize);
+    TextConfig::fields(c, visit, {.hidden_act = "activation_function"});
+    visit_all(visit, kSize, "ffn_dim", c.ffn_dim, "word_embed_proj_dim", c.word_embed_proj_dim);
     visit_all(visit, kProbability, "dropout", c.dropout, "attention_dropout", c.attention_dropout, "layerdrop",
               c.layerdrop);
     visit_all(visit, kAny, "do_layer_norm_before", c.do_layer_norm_before, "_remove_final_layer_norm",
@@ -39,23 +37,22 @@ void add_layer(Module& layer, const OptConfig& c) {
     add_linear(attention, name, c.hidden_size, c.hidden_size, c.enable_bias);
   add_activation(layer, "activation_fn", c.hidden_act);
   add_layer_norm(layer, "self_attn_layer_norm", c.hidden_size, c.affine);
-  add_linear(layer, "fc1", c.hidden_size, *c.intermediate_size, c.enable_bias);
-  add_linear(layer, "fc2", *c.intermediate_size, c.hidden_size, c.enable_bias);
+  add_linear(layer, "fc1", c.hidden_size, c.ffn_dim, c.enable_bias);
+  add_linear(layer, "fc2", c.ffn_dim, c.hidden_size, c.enable_bias);
   add_layer_norm(layer, "final_layer_norm", c.hidden_size, c.affine);
 }
 
 void add_decoder(Module& m, const OptConfig& c) {
   const std::int64_t width = c.word_embed_proj_dim.value_or(c.hidden_size);
   add_embedding(m, "embed_tokens", c.vocab_size, width);
-  add_embedding(m, "embed_positions", c.max_position_embeddings + 2, c.hidden_size);
+  add_offset_embedding(m, "embed_positions", c.max_position_embeddings, c.hidden_size);
   if (width != c.hidden_size) {
     add_linear(m, "project_out", c.hidden_size, width, false);
     add_linear(m, "project_in", width, c.hidden_size, false);
   }
   if (c.do_layer_norm_before && !c.remove_final_layer_norm)
     add_layer_norm(m, "final_layer_norm", c.hidden_size, c.affine);
-  Module& layers = m.add("layers");
-  for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) add_layer(layers.add(std::to_string(i)), c);
+  add_layers(m, "layers", c.num_hidden_layers, add_layer, c);
 }
 
 /// OPTAttention.forward
@@ -91,31 +88,21 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
   hidden_states = reshape(hidden_states, {-1, hidden_states.size(-1)});
   residual = hidden_states;
   if (c.do_layer_norm_before) hidden_states = m["final_layer_norm"](hidden_states);
-  hidden_states = m["fc1"](hidden_states);
-  hidden_states = m["activation_fn"](hidden_states);
-  hidden_states = m["fc2"](hidden_states);
+  for (const char* step : {"fc1", "activation_fn", "fc2"}) hidden_states = m[step](hidden_states);
   hidden_states = dropout(hidden_states, c.dropout);
   hidden_states = view(add(residual, hidden_states), shape);
   if (!c.do_layer_norm_before) hidden_states = m["final_layer_norm"](hidden_states);
   return hidden_states;
 }
 
-/// OPTLearnedPositionalEmbedding.forward
-Tensor embed_positions(Module& m, const Tensor& position_ids) {
-  const InModule scope(position_ids.run(), m);
-  return embedding(m("weight"), add_scalar(position_ids));
-}
-
 /// OPTDecoder.forward
-Tensor decoder_forward(Module& m, const OptConfig& config, const Context& context, const Batch& batch,
-                       DynamicCache& cache) {
+Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
   const InModule scope(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["embed_tokens"](batch.input_ids);
-  Inputs inputs{.config = config, .context = context, .cache = cache.enabled ? &cache : nullptr};
   inputs.position_ids = cumsum(batch.attention_mask, 1);
   inputs.position_ids = add_scalar(mul(inputs.position_ids, batch.attention_mask));
-  inputs.mask = create_causal_mask(context, inputs_embeds, batch.attention_mask);
-  const Tensor pos_embeds = embed_positions(m["embed_positions"], inputs.position_ids);
+  inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
+  const Tensor pos_embeds = m["embed_positions"](inputs.position_ids);
   if (m.has("project_in")) inputs_embeds = m["project_in"](inputs_embeds);
   Tensor hidden_states = add(inputs_embeds, pos_embeds);
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, decoder_layer);
@@ -132,10 +119,7 @@ std::unique_ptr<Model> make_opt(const ModelRequest& request) {
   std::unique_ptr<Model> model = new_model(request);
   Module& decoder = model->root.add("model").add("decoder");
   add_decoder(decoder, c);
-  finish_causal_lm(*model, request.context, decoder["embed_tokens"], c.tie_word_embeddings, c.max_position_embeddings,
-                   [&decoder, c, context = request.context](const Batch& batch, DynamicCache& cache) {
-                     return decoder_forward(decoder, c, context, batch, cache);
-                   });
+  finish_causal_lm(*model, request, c, decoder, "embed_tokens", decoder_forward);
   return model;
 }
 

@@ -10,12 +10,10 @@ struct Phi3Config : DecoderConfig {
   double resid_pdrop = 0, partial_rotary_factor = 1;
   std::optional<std::int64_t> sliding_window;
 
-  Phi3Config()
-      : DecoderConfig{{.vocab_size = 32064,
-                       .hidden_size = 3072,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 32,
-                       .intermediate_size = 8192}} {}
+  Phi3Config() {
+    vocab_size = 32064, hidden_size = 3072, intermediate_size = 8192, num_hidden_layers = 32;
+    num_attention_heads = 32;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);
@@ -75,11 +73,7 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
 Tensor mlp(Module& m, const Tensor& hidden_states) {
   const InModule scope(hidden_states.run(), m);
   Tensor up_states = m["gate_up_proj"](hidden_states), gate;
-  {
-    Tensors parts = chunk(up_states, 2, -1);
-    gate = std::move(parts[0]);
-    up_states = std::move(parts[1]);
-  }
+  std::tie(gate, up_states) = std::tuple_cat(unpack<2>(chunk(up_states, 2, -1)));
   up_states = mul(up_states, m["activation_fn"](gate));
   return m["down_proj"](up_states);
 }

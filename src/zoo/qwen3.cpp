@@ -13,14 +13,10 @@ struct Qwen3Config : DecoderConfig {
   std::int64_t max_window_layers = 28;
   std::optional<std::vector<std::string>> layer_types;
 
-  Qwen3Config()
-      : DecoderConfig{{.vocab_size = 151936,
-                       .hidden_size = 4096,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 32,
-                       .intermediate_size = 22016},
-                      32,
-                      128} {}
+  Qwen3Config() {
+    vocab_size = 151936, hidden_size = 4096, intermediate_size = 22016, num_hidden_layers = 32;
+    num_attention_heads = 32, num_key_value_heads = 32, head_dim = 128;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);

@@ -6,7 +6,7 @@ Decoder DecoderConfig::decoder() const {
   const std::int64_t head = head_dim.value_or(hidden_size / num_attention_heads);
   return {.vocab_size = vocab_size,
           .hidden_size = hidden_size,
-          .intermediate_size = intermediate_size.value_or(4 * hidden_size),
+          .intermediate_size = intermediate_size,
           .num_hidden_layers = num_hidden_layers,
           .num_attention_heads = num_attention_heads,
           .num_key_value_heads = num_key_value_heads.value_or(num_attention_heads),
