@@ -12,9 +12,8 @@ struct Gpt2Config : TextConfig {
   bool reorder_and_upcast_attn = false, add_cross_attention = false;
 
   Gpt2Config() {
-    vocab_size = 50257, hidden_size = 768, num_hidden_layers = 12;
-    num_attention_heads = 12, max_position_embeddings = 1024;
-    hidden_act = "gelu_new", tie_word_embeddings = true;
+    vocab_size = 50257, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
+    max_position_embeddings = 1024, hidden_act = "gelu_new", tie_word_embeddings = true;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {

@@ -13,9 +13,7 @@ struct GptNeoxConfig : TextConfig {
   RopeConfig rope;
 
   GptNeoxConfig() {
-    vocab_size = 50432, hidden_size = 6144, num_hidden_layers = 44;
-    num_attention_heads = 64;
-    hidden_act = "gelu";
+    vocab_size = 50432, hidden_size = 6144, num_hidden_layers = 44, num_attention_heads = 64, hidden_act = "gelu";
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -64,13 +62,12 @@ std::pair<Tensor, Tensor> apply_rotary(const Tensor& q, const Tensor& k, const R
 Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
-  const GptNeoxConfig& c = inputs.config;
-  const std::int64_t head = c.hidden_size / c.num_attention_heads;
+  const std::int64_t head = inputs.config.hidden_size / inputs.config.num_attention_heads;
   const Tensor qkv = split_heads(m["query_key_value"](hidden_states), 3 * head);
   auto [query_states, key_states, value_states] = unpack<3>(chunk(qkv, 3, -1));
   std::tie(query_states, key_states) = apply_rotary(query_states, key_states, inputs.rotary);
   auto [attn_output, attn_weights] =
-      attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states, value_states);
+      attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states, key_states, value_states);
   attn_output = m["dense"](attn_output);
   return {std::move(attn_output), std::move(attn_weights)};
 }
@@ -100,8 +97,7 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids);
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, layer_forward);
-  hidden_states = m["final_layer_norm"](hidden_states);
-  return hidden_states;
+  return m["final_layer_norm"](hidden_states);
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ struct OptConfig : TextConfig {
   bool do_layer_norm_before = true, remove_final_layer_norm = false, enable_bias = true, affine = true;
 
   OptConfig() {
-    vocab_size = 50272, hidden_size = 768, num_hidden_layers = 12;
-    num_attention_heads = 12;
+    vocab_size = 50272, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
     hidden_act = "relu", tie_word_embeddings = true;
   }
   template <class Self, class Visit>
@@ -56,18 +55,16 @@ void add_decoder(Module& m, const OptConfig& c) {
 }
 
 /// OPTAttention.forward
-Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
+Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs, std::size_t layer) {
   const InModule scope(hidden_states.run(), m);
-  const OptConfig& c = inputs.config;
-  const std::int64_t head_dim = c.hidden_size / c.num_attention_heads;
+  const std::int64_t head_dim = inputs.config.hidden_size / inputs.config.num_attention_heads;
   const Tensor query_states = split_heads(mul_scalar(m["q_proj"](hidden_states)), head_dim);
   Tensor key_states = m["k_proj"](hidden_states);
   Tensor value_states = m["v_proj"](hidden_states);
   key_states = split_heads(std::move(key_states), head_dim);
   value_states = split_heads(std::move(value_states), head_dim);
   auto [attn_output, attn_weights] =
-      attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states, value_states);
+      attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states, key_states, value_states);
   attn_output = m["out_proj"](attn_output);
   return {std::move(attn_output), std::move(attn_weights)};
 }
@@ -91,8 +88,7 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
   for (const char* step : {"fc1", "activation_fn", "fc2"}) hidden_states = m[step](hidden_states);
   hidden_states = dropout(hidden_states, c.dropout);
   hidden_states = view(add(residual, hidden_states), shape);
-  if (!c.do_layer_norm_before) hidden_states = m["final_layer_norm"](hidden_states);
-  return hidden_states;
+  return c.do_layer_norm_before ? hidden_states : m["final_layer_norm"](hidden_states);
 }
 
 /// OPTDecoder.forward
@@ -107,8 +103,7 @@ Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
   Tensor hidden_states = add(inputs_embeds, pos_embeds);
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, decoder_layer);
   if (m.has("final_layer_norm")) hidden_states = m["final_layer_norm"](hidden_states);
-  if (m.has("project_out")) hidden_states = m["project_out"](hidden_states);
-  return hidden_states;
+  return m.has("project_out") ? m["project_out"](hidden_states) : hidden_states;
 }
 
 }  // namespace

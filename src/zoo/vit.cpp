@@ -1,5 +1,5 @@
 // transformers: models/vit/{configuration,modeling}_vit.py (5.17.0)
-#include "zoo/hf_config.h"
+#include "zoo/classification.h"
 #include "zoo/images.h"
 #include "zoo/index.h"
 
@@ -8,10 +8,11 @@ namespace {
 
 struct VitConfig {
   std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12, intermediate_size = 3072;
-  std::int64_t image_size = 224, patch_size = 16, num_channels = 3, num_labels = 2;
+  std::int64_t image_size = 224, patch_size = 16, num_channels = 3;
   std::string hidden_act = "gelu";
   double hidden_dropout_prob = 0, attention_probs_dropout_prob = 0;
   bool qkv_bias = true;
+  LabelConfig labels;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -22,27 +23,35 @@ struct VitConfig {
     visit("image_size", c.image_size, kSize);
     visit("patch_size", c.patch_size, kSize);
     visit("num_channels", c.num_channels, kSize);
-    visit("num_labels", c.num_labels, kSize);
     visit("hidden_act", c.hidden_act, kAny);
     visit("hidden_dropout_prob", c.hidden_dropout_prob, kProbability);
     visit("attention_probs_dropout_prob", c.attention_probs_dropout_prob, kProbability);
     visit("qkv_bias", c.qkv_bias, kAny);
+    LabelConfig::visit_fields(c.labels, visit);
   }
   static KeyNames harmless() { return {"layer_norm_eps", "encoder_stride", "pooler_act", "pooler_output_size"}; }
 };
 
 Encoder encoder_of(const VitConfig& c) {
-  return {.hidden_size = c.hidden_size, .intermediate_size = c.intermediate_size,
-          .num_hidden_layers = c.num_hidden_layers, .num_attention_heads = c.num_attention_heads,
-          .hidden_act = c.hidden_act, .attention_dropout = c.attention_probs_dropout_prob,
-          .hidden_dropout = c.hidden_dropout_prob, .attention = "attention", .output = "o_proj",
-          .before = "layernorm_before", .after = "layernorm_after"};
+  return {.hidden_size = c.hidden_size,
+          .intermediate_size = c.intermediate_size,
+          .num_hidden_layers = c.num_hidden_layers,
+          .num_attention_heads = c.num_attention_heads,
+          .hidden_act = c.hidden_act,
+          .attention_dropout = c.attention_probs_dropout_prob,
+          .hidden_dropout = c.hidden_dropout_prob,
+          .attention = "attention",
+          .output = "o_proj",
+          .before = "layernorm_before",
+          .after = "layernorm_after"};
 }
 
 void add_vit(Module& m, const VitConfig& c, const Encoder& e) {
   const std::int64_t d = c.hidden_size, patches = (c.image_size / c.patch_size) * (c.image_size / c.patch_size);
-  Module& embeddings = m.add("embeddings").parameter("cls_token", {1, 1, d}).parameter("position_embeddings", {1, patches + 1, d});
-  add_patch_convolution(embeddings.add("patch_embeddings"), "projection", c.num_channels, d, {c.patch_size, c.patch_size}, true);
+  Module& embeddings =
+      m.add("embeddings").parameter("cls_token", {1, 1, d}).parameter("position_embeddings", {1, patches + 1, d});
+  add_patch_convolution(embeddings.add("patch_embeddings"), "projection", c.num_channels, d,
+                        {c.patch_size, c.patch_size}, true);
   Module& layers = m.add("layers");
   for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) {
     Module& layer = layers.add(std::to_string(i));
@@ -83,16 +92,12 @@ std::unique_ptr<Model> make_vit(const ModelRequest& request) {
   root.dtype = request.dtype;
   const Encoder e = encoder_of(c);
   add_vit(root.add("vit"), c, e);
-  add_linear(root, "classifier", c.hidden_size, c.num_labels, true);
+  add_linear(root, "classifier", c.hidden_size, c.labels.count(), true);
   model->batch_sizes = [c](const Data& data) { return image_batch(data, c.num_channels, c.image_size); };
   model->forward = [&root, c, e, context = request.context](const Batch& batch) {
     const InModule scope(batch.pixel_values.run(), root);
     const Tensor sequence_output = vit_model(root["vit"], c, e, context, batch.pixel_values);
-    Tensor logits = root["classifier"](select(sequence_output, 1, 0));
-    ModelOutputs outputs;
-    if (batch.labels) outputs.loss = cross_entropy(view(logits, {-1, c.num_labels}), view(batch.labels, {-1}));
-    outputs.held.push_back(std::move(logits));
-    return outputs;
+    return classified(root["classifier"](select(sequence_output, 1, 0)), batch);
   };
   return model;
 }
