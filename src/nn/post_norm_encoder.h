@@ -8,9 +8,9 @@
 namespace tidemark {
 
 struct PostNormEncoder {
-  std::int64_t hidden_size = 0, intermediate_size = 0, num_hidden_layers = 0, num_attention_heads = 0;
+  std::int64_t hidden_size = 768, intermediate_size = 3072, num_hidden_layers = 12, num_attention_heads = 12;
   std::string hidden_act = "gelu";
-  double hidden_dropout = 0, attention_dropout = 0;
+  double hidden_dropout = 0.1, attention_dropout = 0.1;
 };
 
 /// encoder.layer

@@ -3,60 +3,50 @@
 #include "zoo/causal_lm.h"
 #include "zoo/classification.h"
 #include "zoo/index.h"
-#include "zoo/text_config.h"
 
 namespace tidemark {
 namespace {
 
-struct BertConfig : TextConfig {
-  std::int64_t intermediate_size = 3072, type_vocab_size = 2, chunk_size_feed_forward = 0;
+struct BertConfig {
+  std::int64_t vocab_size = 30522, max_position_embeddings = 512, type_vocab_size = 2, chunk_size_feed_forward = 0;
+  PostNormEncoder encoder;
   std::optional<double> classifier_dropout;
-  double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.1;
-  bool is_decoder = false, add_cross_attention = false;
+  bool is_decoder = false, add_cross_attention = false, tie_word_embeddings = true;
   LabelConfig labels;
 
-  BertConfig() {
-    vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
-    max_position_embeddings = 512, hidden_act = "gelu", tie_word_embeddings = true;
-  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit);
-    visit_all(visit, kSize, "intermediate_size", c.intermediate_size, "type_vocab_size", c.type_vocab_size);
-    visit_all(visit, kProbability, "classifier_dropout", c.classifier_dropout, "hidden_dropout_prob",
-              c.hidden_dropout_prob, "attention_probs_dropout_prob", c.attention_probs_dropout_prob);
-    visit_all(visit, kAny, "chunk_size_feed_forward", c.chunk_size_feed_forward, "is_decoder", c.is_decoder,
-              "add_cross_attention", c.add_cross_attention);
+    auto& e = c.encoder;
+    visit_all(visit, kSize, "vocab_size", c.vocab_size, "hidden_size", e.hidden_size, "intermediate_size",
+              e.intermediate_size, "num_attention_heads", e.num_attention_heads, "type_vocab_size", c.type_vocab_size,
+              "max_position_embeddings", c.max_position_embeddings);
+    visit("num_hidden_layers", e.num_hidden_layers, kLayers);
+    visit_all(visit, kProbability, "classifier_dropout", c.classifier_dropout, "hidden_dropout_prob", e.hidden_dropout,
+              "attention_probs_dropout_prob", e.attention_dropout);
+    visit_all(visit, kAny, "hidden_act", e.hidden_act, "chunk_size_feed_forward", c.chunk_size_feed_forward,
+              "is_decoder", c.is_decoder, "add_cross_attention", c.add_cross_attention, "tie_word_embeddings",
+              c.tie_word_embeddings);
     LabelConfig::visit_fields(c.labels, visit);
   }
   static KeyNames harmless() {
     return {"layer_norm_eps", "gradient_checkpointing", "position_embedding_type", "pooler_*", "directionality"};
   }
-
-  PostNormEncoder encoder() const {
-    return {.hidden_size = hidden_size,
-            .intermediate_size = intermediate_size,
-            .num_hidden_layers = num_hidden_layers,
-            .num_attention_heads = num_attention_heads,
-            .hidden_act = hidden_act,
-            .hidden_dropout = hidden_dropout_prob,
-            .attention_dropout = attention_probs_dropout_prob};
-  }
 };
 
 void add_bert(Module& bert, const BertConfig& c, bool pooling) {
+  const std::int64_t d = c.encoder.hidden_size;
   Module& embeddings = bert.add("embeddings");
-  add_embedding(embeddings, "word_embeddings", c.vocab_size, c.hidden_size);
-  add_embedding(embeddings, "position_embeddings", c.max_position_embeddings, c.hidden_size);
-  add_embedding(embeddings, "token_type_embeddings", c.type_vocab_size, c.hidden_size);
-  add_layer_norm(embeddings, "LayerNorm", c.hidden_size);
-  add_dropout(embeddings, "dropout", c.hidden_dropout_prob);
+  add_embedding(embeddings, "word_embeddings", c.vocab_size, d);
+  add_embedding(embeddings, "position_embeddings", c.max_position_embeddings, d);
+  add_embedding(embeddings, "token_type_embeddings", c.type_vocab_size, d);
+  add_layer_norm(embeddings, "LayerNorm", d);
+  add_dropout(embeddings, "dropout", c.encoder.hidden_dropout);
   for (const char* name : {"position_ids", "token_type_ids"})
     embeddings.buffer(name, {1, c.max_position_embeddings}, Dtype::int64);
-  add_post_norm_encoder(bert, c.encoder());
+  add_post_norm_encoder(bert, c.encoder);
   if (!pooling) return;
   Module& pooler = bert.add("pooler");
-  add_linear(pooler, "dense", c.hidden_size, c.hidden_size, true);
+  add_linear(pooler, "dense", d, d, true);
   add_activation(pooler, "activation", "tanh");
 }
 
@@ -72,8 +62,7 @@ Tensor embed(Module& m, const Tensor& input_ids) {
   const Tensor position_embeddings = m["position_embeddings"](position_ids);
   embeddings = add(embeddings, position_embeddings);
   embeddings = m["LayerNorm"](embeddings);
-  embeddings = m["dropout"](embeddings);
-  return embeddings;
+  return m["dropout"](embeddings);
 }
 
 /// BertModel.forward up to the pooler.
@@ -89,16 +78,14 @@ Tensor pool(Module& m, const Tensor& hidden_states) {
   const InModule scope(hidden_states.run(), m);
   const Tensor first_token_tensor = select(hidden_states, 1, 0);
   Tensor pooled_output = m["dense"](first_token_tensor);
-  pooled_output = m["activation"](pooled_output);
-  return pooled_output;
+  return m["activation"](pooled_output);
 }
 
 void make_masked_lm(Model& model, const BertConfig& c, const Context& context) {
   Module& root = model.root;
-  add_bert(root.add("bert"), c, false);
   Module& embedding = root["bert"]["embeddings"]["word_embeddings"];
-  add_masked_lm_head(root.add("cls").add("predictions"), c.encoder(), embedding, c.tie_word_embeddings);
-  model.forward = [&root, config = c.encoder(), context](const Batch& batch) {
+  add_masked_lm_head(root.add("cls").add("predictions"), c.encoder, embedding, c.tie_word_embeddings);
+  model.forward = [&root, config = c.encoder, context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
     return classified(masked_lm_head(root["cls"]["predictions"], sequence_output), batch);
@@ -107,14 +94,12 @@ void make_masked_lm(Model& model, const BertConfig& c, const Context& context) {
 
 void make_sequence_classification(Model& model, const BertConfig& c, const Context& context) {
   Module& root = model.root;
-  add_bert(root.add("bert"), c, true);
-  add_dropout(root, "dropout", c.classifier_dropout.value_or(c.hidden_dropout_prob));
-  add_linear(root, "classifier", c.hidden_size, c.labels.count(), true);
-  model.forward = [&root, config = c.encoder(), context](const Batch& batch) {
+  add_dropout(root, "dropout", c.classifier_dropout.value_or(c.encoder.hidden_dropout));
+  add_linear(root, "classifier", c.encoder.hidden_size, c.labels.count(), true);
+  model.forward = [&root, config = c.encoder, context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
-    Tensor pooled_output = pool(root["bert"]["pooler"], sequence_output);
-    pooled_output = root["dropout"](pooled_output);
+    const Tensor pooled_output = root["dropout"](pool(root["bert"]["pooler"], sequence_output));
     return classified(root["classifier"](pooled_output), batch);
   };
 }
@@ -133,6 +118,7 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
     if (classifies && sizes.labels) sizes.labels = Dims{data.batch};
     return sizes;
   };
+  add_bert(model->root.add("bert"), c, classifies);
   (classifies ? make_sequence_classification : make_masked_lm)(*model, c, request.context);
   return model;
 }

@@ -10,6 +10,13 @@ inline constexpr FieldInfo kLayers{.low = 0, .high = 1 << 12};
 inline constexpr FieldInfo kProbability{.low = 0, .high = 1};
 inline constexpr FieldInfo kAny{};
 
+/// visit(name, field, info) for each pair of a name and a field.
+template <class Visit, class Field, class... Rest>
+void visit_all(Visit& visit, const FieldInfo& info, std::string_view name, Field& field, Rest&... rest) {
+  visit(name, field, info);
+  if constexpr (sizeof...(rest) > 0) visit_all(visit, info, rest...);
+}
+
 /// How positions are rotated: `rope_parameters`, or `rope_scaling` and `rope_theta` of older files.
 struct RopeConfig {
   Value rope_parameters, rope_scaling;

@@ -6,13 +6,6 @@
 
 namespace tidemark {
 
-/// visit(name, field, info) for each pair of a name and a field.
-template <class Visit, class Field, class... Rest>
-void visit_all(Visit& visit, const FieldInfo& info, std::string_view name, Field& field, Rest&... rest) {
-  visit(name, field, info);
-  if constexpr (sizeof...(rest) > 0) visit_all(visit, info, rest...);
-}
-
 /// What a family calls the fields of TextConfig.
 struct TextConfigNames {
   std::string_view hidden_size = "hidden_size";
