@@ -1,7 +1,7 @@
 // A vector whose first N elements need no heap: for the operands, edges and gradients of one operation.
 #pragma once
+#include <concepts>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -15,9 +15,12 @@ class InlineVector {
  public:
   InlineVector() = default;
   explicit InlineVector(std::size_t count) { resize(count); }
-  InlineVector(std::initializer_list<T> values) {
-    reserve(values.size());
-    for (const T& value : values) push_back(value);
+  /// {first, second}, from left to right.  Not by std::initializer_list, whose elements can only be copied.
+  template <class... U>
+    requires(sizeof...(U) > 0 && (std::convertible_to<U&&, T> && ...))
+  InlineVector(U&&... values) {
+    reserve(sizeof...(U));
+    (static_cast<void>(new (data_ + size_++) T(std::forward<U>(values))), ...);
   }
   InlineVector(const InlineVector& other) {
     reserve(other.size_);

@@ -88,6 +88,7 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   try {
     run_program(run, *model, spec, model_type_of(model_config), recorder);
   } catch (const DeviceOutOfMemory& full) {
+    run.end();
     report.oom = out_of_memory(full, run.stage);
     recorder.end_phase(run.stage.step, report.oom->phase);
   }

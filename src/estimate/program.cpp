@@ -130,6 +130,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   train(run, model, sizes, optimizer, step_options(spec), [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
   });
+  run.end();
 }
 
 Phase phase_of(const Stage& stage) {

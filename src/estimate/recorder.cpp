@@ -1,15 +1,22 @@
 #include "estimate/recorder.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 namespace tidemark {
 namespace {
 
-std::vector<NamedBytes> sorted_rows(const std::map<std::string, std::int64_t>& bytes) {
+/// The names live as long as the run.
+using BytesByName = std::unordered_map<std::string_view, std::int64_t>;
+
+/// The largest first, equal ones by name.
+std::vector<NamedBytes> sorted_rows(const BytesByName& bytes) {
   std::vector<NamedBytes> rows;
-  for (const auto& [name, amount] : bytes) rows.push_back({name, amount});
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  rows.reserve(bytes.size());
+  for (const auto& [name, amount] : bytes) rows.push_back({std::string(name), amount});
+  std::sort(rows.begin(), rows.end(), [](const NamedBytes& a, const NamedBytes& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+  });
   return rows;
 }
 
@@ -48,12 +55,12 @@ std::pair<std::int64_t, Phase> Recorder::place_of(std::int64_t event) const {
 
 void Recorder::fill_at_peak(Report& report) const {
   const std::int64_t peak = run_.timeline().allocated_peak().event;
-  std::map<std::string, std::int64_t> category, module, operation;
+  BytesByName category, module, operation;
   for (const LedgerEntry& entry : run_.ledger()) {
     if (entry.born > peak + 1) break;
     if (entry.died != 0 && entry.died <= peak + 1) continue;
     report.peak.requested_bytes += entry.requested_bytes;
-    category[std::string(name_of(entry.category))] += entry.bytes;
+    category[name_of(entry.category)] += entry.bytes;
     module[run_.module_name(entry.module)] += entry.bytes;
     operation[entry.op] += entry.bytes;
   }

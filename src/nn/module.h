@@ -1,6 +1,7 @@
 // torch.nn.Module: a tree of named parameters, in the order in which the reference registers them, so that
 // loading, freezing and adapters see what they would see there.
 #pragma once
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -91,13 +92,12 @@ void visit_parameters(Module& module, Visit&& visit) {
 template <class Visit>
 void visit_parameters(Module& module, Visit&& visit, std::vector<const Parameter*>& seen) {
   for (const std::shared_ptr<Parameter>& parameter : module.parameters()) {
-    if (parameter->is_buffer || parameter->sizes.count() < 0) continue;
-    bool known = false;
-    for (const Parameter* other : seen) known = known || other == parameter.get();
-    if (known) continue;
-    seen.push_back(parameter.get());
-    const std::string prefix = module.full_name().empty() ? "" : module.full_name() + ".";
-    visit(prefix + parameter->name, *parameter);
+    if (parameter->is_buffer) continue;
+    if (parameter.use_count() > 1) {  // tied: it counts where it stands first
+      if (std::find(seen.begin(), seen.end(), parameter.get()) != seen.end()) continue;
+      seen.push_back(parameter.get());
+    }
+    visit(module.full_name().empty() ? parameter->name : module.full_name() + "." + parameter->name, *parameter);
   }
   for (const std::unique_ptr<Module>& child : module.children()) visit_parameters(*child, visit, seen);
 }

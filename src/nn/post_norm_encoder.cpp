@@ -76,6 +76,20 @@ Tensor post_norm_encoder(Module& m, const LayerInputs<PostNormEncoder>& inputs, 
   return run_layers(m["layer"], argument, inputs, layer_forward);
 }
 
+void add_pooler(Module& parent, std::int64_t features) {
+  Module& m = parent.add("pooler");
+  add_linear(m, "dense", features, features, true);
+  add_activation(m, "activation", "tanh");
+}
+
+Tensor pooler(Module& m, Tensor input) {
+  const Tensor hidden_states = std::move(input);
+  const InModule scope(hidden_states.run(), m);
+  const Tensor first_token_tensor = select(hidden_states, 1, 0);
+  const Tensor pooled_output = m["dense"](first_token_tensor);
+  return m["activation"](pooled_output);
+}
+
 void add_masked_lm_head(Module& head, const PostNormEncoder& c, Module& embedding, bool tie) {
   const std::int64_t vocab_size = embedding.get("weight").sizes[0];
   head.parameter("bias", {vocab_size});

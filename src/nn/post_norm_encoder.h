@@ -17,6 +17,10 @@ struct PostNormEncoder {
 void add_post_norm_encoder(Module& parent, const PostNormEncoder& config);
 Tensor post_norm_encoder(Module& m, const LayerInputs<PostNormEncoder>& inputs, Tensor hidden_states);
 
+/// BertPooler: of the first token.
+void add_pooler(Module& parent, std::int64_t features);
+Tensor pooler(Module& m, Tensor hidden_states);
+
 /// BertLMPredictionHead: a bias, transform and decoder, both tied to the embedding and the bias or neither.
 void add_masked_lm_head(Module& head, const PostNormEncoder& config, Module& embedding, bool tie);
 Tensor masked_lm_head(Module& m, Tensor sequence_output);

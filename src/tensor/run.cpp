@@ -59,7 +59,7 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
 }
 
 void Run::free(Storage& storage) {
-  if (storage.id == kNoBytes) return;
+  if (storage.id == kNoBytes || ended_) return;
   allocator_.free(storage.id);
   note_free(storage.record);
 }
@@ -102,7 +102,7 @@ void TensorImpl::destroy(TensorImpl* impl) {
   run.tensors.destroy(impl);
 }
 
-Tensor empty(Run& run, Layout layout, Dtype dtype) {
+Tensor empty(Run& run, const Layout& layout, Dtype dtype) {
   TensorImpl* impl = run.tensors.make();
   Tensor tensor(impl);
   impl->run = &run;

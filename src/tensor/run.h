@@ -79,6 +79,9 @@ class Run {
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
 
+  /// The program has ended: what dies from now on is no event any more.
+  void end() { ended_ = true; }
+
   /// Every allocation (entry + 1) and every free (-(entry + 1)) so far, by entry of the ledger.
   const std::vector<std::int32_t>& history() const { return history_; }
   /// Whether events `begin` to `end` freed all that they allocated, and nothing else.
@@ -123,6 +126,7 @@ class Run {
   CachingAllocator allocator_;
   Timeline timeline_;
   std::vector<LedgerEntry> ledger_;
+  bool ended_ = false;
   std::vector<std::int32_t> history_;
   std::vector<std::pair<AllocationId, std::uint32_t>> repeated_;  // by entry of the ledger: its twin's
   std::vector<std::string> module_names_{"-"};

@@ -83,7 +83,7 @@ inline Tensor& Tensor::grad() const { return impl_->grad; }
 inline bool Tensor::is_sole_owner() const { return impl_->references == 1 && impl_->storage->references == 1; }
 
 /// Memory for a tensor of this layout.  Throws DeviceOutOfMemory.
-Tensor empty(Run& run, Layout layout, Dtype dtype);
+Tensor empty(Run& run, const Layout& layout, Dtype dtype);
 Tensor empty(Run& run, const Dims& sizes, Dtype dtype);
 /// Laid out as torch.empty_like does.
 Tensor empty_like(const Tensor& tensor);

@@ -44,10 +44,7 @@ void add_bert(Module& bert, const BertConfig& c, bool pooling) {
   for (const char* name : {"position_ids", "token_type_ids"})
     embeddings.buffer(name, {1, c.max_position_embeddings}, Dtype::int64);
   add_post_norm_encoder(bert, c.encoder);
-  if (!pooling) return;
-  Module& pooler = bert.add("pooler");
-  add_linear(pooler, "dense", d, d, true);
-  add_activation(pooler, "activation", "tanh");
+  if (pooling) add_pooler(bert, d);
 }
 
 /// BertEmbeddings.forward
@@ -73,14 +70,6 @@ Tensor bert_forward(Module& m, const PostNormEncoder& config, const Context& con
   return post_norm_encoder(m["encoder"], {.config = config, .context = context, .mask = mask}, embedding_output);
 }
 
-/// BertPooler.forward
-Tensor pool(Module& m, const Tensor& hidden_states) {
-  const InModule scope(hidden_states.run(), m);
-  const Tensor first_token_tensor = select(hidden_states, 1, 0);
-  Tensor pooled_output = m["dense"](first_token_tensor);
-  return m["activation"](pooled_output);
-}
-
 void make_masked_lm(Model& model, const BertConfig& c, const Context& context) {
   Module& root = model.root;
   Module& embedding = root["bert"]["embeddings"]["word_embeddings"];
@@ -99,7 +88,7 @@ void make_sequence_classification(Model& model, const BertConfig& c, const Conte
   model.forward = [&root, config = c.encoder, context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
-    const Tensor pooled_output = root["dropout"](pool(root["bert"]["pooler"], sequence_output));
+    const Tensor pooled_output = root["dropout"](pooler(root["bert"]["pooler"], sequence_output));
     return classified(root["classifier"](pooled_output), batch);
   };
 }

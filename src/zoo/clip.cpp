@@ -1,5 +1,4 @@
 // transformers: models/clip/{configuration,modeling}_clip.py (5.17.0)
-#include "zoo/causal_lm.h"
 #include "zoo/index.h"
 #include "zoo/towers.h"
 
@@ -16,8 +15,7 @@ void add_layer(Module& layer, const Encoder& e) {
 /// CLIPVisionConfig and CLIPTextConfig; CLIP makes all three projections, and then their views.
 TowerConfig tower_config() {
   TowerConfig c;
-  c.projects_first = true;
-  c.hidden_act = "quick_gelu";
+  c.projects_first = true, c.hidden_act = "quick_gelu";
   return c;
 }
 
@@ -52,14 +50,13 @@ Tensor end_of_text(const Tensor& input_ids, std::int64_t eos_token_id) {
 
 /// CLIPTextModel.forward
 VisionOutputs text_model(Module& m, const TowerConfig& c, const Context& context, const Batch& batch) {
-  Run& run = batch.input_ids.run();
-  const InModule scope(run, m);
+  const InModule scope(batch.input_ids.run(), m);
   const Tensor hidden_states = caption_embeddings(m["embeddings"], batch.input_ids);
   const Tensor attention_mask = create_causal_mask(context, hidden_states, batch.attention_mask);
   VisionOutputs outputs;
   outputs.last_hidden_state = encoder(m["encoder"]["layers"], c, context, hidden_states, attention_mask);
   outputs.last_hidden_state = m["final_layer_norm"](outputs.last_hidden_state);
-  const Tensor rows = arange(run, outputs.last_hidden_state.size(0));
+  const Tensor rows = arange(hidden_states.run(), outputs.last_hidden_state.size(0));
   outputs.pooler_output = index_pairs(outputs.last_hidden_state, rows, end_of_text(batch.input_ids, c.eos_token_id));
   return outputs;
 }
@@ -99,7 +96,7 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
   const VisionTower tower = clip_vision_tower(c.vision_config);
   TowerConfig text = tower_config();
   text.hidden_size = 512, text.intermediate_size = 2048, text.num_attention_heads = 8, text.causal = true;
-  read_fields(c.text_config, text, "config.json: text_config", harmless_config_keys());
+  text = read_config(c.text_config, text);
   root.parameter("logit_scale", {});
   Module& captions = root.add("text_model");
   add_caption_embeddings(captions, text);
@@ -117,9 +114,7 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
 }
 
 VisionTower clip_vision_tower(const Value& config) {
-  TowerConfig c = tower_config();
-  read_fields(config, c, "config.json: vision_config", harmless_config_keys());
-  return vision_tower(c, 1, add_vision, vision_model);
+  return vision_tower(read_config(config, tower_config()), 1, add_vision, vision_model);
 }
 
 }  // namespace tidemark

@@ -37,10 +37,9 @@ void refuse(bool is, std::string_view key, std::string_view value);
 /// Keys of transformers' PreTrainedConfig that do not change memory in training.
 KeyNames harmless_config_keys();
 
-/// Reads a family's config: its own fields, and the common ones.  Throws Error{unknown_name} for any other key.
+/// Reads a family's config, which begins as `config`: its own fields, and the common ones.  Throws Error{unknown_name} for any other key.
 template <HasFields T>
-T read_config(const Value& value) {
-  T config;
+T read_config(const Value& value, T config = {}) {
   const Value* quantization = value.find("quantization_config");
   refuse(quantization && !quantization->is_null(), "quantization_config", "a map");
   read_fields(value, config, "config.json", harmless_config_keys());

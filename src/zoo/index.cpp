@@ -41,6 +41,11 @@ const ModelEntry kEntries[] = {
     {"vit", "Vision transformer", {{"image_classification", "ViTForImageClassification"}}, make_vit},
 };
 
+const ModelEntry& part_entry(const Value& config, const char* usual_type) {
+  const Value* type = config.find("model_type");
+  return model_entry(type && type->as_text() ? *type->as_text() : usual_type);
+}
+
 }  // namespace
 
 std::span<const ModelEntry> model_entries() { return kEntries; }
@@ -53,6 +58,22 @@ const ModelEntry& model_entry(const std::string& model_type) {
   }
   throw Error(Errc::unsupported, "no model type \"" + model_type + "\" here", "config.json: model_type",
               did_you_mean(model_type, known) + " (`tidemark models` lists them)");
+}
+
+Decoder text_part(const Value& config, const char* usual_type) {
+  const ModelEntry& entry = part_entry(config, usual_type);
+  if (!entry.decoder)
+    throw Error(Errc::unsupported, std::string(entry.model_type) + " as the language model of another model",
+                "config.json: text_config");
+  return entry.decoder(config);
+}
+
+VisionTower vision_part(const Value& config, const char* usual_type) {
+  const ModelEntry& entry = part_entry(config, usual_type);
+  if (!entry.vision_tower)
+    throw Error(Errc::unsupported, std::string(entry.model_type) + " as the vision tower of another model",
+                "config.json: vision_config");
+  return entry.vision_tower(config);
 }
 
 }  // namespace tidemark

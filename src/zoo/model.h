@@ -36,6 +36,10 @@ struct ModelEntry {
 
 /// Every family, in alphabetical order.
 std::span<const ModelEntry> model_entries();
+/// What the config of a part says, which may leave its type to the whole.  Throws Error{unsupported} for a type that is
+/// never such a part.
+Decoder text_part(const Value& config, const char* usual_type);
+VisionTower vision_part(const Value& config, const char* usual_type);
 /// Throws Error{unsupported} with the nearest name.
 const ModelEntry& model_entry(const std::string& model_type);
 

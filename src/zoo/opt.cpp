@@ -100,8 +100,7 @@ Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   const Tensor pos_embeds = m["embed_positions"](inputs.position_ids);
   if (m.has("project_in")) inputs_embeds = m["project_in"](inputs_embeds);
-  Tensor hidden_states = add(inputs_embeds, pos_embeds);
-  hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, decoder_layer);
+  Tensor hidden_states = run_layers(m["layers"], add(inputs_embeds, pos_embeds), inputs, decoder_layer);
   if (m.has("final_layer_norm")) hidden_states = m["final_layer_norm"](hidden_states);
   return m.has("project_out") ? m["project_out"](hidden_states) : hidden_states;
 }

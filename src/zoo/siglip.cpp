@@ -9,12 +9,9 @@ namespace {
 
 TowerConfig read_tower(const Value& config) {
   TowerConfig c;
-  c.patch_size = 16;
-  c.vocab_size = 32000;
-  c.max_position_embeddings = 64;
+  c.patch_size = 16, c.vocab_size = 32000, c.max_position_embeddings = 64;
   c.hidden_act = "gelu_pytorch_tanh";
-  read_fields(config, c, "config.json", harmless_config_keys());
-  return c;
+  return read_config(config, c);
 }
 
 void add_layer(Module& layer, const Encoder& e) {

@@ -1,7 +1,7 @@
 // What CLIP and the families after it have in common: the halves' configurations and embeddings.
 #pragma once
+#include "zoo/causal_lm.h"
 #include "zoo/hf_config.h"
-#include "zoo/model.h"
 
 namespace tidemark {
 
