@@ -124,17 +124,8 @@ std::int64_t parse_bytes(std::string_view text) {
   return static_cast<std::int64_t>(bytes);
 }
 
-std::int64_t checked_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) throw Error(Errc::bad_value, "a number of bytes is too large to add up");
-  return sum;
-}
-
-std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product))
-    throw Error(Errc::bad_value, "a number of bytes is too large to multiply");
-  return product;
+void fail_too_large(const char* operation) {
+  throw Error(Errc::bad_value, std::string("a number of bytes is too large to ") + operation);
 }
 
 }  // namespace tidemark

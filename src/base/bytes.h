@@ -19,8 +19,20 @@ std::string group_digits(std::int64_t number);
 /// Throws Error{bad_value} for anything else, for a bare "80G" (which of the two?), and past 2^63.
 std::int64_t parse_bytes(std::string_view text);
 
+[[noreturn]] void fail_too_large(const char* operation);
+
 /// Throw Error{bad_value} instead of wrapping around.
-std::int64_t checked_add(std::int64_t a, std::int64_t b);
-std::int64_t checked_multiply(std::int64_t a, std::int64_t b);
+inline std::int64_t checked_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) [[unlikely]]
+    fail_too_large("add up");
+  return sum;
+}
+inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) [[unlikely]]
+    fail_too_large("multiply");
+  return product;
+}
 
 }  // namespace tidemark

@@ -16,7 +16,8 @@ namespace tidemark {
 namespace {
 
 RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& options) {
-  RunConfig config{.card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
+  RunConfig config{
+      .card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
@@ -30,10 +31,22 @@ void check_versions(const Spec& spec) {
   const Versions known;
   const auto check = [](const char* field, const std::string& asked, const std::string& version) {
     if (asked != version)
-      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field, "what is known is " + version);
+      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field,
+                  "what is known is " + version);
   };
   check("torch", spec.torch, known.torch);
   check("transformers", spec.transformers, known.transformers);
+}
+
+/// The lowest of torch.cuda.get_arch_list() of the wheel of torch 2.11.0 for CUDA 13.
+void check_card(const Card& card) {
+  constexpr std::int64_t kLowest = 75;
+  const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
+  if (major * 10 + minor < kLowest)
+    throw Error(Errc::unsupported,
+                fmt::format("{} has compute capability {}.{}, for which torch 2.11.0 with CUDA 13 has no kernels",
+                            card.name.empty() ? card.key : card.name, major, minor),
+                "gpu", "the lowest that it runs on is 7.5, as of t4");
 }
 
 OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stage) {
@@ -59,8 +72,8 @@ const Head& head_of(const ModelEntry& entry, const std::string& name) {
     if (head.name == name) return head;
     known.push_back(head.name);
   }
-  throw Error(Errc::unsupported, fmt::format("{} has no head \"{}\"", entry.model_type, name), "head",
-              fmt::format("it has {}", fmt::join(known, ", ")));
+  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(name).quoted()), "head",
+              fmt::format("it is trained for {}", fmt::join(known, " or ")));
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
@@ -78,6 +91,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   check_versions(spec);
+  check_card(card);
   Report report;
   report.engine = "predict";
   report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};

@@ -131,7 +131,7 @@ void LoraSpec::fields(Self& self, Visit&& visit) {
   visit("alpha", self.alpha,
         FieldInfo{.help = "lora_alpha", .placeholder = "X", .group = group, .low = 0, .high = 1e9});
   visit("dropout", self.dropout,
-        FieldInfo{.help = "lora_dropout", .placeholder = "P", .group = group, .low = 0, .high = 1});
+        FieldInfo{.help = "lora_dropout", .placeholder = "P", .group = group, .low = 0, .high = 0.999});
   visit(
       "target_modules", self.target_modules,
       FieldInfo{

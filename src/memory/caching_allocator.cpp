@@ -251,10 +251,4 @@ void CachingAllocator::erase_free(Pool& pool, BlockId id) {
   free_blocks(pool, blocks_[id].stream).erase(blocks_[id].bytes, blocks_[id].address);
 }
 
-FreeBlocks& CachingAllocator::free_blocks(Pool& pool, StreamId stream) {
-  if (stream >= pool.by_stream.size()) [[unlikely]]
-    pool.by_stream.resize(stream + 1);
-  return pool.by_stream[stream];
-}
-
 }  // namespace tidemark

@@ -89,7 +89,11 @@ class CachingAllocator final : public Allocator {
   void finish_events();
   void insert_free(Pool& pool, BlockId id);
   void erase_free(Pool& pool, BlockId id);
-  FreeBlocks& free_blocks(Pool& pool, StreamId stream);
+  static FreeBlocks& free_blocks(Pool& pool, StreamId stream) {
+    if (stream >= pool.by_stream.size()) [[unlikely]]
+      pool.by_stream.resize(stream + 1);
+    return pool.by_stream[stream];
+  }
   Pool& pool_of(const Block& block) { return block.small ? small_pool_ : large_pool_; }
   PoolStats& stats_of(bool small) { return small ? stats_.small_pool : stats_.large_pool; }
   bool counts_age() const { return allowed_bytes_.has_value() && settings_.garbage_collection_threshold > 0; }

@@ -61,13 +61,20 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
-  const auto heads = [&](const char* projection, const char* norm) {
-    Tensor x = view(m[projection](hidden_states), {b, s, -1, inputs.config.head_dim});
+  const auto heads = [&](Tensor projected, const char* norm) {
+    Tensor x = view(std::move(projected), {b, s, -1, inputs.config.head_dim});
     return transpose(m.has(norm) ? m[norm](std::move(x)) : std::move(x), 1, 2);
   };
-  Tensor query_states = heads("q_proj", "q_norm");
-  Tensor key_states = heads("k_proj", "k_norm");
-  Tensor value_states = heads("v_proj", "");
+  Tensor query_states = m["q_proj"](hidden_states), key_states, value_states;
+  if (!inputs.config.projects_first) query_states = heads(std::move(query_states), "q_norm");
+  key_states = m["k_proj"](hidden_states);
+  if (!inputs.config.projects_first) key_states = heads(std::move(key_states), "k_norm");
+  value_states = m["v_proj"](hidden_states);
+  if (inputs.config.projects_first) {
+    query_states = heads(std::move(query_states), "q_norm");
+    key_states = heads(std::move(key_states), "k_norm");
+  }
+  value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
   auto [attn_output, attn_weights] =

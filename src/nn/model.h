@@ -11,7 +11,8 @@ namespace tidemark {
 
 /// The keyword arguments of the model's forward; what a model does not take stays empty.
 struct Batch {
-  Tensor input_ids, attention_mask, labels, pixel_values;
+  Tensor input_ids, attention_mask, labels, pixel_values, image_grid_thw, mm_token_type_ids;
+  Dims grid;  // what every row of image_grid_thw holds, as the host reads it
 };
 
 /// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.
@@ -32,6 +33,8 @@ struct Data {
 struct BatchSizes {
   std::optional<Dims> input_ids, attention_mask, labels, pixel_values;
   bool pixels_first = false;  // as a processor of images alone puts them
+  std::optional<Dims> image_grid_thw = {}, mm_token_type_ids = {};
+  Dims grid = {};  // of every image: frames, rows and columns of patches
 };
 
 struct Model {

@@ -28,12 +28,6 @@ void Module::tie(std::string_view name, Module& other, std::string_view other_na
   TM_CHECK(shared, "nothing to tie to");
 }
 
-std::string_view Module::name() const {
-  const std::string_view full = full_name_;
-  const std::size_t dot = full.rfind('.');
-  return dot == std::string_view::npos ? full : full.substr(dot + 1);
-}
-
 Module& Module::operator[](std::string_view name) {
   for (const std::unique_ptr<Module>& child : children_)
     if (child->name() == name) return *child;

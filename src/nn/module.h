@@ -29,7 +29,7 @@ using Forward = Tensor (*)(Module& module, Tensor x);
 class Module {
  public:
   explicit Module(std::string full_name = {}, Forward own_forward = nullptr)
-      : forward(own_forward), full_name_(std::move(full_name)) {}
+      : forward(own_forward), full_name_(std::move(full_name)), name_start_(full_name_.rfind('.') + 1) {}
 
   /// A new child, registered last.
   Module& add(std::string_view name, Forward child_forward = nullptr);
@@ -52,7 +52,7 @@ class Module {
 
   /// "" for the root, which reports call by `class_name`.
   const std::string& full_name() const { return full_name_; }
-  std::string_view name() const;
+  std::string_view name() const { return std::string_view(full_name_).substr(name_start_); }
   std::vector<std::unique_ptr<Module>>& children() { return children_; }
   std::vector<std::shared_ptr<Parameter>>& parameters() { return parameters_; }
   std::uint32_t number() const { return number_; }
@@ -69,6 +69,7 @@ class Module {
 
  private:
   std::string full_name_;
+  std::size_t name_start_;  // behind its last dot
   std::uint32_t number_ = 0;  // in the run
   std::vector<std::unique_ptr<Module>> children_;
   std::vector<std::shared_ptr<Parameter>> parameters_;

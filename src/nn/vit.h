@@ -43,6 +43,8 @@ struct VisionOutputs {
 struct VisionTower {
   std::int64_t hidden_size = 0, image_size = 0, patch_size = 0, num_channels = 3;
   std::int64_t class_tokens = 0;  // in front of the patches
+  std::int64_t num_hidden_layers = 0;
+  bool has_pooler = true;  // an embedding of the whole image
   std::function<void(Module&)> add;
   std::function<VisionOutputs(Module&, const Context&, Tensor pixel_values, bool output_hidden_states)> forward;
 

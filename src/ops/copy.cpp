@@ -55,6 +55,31 @@ Tensor repeat_rows(Tensor x, std::int64_t n) {
                  }});
 }
 
+/// torch: native/Repeat.cpp, repeat_interleave_common and repeat_interleave_symint
+Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total) {
+  const Op op(x, "aten::repeat_interleave");
+  TM_CHECK(!x.requires_grad(), "repeating by a tensor has no gradient here");
+  Run& run = x.run();
+  Tensor index;
+  {
+    const Tensor in_order = contiguous(repeats);
+    const Tensor sums = cumsum(repeats, 0);
+    {
+      const Tensor not_negative = compare("aten::ge", repeats);
+      const Tensor all = empty(run, Dims{}, Dtype::boolean);
+    }
+    index = empty(run, Dims{total}, repeats.dtype());
+  }
+  return empty(run, Dims{total}, x.dtype());
+}
+
+Tensor stack(const Tensors& parts, int d) {
+  const Op op(parts[0], "aten::stack");
+  Tensors rows;
+  for (const Tensor& part : parts) rows.push_back(unsqueeze(part, d));
+  return cat(std::move(rows), d);
+}
+
 /// The gradient of each part is a view of the result's.
 /// Of the common type, that of tensors without elements included; their type is `also`.
 Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {

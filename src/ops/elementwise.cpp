@@ -106,6 +106,10 @@ Tensor div_scalar(Tensor x) {
                                                }});
 }
 
+Tensor sub_scalar(Tensor x) { return unary("aten::sub", std::move(x)); }
+
+Tensor floor_divide(Tensor x) { return unary("aten::floor_divide", std::move(x)); }
+
 Tensor neg(Tensor x) {
   Tensor y = unary("aten::neg", x);
   return record(std::move(y), {std::move(x)}, {.name = "NegBackward0", .backward = [](Backward& call) -> Tensors {

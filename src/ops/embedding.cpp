@@ -8,16 +8,6 @@ namespace {
 
 std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Temporary storage of CUB (CCCL 2.8): cub/util_device.cuh aligns each part to 256 bytes and adds 255 for the start.
-/// cub/device/dispatch/dispatch_radix_sort.cuh, InvokeOnesweep, of 64-bit keys and values: counts of eight passes,
-/// look-back states, the other buffers, a counter per pass.
-std::int64_t sort_bytes(std::int64_t count, const Card& card) {
-  constexpr std::int64_t kDigits = 256, kPasses = 8;
-  const std::int64_t major = card.compute_capability_major;
-  const std::int64_t tile = major >= 9 ? 384 * 12 : major == 8 ? 384 * 10 : 256 * 11;  // tuning_radix_sort.cuh
-  return kDigits * kPasses * 8 + div_up(count, tile) * kDigits * 4 + 2 * cub_aligned(count * 8) + 256 + 255;
-}
-
 /// cub/device/dispatch/tuning/tuning_unique_by_key.cuh, of 64-bit keys and values; found by recording.
 std::int64_t unique_tile(const Card& card) {
   const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
@@ -43,7 +33,8 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor sorted_indices = integers(count), orig_indices = integers(count);
   {
     const Tensor range = integers(count);
-    take(run, sort_bytes(count, run.card()));
+    constexpr std::int64_t kPasses = 8;  // of all 64 bits
+    take(run, cub_sort_bytes(count, kPasses, run.card()));
   }
   Tensor grad_weight = empty(run, sizes, dtype);
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);

@@ -2,6 +2,7 @@
 // ScanKernels.cpp}, cub/device (as torch 2.11.0 brings it)
 #include <algorithm>
 
+#include "ops/cub.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -58,15 +59,11 @@ Tensor masked_select(const Tensor& x, std::int64_t found) {
   return empty(x.run(), Dims{found}, x.dtype());
 }
 
-/// cub::DeviceRadixSort::SortPairs of int64 keys below `limit` with int64 values: nothing for what one block sorts.
-/// cub/device/dispatch/dispatch_radix_sort.cuh
-std::int64_t sort_scratch(std::int64_t count, std::int64_t limit, const Card& card) {
-  constexpr std::int64_t kOneBlock = 256 * 9, kDigits = 256;
-  if (count <= kOneBlock) return 1;
+/// The bytes of an int64 key below `limit` that differ.
+std::int64_t sorting_passes(std::int64_t limit) {
   std::int64_t passes = 1;
   while (passes < 8 && limit >> (8 * passes) != 0) ++passes;
-  const std::int64_t tile = card.compute_capability_major >= 9 ? 4608 : 4096;
-  return kDigits * passes * 8 + (count + tile - 1) / tile * kDigits * 4 + 2 * round_up(count * 8) + 256 + 255;
+  return passes;
 }
 
 Tensors masked_scatter_backward(Backward& call) {
@@ -89,7 +86,8 @@ Tensors index_backward(Backward& call) {
     linear = integers();
   }
   const Tensor sorted = integers(), original = integers(), range = integers();
-  take_scratch(run, sort_scratch(count, call.facts.sizes[0] * call.facts.sizes[1], run.card()));
+  const std::int64_t passes = sorting_passes(call.facts.sizes[0] * call.facts.sizes[1]);
+  take_scratch(run, cub_sort_bytes(count, passes, run.card()));
   return {self};
 }
 
@@ -127,6 +125,19 @@ Tensor argmax(Tensor x) {
   Dims sizes = x.sizes();
   sizes.erase(-1);
   return empty(x.run(), sizes, Dtype::int64);
+}
+
+Tensor index_mask(Tensor x, Tensor mask, std::int64_t found) {
+  const Op op(x, "aten::index");
+  TM_CHECK(!x.requires_grad() && x.dims() == 1, "a mask chooses among whole numbers here");
+  const Tensor indices = nonzero(x.run(), mask.sizes(), found);
+  return empty(x.run(), Dims{found}, x.dtype());
+}
+
+/// In place: nothing but the indices.
+void index_put_mask(Tensor x, Tensor mask, std::int64_t found) {
+  const Op op(x, "aten::index_put_");
+  const Tensor indices = nonzero(x.run(), mask.sizes(), found);
 }
 
 /// To int64, after the result is there.

@@ -56,7 +56,9 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also = {});
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after);
 /// x.repeat(n, 1, …) of a single row.
 Tensor repeat_rows(Tensor x, std::int64_t n);
-Tensor repeat_interleave(Tensor x, std::int64_t repeats, int d);
+/// With a tensor of repeats (N) for x (N); `total` is their sum.
+Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total);
+Tensor stack(const Tensors& parts, int d);
 
 // elementwise.cpp
 Tensor add(Tensor a, Tensor b);
@@ -71,12 +73,14 @@ Tensor div(Tensor a, Tensor b);
 Tensor add_scalar(Tensor x);
 Tensor mul_scalar(Tensor x);
 Tensor div_scalar(Tensor x);
+/// Of whole numbers: no gradient.
+Tensor sub_scalar(Tensor x);
+Tensor floor_divide(Tensor x);
 Tensor neg(Tensor x);
 /// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);
 Tensor pow3(Tensor x);
 Tensor rsqrt(Tensor x);
-Tensor sqrt(Tensor x);
 Tensor cos(Tensor x);
 Tensor sin(Tensor x);
 Tensor tanh(Tensor x);
@@ -98,7 +102,10 @@ Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp
 Tensor mean(Tensor x, int d, bool keep_dims);
-Tensor cumsum(Tensor x, int d);
+Tensor cumsum(Tensor x, int d, Dtype dtype = Dtype::int64);
+/// Of whole numbers: over everything, and over one dimension.
+Tensor max(Tensor x);
+Tensor prod(Tensor x, int d);
 /// Over one dimension or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 
@@ -148,6 +155,9 @@ Tensors unbind(Tensor x);
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
 /// x.argmax(dim=-1)
 Tensor argmax(Tensor x);
+/// x[mask] and x[..., mask] = …: booleans of one dimension (N), of which `found` are true.
+Tensor index_mask(Tensor x, Tensor mask, std::int64_t found);
+void index_put_mask(Tensor x, Tensor mask, std::int64_t found);
 /// mask.sum() of booleans.
 Tensor count_true(Tensor mask);
 

@@ -70,16 +70,26 @@ Tensor vector_norm(Tensor x) {
                  }});
 }
 
-/// Of whole numbers, which become int64.  A single row goes through CUB.
+Tensor max(Tensor x) {
+  const Op op(x, "aten::max");
+  return plain_sum(x, mark(x, {}), false, x.dtype());
+}
+
+Tensor prod(Tensor x, int d) {
+  const Op op(x, "aten::prod");
+  return plain_sum(x, mark(x, Dims{d}), false, x.dtype());
+}
+
+/// Of whole numbers, which become `dtype`.  A single row goes through CUB.
 /// torch: native/cuda/ScanKernels.cpp, ScanUtils.cuh, scan_dim
-Tensor cumsum(Tensor x, int d) {
+Tensor cumsum(Tensor x, int d, Dtype dtype) {
   const Op op(x, "aten::cumsum");
   TM_CHECK(!is_floating(x.dtype()), "cumulative sums are of whole numbers here");
-  Tensor y = empty(x.run(), x.sizes(), Dtype::int64);
-  const Tensor widened = x.dtype() == Dtype::int64 ? x : empty_like(x, Dtype::int64);
+  Tensor y = empty(x.run(), x.sizes(), dtype);
+  const Tensor converted = x.dtype() == dtype ? contiguous(x) : empty_like(x, dtype);
   if (x.elements() == x.size(d) && x.elements() > 0) {
     const Setting<Category> category(x.run().category, Category::workspace);
-    x.run().allocate(cub_scan_bytes(x.elements())).reset();
+    x.run().allocate(cub_scan_bytes(x.elements(), size_of(dtype))).reset();
   }
   return y;
 }

@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 
 namespace tidemark {
+namespace {
+
+constexpr std::size_t kMostEvents = std::size_t{1} << 25;
+
+}  // namespace
 
 Run::Run(RunConfig config) : config_(std::move(config)), allocator_(config_.allocator) {}
 
@@ -27,6 +33,10 @@ AllocationId Run::request(std::int64_t bytes) {
 }
 
 void Run::note_allocation(LedgerEntry entry) {
+  // Each is kept; before the numbers of events overflow, and before memory is full of them.
+  if (history_.size() >= kMostEvents)
+    throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
+                "from the third step on nothing is new: lower steps, or grad_accumulation");
   timeline_.add(allocator_.totals());
   entry.born = static_cast<std::int32_t>(timeline_.events());
   entry.died = 0;

@@ -19,6 +19,9 @@ Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
   batch.attention_mask = load(sizes.attention_mask, Dtype::int64);
   batch.labels = load(sizes.labels, Dtype::int64);
   if (!sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
+  batch.image_grid_thw = load(sizes.image_grid_thw, Dtype::int64);
+  batch.mm_token_type_ids = load(sizes.mm_token_type_ids, Dtype::int64);
+  batch.grid = sizes.grid;
   return batch;
 }
 

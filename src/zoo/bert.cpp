@@ -100,10 +100,13 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
   refuse(c.is_decoder, "is_decoder", "true");
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.chunk_size_feed_forward != 0, "chunk_size_feed_forward", "not 0");
+  check_divides({"hidden_size", c.encoder.hidden_size}, {"num_attention_heads", c.encoder.num_attention_heads});
+  check_padding_index(request.config, c.vocab_size, 0);
   std::unique_ptr<Model> model = new_model(request);
   const bool classifies = request.head == "sequence_classification";
-  model->batch_sizes = [longest = c.max_position_embeddings, classifies](const Data& data) {
-    BatchSizes sizes = text_batch(data, longest);
+  model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}),
+                        classifies](const Data& data) {
+    BatchSizes sizes = texts(data);
     if (classifies && sizes.labels) sizes.labels = Dims{data.batch};
     return sizes;
   };

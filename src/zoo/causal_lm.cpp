@@ -28,6 +28,15 @@ ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& 
   return outputs;
 }
 
+std::function<BatchSizes(const Data&)> text_batches(Keyed positions) {
+  return [key = std::string(positions.key), longest = positions.value](const Data& data) {
+    check_no_images(data);
+    BatchSizes sizes = text_batch(data, longest);
+    check_length(sizes, {key, longest});
+    return sizes;
+  };
+}
+
 std::unique_ptr<Model> new_model(const ModelRequest& request) {
   auto model = std::make_unique<Model>();
   model->root.dtype = request.dtype;
@@ -40,7 +49,10 @@ void finish_causal_lm(Model& model, const Context& context, Module& embedding, b
   const Dims sizes = embedding.get("weight").sizes;
   add_linear(root, "lm_head", sizes[1], sizes[0], false);
   if (tie) root["lm_head"].tie("weight", embedding, "weight");
-  model.batch_sizes = [longest](const Data& data) { return text_batch(data, longest); };
+  model.batch_sizes = [longest](const Data& data) {
+    check_no_images(data);
+    return text_batch(data, longest);
+  };
   model.forward = [&root, enabled = context.use_cache, body = std::move(forward), softcap](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
@@ -50,6 +62,8 @@ void finish_causal_lm(Model& model, const Context& context, Module& embedding, b
 }
 
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
+  check_decoder(decoder);
+  check_padding_index(request.config, decoder.vocab_size);
   std::unique_ptr<Model> model = new_model(request);
   Module& m = model->root.add("model");
   add_decoder(m, decoder);

@@ -96,7 +96,7 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
   const VisionTower tower = clip_vision_tower(c.vision_config);
   TowerConfig text = tower_config();
   text.hidden_size = 512, text.intermediate_size = 2048, text.num_attention_heads = 8, text.causal = true;
-  text = read_config(c.text_config, text);
+  text = read_text_tower(c.text_config, text, "text_config");
   root.parameter("logit_scale", {});
   Module& captions = root.add("text_model");
   add_caption_embeddings(captions, text);
@@ -114,7 +114,7 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
 }
 
 VisionTower clip_vision_tower(const Value& config) {
-  return vision_tower(read_config(config, tower_config()), 1, add_vision, vision_model);
+  return vision_tower(read_vision_tower(config, tower_config(), "vision_config"), 1, add_vision, vision_model);
 }
 
 }  // namespace tidemark

@@ -28,6 +28,7 @@ struct CwmConfig : DecoderConfig {
 
 Decoder cwm_decoder(const Value& config) {
   const auto c = read_config<CwmConfig>(config);
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   Decoder decoder = c.decoder();
   decoder.mlp_bias = c.mlp_bias;
   set_layer_types(

@@ -62,6 +62,7 @@ Decoder gemma2_decoder(const Value& config) {
   const auto c = read_config<Gemma2Config>(config);
   refuse(c.use_bidirectional_attention.value_or(false), "use_bidirectional_attention", "true");
   refuse(!c.sliding_window, "sliding_window", "null");
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   Decoder decoder = c.decoder();
   decoder.qkv_bias = decoder.output_bias = c.attention_bias;
   decoder.gemma_norm = decoder.scaled_embedding = true;

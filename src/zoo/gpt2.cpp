@@ -95,8 +95,7 @@ Tensor model_forward(Module& m, BlockInputs inputs, const Batch& batch) {
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   hidden_states = m["drop"](hidden_states);
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block);
-  hidden_states = m["ln_f"](hidden_states);
-  return hidden_states;
+  return m["ln_f"](hidden_states);
 }
 
 }  // namespace
@@ -106,6 +105,7 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.reorder_and_upcast_attn && request.context.attention == AttentionKind::eager, "reorder_and_upcast_attn",
          "true");
+  check_divides({"n_embd", c.hidden_size}, {"n_head", c.num_attention_heads});
   std::unique_ptr<Model> model = new_model(request);
   Module& transformer = model->root.add("transformer");
   add_embedding(transformer, "wte", c.vocab_size, c.hidden_size);
@@ -113,7 +113,7 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   add_dropout(transformer, "drop", c.embd_pdrop);
   add_layers(transformer, "h", c.num_hidden_layers, add_block, c);
   add_layer_norm(transformer, "ln_f", c.hidden_size);
-  finish_causal_lm(*model, request, c, transformer, "wte", model_forward);
+  finish_causal_lm(*model, request, c, transformer, "wte", model_forward, "n_positions");
   return model;
 }
 

@@ -19,8 +19,8 @@ struct GptNeoxConfig : TextConfig {
   static void fields(Self& c, Visit&& visit) {
     TextConfig::fields(c, visit);
     visit("intermediate_size", c.intermediate_size, kSize);
-    visit_all(visit, kProbability, "attention_dropout", c.attention_dropout, "hidden_dropout", c.hidden_dropout,
-              "rotary_pct", c.rotary_pct);
+    visit_all(visit, kProbability, "attention_dropout", c.attention_dropout, "hidden_dropout", c.hidden_dropout);
+    visit("rotary_pct", c.rotary_pct, kShare);
     visit_all(visit, kAny, "use_parallel_residual", c.use_parallel_residual, "attention_bias", c.attention_bias);
     RopeConfig::visit_fields(c.rope, visit);
   }
@@ -105,14 +105,16 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   auto c = read_config<GptNeoxConfig>(request.config);
   c.rope.partial_rotary_factor = c.rotary_pct;
-  const double head = static_cast<double>(c.hidden_size / c.num_attention_heads);
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  const std::int64_t rotary_dim = c.rope.rotary_dim(c.hidden_size / c.num_attention_heads);
+  check_rotary({"rotary_pct", rotary_dim});
   std::unique_ptr<Model> model = new_model(request);
   Module& neox = model->root.add("gpt_neox");
   add_embedding(neox, "embed_in", c.vocab_size, c.hidden_size);
   add_dropout(neox, "emb_dropout", c.hidden_dropout);
   add_layers(neox, "layers", c.num_hidden_layers, add_layer, c);
   add_layer_norm(neox, "final_layer_norm", c.hidden_size);
-  add_rotary(neox, "rotary_emb", static_cast<std::int64_t>(head * c.rope.rotated()));
+  add_rotary(neox, "rotary_emb", rotary_dim);
   finish_causal_lm(*model, request, c, neox, "embed_in", model_forward);
   return model;
 }

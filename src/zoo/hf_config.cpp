@@ -4,17 +4,28 @@
 
 namespace tidemark {
 
+std::int64_t RopeConfig::rotary_dim(std::int64_t head_dim) const {
+  return static_cast<std::int64_t>(static_cast<double>(head_dim) * rotated());
+}
+
 /// transformers: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS and dynamic_rope_update (5.17.0)
 double RopeConfig::rotated() const {
   double share = partial_rotary_factor;
-  for (const Value* map : {&rope_scaling, &rope_parameters}) {
+  for (const auto& [key_of_map, map] :
+       {std::pair("rope_scaling", &rope_scaling), std::pair("rope_parameters", &rope_parameters)}) {
+    if (map->is_null()) continue;
+    const ValuePath path{"config.json", key_of_map};
+    if (!map->as_map()) fail_expected("a map", *map, path);
     for (const char* key : {"rope_type", "type"}) {
       const Value* type = map->find(key);
-      if (!type || !type->as_text()) continue;
-      const std::string& name = *type->as_text();
+      if (!type || type->is_null()) continue;
+      const std::string& name = to_text(*type, path / key);
       refuse(name != "default" && name != "linear" && name != "llama3" && name != "yarn", key, name);
     }
-    if (const Value* factor = map->find("partial_rotary_factor")) share = to_real(*factor, {"config.json", {}});
+    const Value* factor = map->find("partial_rotary_factor");
+    if (!factor) continue;
+    share = to_real(*factor, path / "partial_rotary_factor");
+    if (share < 0 || share > 1) fail_expected("a number between 0 and 1", *factor, path / "partial_rotary_factor");
   }
   return share;
 }

@@ -7,7 +7,8 @@ namespace tidemark {
 // What a number of a config may be; beyond it a tensor's size would overflow.
 inline constexpr FieldInfo kSize{.low = 1, .high = 1 << 26};
 inline constexpr FieldInfo kLayers{.low = 0, .high = 1 << 12};
-inline constexpr FieldInfo kProbability{.low = 0, .high = 1};
+inline constexpr FieldInfo kProbability{.low = 0, .high = 0.999};  // of dropout, which at 1 leaves nothing to train
+inline constexpr FieldInfo kShare{.low = 0, .high = 1};
 inline constexpr FieldInfo kAny{};
 
 /// visit(name, field, info) for each pair of a name and a field.
@@ -29,6 +30,7 @@ struct RopeConfig {
   }
   /// The share of a head that is rotated.  Throws Error{unsupported} for types whose buffers change while training.
   double rotated() const;
+  std::int64_t rotary_dim(std::int64_t head_dim) const;
 };
 
 /// Throws Error{unsupported} when `is`, naming the key.
@@ -37,9 +39,10 @@ void refuse(bool is, std::string_view key, std::string_view value);
 /// Keys of transformers' PreTrainedConfig that do not change memory in training.
 KeyNames harmless_config_keys();
 
-/// Reads a family's config, which begins as `config`: its own fields, and the common ones.  Throws Error{unknown_name} for any other key.
+/// Reads a family's config: its own fields, and the common ones.  Throws Error{unknown_name} for any other key.
 template <HasFields T>
-T read_config(const Value& value, T config = {}) {
+T read_config(const Value& value) {
+  T config;
   const Value* quantization = value.find("quantization_config");
   refuse(quantization && !quantization->is_null(), "quantization_config", "a map");
   read_fields(value, config, "config.json", harmless_config_keys());

@@ -2,6 +2,8 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "zoo/checks.h"
+#include "zoo/hf_config.h"
 
 namespace tidemark {
 namespace {
@@ -35,15 +37,19 @@ const ModelEntry kEntries[] = {
     {"opt", "OPT", {{"causal_lm", "OPTForCausalLM"}}, make_opt},
     {"phi3", "Phi 3 and 4, with positions as trained", {{"causal_lm", "Phi3ForCausalLM"}}, make_phi3, phi3_decoder},
     {"qwen2", "Qwen 2 and 2.5", {{"causal_lm", "Qwen2ForCausalLM"}}, make_qwen2, qwen2_decoder},
+    {"qwen2_vl",
+     "Qwen2-VL: images of any size, and Qwen 2",
+     {{"image_text_to_text", "Qwen2VLForConditionalGeneration"}},
+     make_qwen2_vl},
     {"qwen3", "Qwen 3", {{"causal_lm", "Qwen3ForCausalLM"}}, make_qwen3, qwen3_decoder},
     {"siglip", "SigLIP: images and captions", {{"contrastive", "SiglipModel"}}, make_siglip},
     {"siglip_vision_model", "SigLIP's image half, as a part of others", {}, nullptr, nullptr, siglip_vision_tower},
     {"vit", "Vision transformer", {{"image_classification", "ViTForImageClassification"}}, make_vit},
 };
 
-const ModelEntry& part_entry(const Value& config, const char* usual_type) {
+const ModelEntry& part_entry(const Value& config, const char* part, const char* usual_type) {
   const Value* type = config.find("model_type");
-  return model_entry(type && type->as_text() ? *type->as_text() : usual_type);
+  return model_entry(type ? to_text(*type, ValuePath("config.json", part) / "model_type") : usual_type);
 }
 
 }  // namespace
@@ -61,15 +67,24 @@ const ModelEntry& model_entry(const std::string& model_type) {
 }
 
 Decoder text_part(const Value& config, const char* usual_type) {
-  const ModelEntry& entry = part_entry(config, usual_type);
+  const ModelEntry& entry = part_entry(config, "text_config", usual_type);
   if (!entry.decoder)
     throw Error(Errc::unsupported, std::string(entry.model_type) + " as the language model of another model",
                 "config.json: text_config");
-  return entry.decoder(config);
+  try {
+    Decoder decoder = entry.decoder(config);
+    check_decoder(decoder);
+    check_padding_index(config, decoder.vocab_size);
+    return decoder;
+  } catch (const Error& error) {  // of the family's own reader, which does not know that it reads a part
+    const std::string file = "config.json: ";
+    if (!error.where().starts_with(file)) throw;
+    throw Error(error.code(), error.message(), file + "text_config." + error.where().substr(file.size()), error.hint());
+  }
 }
 
 VisionTower vision_part(const Value& config, const char* usual_type) {
-  const ModelEntry& entry = part_entry(config, usual_type);
+  const ModelEntry& entry = part_entry(config, "vision_config", usual_type);
   if (!entry.vision_tower)
     throw Error(Errc::unsupported, std::string(entry.model_type) + " as the vision tower of another model",
                 "config.json: vision_config");

@@ -17,6 +17,7 @@ std::unique_ptr<Model> make_mistral(const ModelRequest& request);
 std::unique_ptr<Model> make_opt(const ModelRequest& request);
 std::unique_ptr<Model> make_phi3(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen2(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen2_vl(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen3(const ModelRequest& request);
 std::unique_ptr<Model> make_siglip(const ModelRequest& request);
 std::unique_ptr<Model> make_vit(const ModelRequest& request);

@@ -24,6 +24,7 @@ struct LlamaConfig : DecoderConfig {
 
 Decoder llama_decoder(const Value& config) {
   const auto c = read_config<LlamaConfig>(config);
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
   Decoder decoder = c.decoder();
   decoder.qkv_bias = decoder.output_bias = c.attention_bias;
   decoder.mlp_bias = c.mlp_bias;

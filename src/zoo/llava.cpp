@@ -1,4 +1,7 @@
 // transformers: models/llava/{configuration,modeling,processing}_llava.py (5.17.0)
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "zoo/causal_lm.h"
 #include "zoo/hf_config.h"
 #include "zoo/images.h"
@@ -79,6 +82,16 @@ Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCac
                        batch.attention_mask, cache);
 }
 
+/// One of the input and the outputs of all layers.
+std::int64_t checked_layer(const Value& value, std::int64_t layers) {
+  const ValuePath path{"config.json", "vision_feature_layer"};
+  const std::int64_t layer = to_integer(value, path);
+  if (layer < -layers - 1 || layer > layers)
+    fail_expected(fmt::format("a number from {} to {}, as the vision tower has {} layers", -layers - 1, layers, layers),
+                  value, path);
+  return layer;
+}
+
 Llava read_llava(const LlavaConfig& c, const Context& context) {
   Llava llava{.crops_class_token = c.vision_feature_select_strategy == "default",
               .layers = {},
@@ -88,7 +101,8 @@ Llava read_llava(const LlavaConfig& c, const Context& context) {
               .language_context = context};
   const Value::List one{c.vision_feature_layer};
   for (const Value& layer : c.vision_feature_layer.as_list() ? *c.vision_feature_layer.as_list() : one)
-    llava.layers.push_back(to_integer(layer, {"config.json", "vision_feature_layer"}));
+    llava.layers.push_back(checked_layer(layer, llava.tower.num_hidden_layers));
+  if (llava.layers.empty()) throw Error(Errc::bad_value, "it names no layer", "config.json: vision_feature_layer");
   return llava;
 }
 
@@ -102,6 +116,7 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
   add_llava(root, llava, c);
   llava.language_context = behind(llava.context, root["model"]["vision_tower"]);
   model->batch_sizes = [llava](const Data& data) {
+    check_image_size(data, llava.tower.image_size);
     return with_images(text_batch(data, 2048), data, llava.tokens_per_image(),
                        image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };

@@ -110,10 +110,12 @@ Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
 std::unique_ptr<Model> make_opt(const ModelRequest& request) {
   const auto c = read_config<OptConfig>(request.config);
   refuse(c.layerdrop != 0, "layerdrop", "not 0");  // which layers run is drawn at random
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  check_padding_index(request.config, c.vocab_size, 1);
   std::unique_ptr<Model> model = new_model(request);
   Module& decoder = model->root.add("model").add("decoder");
   add_decoder(decoder, c);
-  finish_causal_lm(*model, request, c, decoder, "embed_tokens", decoder_forward);
+  finish_causal_lm(*model, request, c, decoder, "embed_tokens", decoder_forward, "max_position_embeddings");
   return model;
 }
 

@@ -17,7 +17,8 @@ struct Phi3Config : DecoderConfig {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);
-    visit_all(visit, kProbability, "resid_pdrop", c.resid_pdrop, "partial_rotary_factor", c.partial_rotary_factor);
+    visit("resid_pdrop", c.resid_pdrop, kProbability);
+    visit("partial_rotary_factor", c.partial_rotary_factor, kShare);
     visit("sliding_window", c.sliding_window, kSize);
   }
   static KeyNames harmless() {
@@ -99,7 +100,9 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
 Decoder phi3_decoder(const Value& config) {
   auto c = read_config<Phi3Config>(config);
   c.rope.partial_rotary_factor = c.partial_rotary_factor;
+  check_padding_index(config, c.vocab_size, 32000);
   Decoder decoder = c.decoder();
+  check_rotary({"partial_rotary_factor", decoder.rotary_dim});
   decoder.residual_dropout = c.resid_pdrop;
   decoder.sliding_window = c.sliding_window;
   decoder.full_attention = !c.sliding_window;

@@ -1,17 +1,16 @@
 // transformers: models/siglip/{configuration,modeling}_siglip.py (5.17.0)
 #include "nn/multihead_attention.h"
-#include "zoo/causal_lm.h"
 #include "zoo/index.h"
 #include "zoo/towers.h"
 
 namespace tidemark {
 namespace {
 
-TowerConfig read_tower(const Value& config) {
+TowerConfig usual_tower() {
   TowerConfig c;
   c.patch_size = 16, c.vocab_size = 32000, c.max_position_embeddings = 64;
   c.hidden_act = "gelu_pytorch_tanh";
-  return read_config(config, c);
+  return c;
 }
 
 void add_layer(Module& layer, const Encoder& e) {
@@ -94,7 +93,7 @@ ModelOutputs siglip_model(Module& m, const TowerConfig& text, const VisionTower&
 }  // namespace
 
 VisionTower siglip_vision_tower(const Value& config) {
-  return vision_tower(read_tower(config), 0, add_vision, vision_model);
+  return vision_tower(read_vision_tower(config, usual_tower(), "vision_config"), 0, add_vision, vision_model);
 }
 
 std::unique_ptr<Model> make_siglip(const ModelRequest& request) {
@@ -102,7 +101,8 @@ std::unique_ptr<Model> make_siglip(const ModelRequest& request) {
   std::unique_ptr<Model> model = new_model(request);
   Module& root = model->root;
   const VisionTower tower = siglip_vision_tower(c.vision_config);
-  const TowerConfig text = read_tower(c.text_config);
+  const TowerConfig text = read_text_tower(c.text_config, usual_tower(), "text_config");
+  check_pairs(text, tower);
   root.parameter("logit_scale", {1}).parameter("logit_bias", {1});
   Module& captions = root.add("text_model");
   add_caption_embeddings(captions, text);

@@ -14,7 +14,7 @@ Decoder DecoderConfig::decoder() const {
           .hidden_act = hidden_act,
           .tie_word_embeddings = tie_word_embeddings,
           .attention_dropout = attention_dropout,
-          .rotary_dim = static_cast<std::int64_t>(static_cast<double>(head) * rope.rotated())};
+          .rotary_dim = rope.rotary_dim(head)};
 }
 
 }  // namespace tidemark

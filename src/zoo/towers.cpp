@@ -1,9 +1,35 @@
 // transformers: models/{clip,siglip}/modeling_*.py, VisionEmbeddings and TextEmbeddings (5.17.0)
 #include "zoo/towers.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "zoo/causal_lm.h"
 #include "zoo/images.h"
 
 namespace tidemark {
+namespace {
+
+template <class Half>
+TowerConfig read_half(const Value& config, const TowerConfig& usual, const std::string& part) {
+  Half c;
+  static_cast<TowerConfig&>(c) = usual;
+  read_fields(config, c, {"config.json", part}, harmless_config_keys());
+  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
+  return c;
+}
+
+}  // namespace
+
+TowerConfig read_vision_tower(const Value& config, const TowerConfig& usual, const std::string& part) {
+  TowerConfig c = read_half<VisionTowerConfig>(config, usual, part);
+  check_patches({"image_size", c.image_size}, {"patch_size", c.patch_size});
+  return c;
+}
+
+TowerConfig read_text_tower(const Value& config, const TowerConfig& usual, const std::string& part) {
+  return read_half<TextTowerConfig>(config, usual, part);
+}
 
 void add_vision_embeddings(Module& model, const TowerConfig& c, bool class_token) {
   Module& m = model.add("embeddings");
@@ -54,6 +80,8 @@ VisionTower vision_tower(const TowerConfig& c, std::int64_t class_tokens,
           .patch_size = c.patch_size,
           .num_channels = c.num_channels,
           .class_tokens = class_tokens,
+          .num_hidden_layers = c.num_hidden_layers,
+          .has_pooler = c.vision_use_head,
           .add = [c, add](Module& m) { add(m, c); },
           .forward = [c, forward](Module& m, const Context& context, Tensor pixel_values,
                                   bool all) { return forward(m, c, context, std::move(pixel_values), all); }};
@@ -75,10 +103,21 @@ ModelOutputs two_towers_outputs(Tensor loss, const Likeness& like, const VisionO
            image.last_hidden_state, image.pooler_output}};
 }
 
+void check_pairs(const TowerConfig& text, const VisionTower& vision) {
+  refuse(!vision.has_pooler, "vision_config.vision_use_head", "false, without which images have no embedding,");
+  const std::int64_t width = text.projection_size.value_or(text.hidden_size);
+  if (width != vision.hidden_size)
+    throw Error(Errc::bad_value, fmt::format("captions become {} numbers, and images {}", width, vision.hidden_size),
+                "config.json: text_config.projection_size", fmt::format("{} would do", vision.hidden_size));
+}
+
 BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision) {
   Data captions = data;
   captions.labels = false;
+  check_one_image(data);
+  check_image_size(data, vision.image_size);
   BatchSizes sizes = text_batch(captions, text.max_position_embeddings);
+  check_length(sizes, {"text_config.max_position_embeddings", text.max_position_embeddings});
   sizes.pixel_values = image_sizes(data.batch, vision.num_channels, vision.image_size);
   return sizes;
 }

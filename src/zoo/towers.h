@@ -25,19 +25,43 @@ struct TowerConfig : Encoder {
   std::optional<std::int64_t> projection_size;
   bool vision_use_head = true;
 
+  // Of both halves.
   template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit) {
+  static void visit_fields(Self& c, Visit&& visit) {
     visit_all(visit, kSize, "hidden_size", c.hidden_size, "intermediate_size", c.intermediate_size,
-              "num_attention_heads", c.num_attention_heads, "num_channels", c.num_channels, "image_size", c.image_size,
-              "patch_size", c.patch_size, "vocab_size", c.vocab_size, "max_position_embeddings",
-              c.max_position_embeddings, "projection_size", c.projection_size);
+              "num_attention_heads", c.num_attention_heads);
     visit("num_hidden_layers", c.num_hidden_layers, kLayers);
     visit("attention_dropout", c.attention_dropout, kProbability);
-    visit_all(visit, kAny, "eos_token_id", c.eos_token_id, "hidden_act", c.hidden_act, "vision_use_head",
-              c.vision_use_head);
+    visit("hidden_act", c.hidden_act, kAny);
   }
-  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim", "dropout", "logit_scale_init_value"}; }
 };
+
+/// The vision half alone, or the text half: a key of the other is a mistake.
+struct VisionTowerConfig : TowerConfig {
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit_fields(c, visit);
+    visit_all(visit, kSize, "num_channels", c.num_channels, "image_size", c.image_size, "patch_size", c.patch_size);
+    visit("vision_use_head", c.vision_use_head, kAny);
+  }
+  // llava-hf/llava-1.5-7b-hf names a vocabulary here, which CLIPVisionConfig passes over.
+  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim", "dropout", "vocab_size"}; }
+};
+
+struct TextTowerConfig : TowerConfig {
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit_fields(c, visit);
+    visit_all(visit, kSize, "vocab_size", c.vocab_size, "max_position_embeddings", c.max_position_embeddings,
+              "projection_size", c.projection_size);
+    visit("eos_token_id", c.eos_token_id, kAny);
+  }
+  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim", "dropout"}; }
+};
+
+/// Reads `config`, which stands under `part` of config.json, on top of the family's own values; both are checked.
+TowerConfig read_vision_tower(const Value& config, const TowerConfig& usual, const std::string& part);
+TowerConfig read_text_tower(const Value& config, const TowerConfig& usual, const std::string& part);
 
 /// {CLIP,Siglip}VisionEmbeddings: patches, with a class token in front or without, and their positions.
 void add_vision_embeddings(Module& model, const TowerConfig& config, bool class_token);
@@ -60,6 +84,9 @@ struct Likeness {
 Likeness likeness(Module& m, const VisionOutputs& image, const VisionOutputs& text, Tensor (*norm)(Tensor x));
 ModelOutputs two_towers_outputs(Tensor loss, const Likeness& like, const VisionOutputs& image,
                                 const VisionOutputs& text);
+
+/// Throws where captions and images do not meet in one space.
+void check_pairs(const TowerConfig& text, const VisionTower& vision);
 
 /// Token ids and masks of captions and one image for each.
 BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision);

@@ -1,4 +1,5 @@
 // transformers: models/vit/{configuration,modeling}_vit.py (5.17.0)
+#include "zoo/checks.h"
 #include "zoo/classification.h"
 #include "zoo/images.h"
 #include "zoo/index.h"
@@ -73,12 +74,19 @@ Tensor vit_model(Module& m, const VitConfig& c, const Context& context, Tensor p
 
 std::unique_ptr<Model> make_vit(const ModelRequest& request) {
   const auto c = read_config<VitConfig>(request.config);
+  check_divides({"hidden_size", c.encoder.hidden_size}, {"num_attention_heads", c.encoder.num_attention_heads});
+  check_patches({"image_size", c.image_size}, {"patch_size", c.patch_size});
   auto model = std::make_unique<Model>();
   Module& root = model->root;
   root.dtype = request.dtype;
   add_vit(root.add("vit"), c);
   add_linear(root, "classifier", c.encoder.hidden_size, c.labels.count(), true);
-  model->batch_sizes = [c](const Data& data) { return image_batch(data, c.num_channels, c.image_size); };
+  model->batch_sizes = [c](const Data& data) {
+    check_no_text(data);
+    check_one_image(data);
+    check_image_size(data, c.image_size);
+    return image_batch(data, c.num_channels, c.image_size);
+  };
   model->forward = [&root, c, context = request.context](const Batch& batch) {
     const InModule scope(batch.pixel_values.run(), root);
     const Tensor sequence_output = vit_model(root["vit"], c, context, batch.pixel_values);

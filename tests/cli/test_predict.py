@@ -125,3 +125,94 @@ def test_explain_refuses(tidemark, work, options, says):
 def test_lists_are_json_too(tidemark, command):
     listed = json.loads(tidemark(command, "--json").stdout)
     assert len(tidemark(command).stdout.splitlines()) == len(listed) + 1
+
+
+# A training that runs in milliseconds.
+LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
+GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "vocab_size": 512}
+BERT = {"model_type": "bert", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
+VIT = {"model_type": "vit", "num_hidden_layers": 1}
+
+
+@pytest.fixture
+def predict(tidemark, work):
+    """predict({config}, options...) -> CompletedProcess"""
+
+    def run(config, *options, gpu="h200"):
+        (work / "config.json").write_text(json.dumps(config))
+        return tidemark("predict", "config.json", "--gpu", gpu, *options)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "config, options, code, says",
+    [
+        ({"model_type": "lama"}, [], UNSUPPORTED, ["config.json: model_type", "did you mean llama?"]),
+        ({**LLAMA, "hiden_size": 64}, [], USAGE, ['"hiden_size" is not a known key', "did you mean hidden_size?"]),
+        ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], UNSUPPORTED, ["rope_type = dynamic"]),
+        ({**LLAMA, "rope_parameters": 3}, [], USAGE, ["rope_parameters: expected a map"]),
+        ({**LLAMA, "num_attention_heads": 7}, [], USAGE, ["num_attention_heads", "8 would do"]),
+        ({**LLAMA, "num_key_value_heads": 3}, [], USAGE, ["num_key_value_heads"]),
+        ({**LLAMA, "head_dim": 15}, [], USAGE, ["head_dim", "even"]),
+        ({**LLAMA, "pad_token_id": 512}, [], USAGE, ["pad_token_id", "vocab_size"]),
+        ({**LLAMA, "attention_dropout": 1}, [], USAGE, ["attention_dropout"]),
+        ({**LLAMA, "hidden_size": 2**62}, [], USAGE, ["hidden_size"]),
+        (LLAMA, ["--images", "1"], USAGE, ["images: the model takes no images"]),
+        (LLAMA, ["--head", "masked_lm"], UNSUPPORTED, ["head", "it is trained for causal_lm"]),
+        (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
+        (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
+        (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),
+        (GPT2, ["--seq", "129"], USAGE, ["seq", "at most 128 (n_positions)"]),
+        (BERT, ["--seq", "513"], USAGE, ["seq", "at most 512 (max_position_embeddings)"]),
+        (VIT, ["--seq", "128"], USAGE, ["seq: the model takes images alone"]),
+        (VIT, ["--images", "2"], USAGE, ["images"]),
+        (VIT, ["--image-size", "336"], USAGE, ["image_size", "write 224"]),
+        ({**VIT, "num_labels": 1}, [], UNSUPPORTED, ["num_labels = 1 (regression)"]),
+        ({**VIT, "num_labels": 3, "id2label": {"0": "a", "1": "b"}}, [], USAGE, ["num_labels", "id2label names 2"]),
+        ({**VIT, "patch_size": 225}, [], USAGE, ["patch_size", "at most 224"]),
+        ({"model_type": "clip", "text_config": {"image_size": 224}}, [], USAGE, ["text_config", '"image_size" is not a known key']),
+        ({"model_type": "clip", "vision_config": {"max_position_embeddings": 77}}, [], USAGE, ["vision_config", "max_position_embeddings"]),
+        ({"model_type": "llava", "vision_feature_layer": 99}, [], USAGE, ["vision_feature_layer: expected a number from -13 to 12"]),
+        ({"model_type": "llava"}, ["--image-tokens", "576"], USAGE, ["image_tokens", "set images"]),
+        ({"model_type": "llava"}, ["--images", "1", "--image-size", "336"], USAGE, ["image_size", "write 224"]),
+        ({"model_type": "llava", "text_config": {"model_type": 3}}, [], USAGE, ["text_config.model_type: expected a text"]),
+        ({"model_type": "llava", "text_config": {"num_attention_heads": 7}}, [], USAGE, ["text_config.num_attention_heads", "8 would do"]),
+    ],
+)
+def test_what_the_real_model_refuses(predict, config, options, code, says):
+    refused(predict(config, *options), code, *says)
+
+
+@pytest.mark.parametrize("gpu", ["v100-16gb", "p100-16gb", "gtx-1080-ti"])
+def test_a_card_without_kernels(predict, gpu):
+    refused(predict(LLAMA, gpu=gpu), UNSUPPORTED, "gpu", "compute capability", "the lowest that it runs on is 7.5")
+
+
+def test_labels_come_from_their_names(predict, work):
+    peaks = set()
+    for labels in ({"num_labels": 2000}, {"id2label": {str(i): f"L{i}" for i in range(2000)}}):
+        assert predict({**VIT, **labels}, "--json", "r.json").returncode == 0
+        peaks.add(json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"])
+    assert len(peaks) == 1
+
+
+def test_it_does_not_fit(predict, work):
+    done = predict({**LLAMA, "vocab_size": 100000}, "--batch", "64", "--seq", "2048", "--memory", "4GiB", "--json", "r.json")
+    assert done.returncode == 1
+    oom = json.loads((work / "r.json").read_text())["oom"]
+    assert oom["message"].startswith("CUDA out of memory. Tried to allocate ")
+    assert (oom["step"], oom["phase"]) == (1, "forward")
+    assert "lm_head" in oom["where"]
+
+
+def test_events_add_up(predict, work):
+    assert predict(LLAMA, "--events", "e.txt", "--json", "r.json").returncode == 0
+    live = peak = 0
+    for line in (work / "e.txt").read_text().splitlines():
+        change, op, module = line.split(" ", 2)
+        assert change[0] in "+-" and op and module
+        live += int(change)
+        assert live >= 0
+        peak = max(peak, live)
+    assert peak == json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"]

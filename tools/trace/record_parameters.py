@@ -15,9 +15,14 @@ import transformers
 
 SMALL = {"hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
 GROUPED = {**SMALL, "num_key_value_heads": 2}
-CAUSAL, MASKED, CLASSES = "causal_lm", "masked_lm", "sequence_classification"
+CAUSAL, MASKED, CLASSES, IMAGES = "causal_lm", "masked_lm", "sequence_classification", "image_text_to_text"
 HEADS = {CAUSAL: transformers.AutoModelForCausalLM, MASKED: transformers.AutoModelForMaskedLM,
-         CLASSES: transformers.AutoModelForSequenceClassification}
+         CLASSES: transformers.AutoModelForSequenceClassification, IMAGES: transformers.AutoModelForImageTextToText}
+
+# As files on the hub have it: the text model's keys beside the others.
+QWEN2_VL_2B = {"hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28, "num_attention_heads": 12,
+               "num_key_value_heads": 2, "vocab_size": 151936, "rope_theta": 1000000.0, "use_sliding_window": False,
+               "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}, "tie_word_embeddings": True}
 
 # A small configuration of each family, with what it can do; the family's own defaults are the second, real one.
 CASES = {
@@ -33,6 +38,11 @@ CASES = {
                       "enable_bias": False}), (CAUSAL, {})],
     "phi3": [(CAUSAL, {**GROUPED, "partial_rotary_factor": 0.5, "pad_token_id": 0}), (CAUSAL, {})],
     "qwen2": [(CAUSAL, {**GROUPED, "tie_word_embeddings": True}), (CAUSAL, {})],
+    "qwen2_vl": [(IMAGES, {"text_config": {**GROUPED, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6,
+                                                                       "mrope_section": [2, 3, 3]}},
+                           "vision_config": {"depth": 2, "embed_dim": 128, "hidden_size": 64, "num_heads": 4, "mlp_ratio": 2},
+                           "tie_word_embeddings": True}),
+                 (IMAGES, {**QWEN2_VL_2B, "vision_config": {"depth": 32, "embed_dim": 1280, "hidden_size": 1536}})],
     "qwen3": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
 }
 

@@ -90,13 +90,32 @@ def rows_of(spec):
 
     tokens = torch.full((spec["batch"], spec["seq"]), 5)
     rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
-    if spec.get("images"):
+    if spec.get("images") and spec["model"]["model_type"] == "qwen2_vl":
+        with_grids(rows, spec)
+    elif spec.get("images"):
         vision = spec["model"]["vision_config"]
         side, patches = vision["image_size"], (vision["image_size"] // vision["patch_size"]) ** 2
         tokens[:, : patches * spec["images"]] = spec["model"]["image_token_index"]
         dtype = getattr(torch, DTYPES[spec.get("dtype", "bf16")])
         rows["pixel_values"] = torch.zeros(spec["batch"] * spec["images"], 3, side, side, dtype=dtype)
     return rows
+
+
+def with_grids(rows, spec):
+    """Images of one size, each between a token that opens it and one that closes it, and the text behind the last."""
+    import torch
+
+    height, width = (int(side) // 14 for side in spec["image_size"].split("x"))
+    tokens = height * width // 4
+    kinds = torch.zeros_like(rows["input_ids"])
+    for image in range(spec["images"]):
+        start = image * (tokens + 2) + 1
+        kinds[:, start : start + tokens] = 1
+    rows["input_ids"][kinds == 1] = spec["model"]["image_token_id"]
+    images = spec["batch"] * spec["images"]
+    rows["pixel_values"] = torch.zeros(images * height * width, 1176, dtype=getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
+    rows["image_grid_thw"] = torch.tensor([[1, height, width]] * images)
+    rows["mm_token_type_ids"] = kinds
 
 
 def train(spec):

@@ -107,6 +107,22 @@ def vision():
         "lora_everywhere": {"lora": LORA}}.items()}
 
 
+def grids():
+    """Images of any size: positions in three dimensions, attention within each image."""
+    text = {**MODEL, "rope_parameters": {"rope_type": "default", "rope_theta": 1000000.0, "mrope_section": [4, 6, 6]}}
+    del text["model_type"]
+    tower = {"depth": 2, "embed_dim": 128, "hidden_size": 128, "num_heads": 4, "mlp_ratio": 2}
+    model = {"model": {"model_type": "qwen2_vl", "text_config": text, "vision_config": tower, "image_token_id": 1000,
+                       "video_token_id": 1001, "vision_start_token_id": 1002, "vision_end_token_id": 1003},
+             "images": 1, "image_size": "112x112"}
+    return {"qwen2_vl_" + name: {**model, **options} for name, options in {
+        "full": {}, "two_images": {"images": 2, "image_size": "112x84"}, "one_sample": {"batch": 1, "max_grad_norm": 1.0},
+        "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2}, "eager": {"attn": "eager"},
+        "checkpoint_2": {"checkpointing": "non_reentrant", "checkpoint_every": 2, "images": 2, "image_size": "56x112"},
+        "reentrant": {"checkpointing": "reentrant"}, "frozen_tower": {"freeze": ["visual"], "checkpointing": "non_reentrant"},
+        "merger": {"train_only": ["merger"]}, "lora": {"lora": LORA}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -116,7 +132,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision()):
+    for group in (steps(), adapters(), large(), vision(), grids()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")

@@ -1,0 +1,96 @@
+#include "zoo/checks.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "zoo/hf_config.h"
+
+namespace tidemark {
+namespace {
+
+[[noreturn]] void fail(std::string_view key, std::string message, std::string hint = {}) {
+  throw Error(Errc::bad_value, std::move(message), "config.json: " + std::string(key), std::move(hint));
+}
+
+[[noreturn]] void fail_data(const char* field, std::string message, std::string hint = {}) {
+  throw Error(Errc::bad_value, std::move(message), field, std::move(hint));
+}
+
+/// The nearest number that divides `whole`.
+std::int64_t nearest_divisor(std::int64_t whole, std::int64_t number) {
+  for (std::int64_t away = 1;; ++away) {
+    if (number - away >= 1 && whole % (number - away) == 0) return number - away;
+    if (number + away >= whole) return std::min(number, whole);
+    if (whole % (number + away) == 0) return number + away;
+  }
+}
+
+}  // namespace
+
+void check_divides(const Keyed& whole, const Keyed& parts) {
+  if (whole.value % parts.value == 0) return;
+  fail(parts.key,
+       fmt::format("{} = {} cannot be cut into {} = {} equal parts", whole.key, whole.value, parts.key, parts.value),
+       fmt::format("{} would do", nearest_divisor(whole.value, std::min(parts.value, whole.value + 1))));
+}
+
+void check_rotary(const Keyed& rotated) {
+  if (rotated.value > 0 && rotated.value % 2 == 0) return;
+  fail(rotated.key,
+       fmt::format("rotary positions turn pairs of numbers, and {} numbers of a head make none", rotated.value),
+       "hidden_size / num_attention_heads, or head_dim, must be even");
+}
+
+void check_decoder(const Decoder& c) {
+  check_divides({"num_attention_heads", c.num_attention_heads}, {"num_key_value_heads", c.num_key_value_heads});
+  check_rotary({"head_dim", c.rotary_dim != 0 ? c.rotary_dim : c.head_dim});
+}
+
+void check_padding_index(const Value& config, std::int64_t vocab_size, std::optional<std::int64_t> usual) {
+  std::optional<std::int64_t> index = usual;
+  if (const Value* given = config.find("pad_token_id"))
+    index = given->is_null() ? std::nullopt : std::optional(to_integer(*given, {"config.json", "pad_token_id"}));
+  if (!index || (-vocab_size <= *index && *index < vocab_size)) return;
+  fail("pad_token_id", fmt::format("{} is not among the {} tokens of vocab_size", *index, vocab_size),
+       "torch.nn.Embedding refuses it: write a smaller one, or null");
+}
+
+void check_patches(const Keyed& image, const Keyed& patch) {
+  if (patch.value <= image.value) return;
+  fail(patch.key, fmt::format("a patch of {} pixels does not fit into {} = {}", patch.value, image.key, image.value),
+       fmt::format("at most {}", image.value));
+}
+
+void check_length(const BatchSizes& sizes, const Keyed& positions) {
+  const std::int64_t length = (*sizes.input_ids)[1];
+  if (length > positions.value)
+    fail_data("seq", fmt::format("{} tokens are more than the model has positions", length),
+              fmt::format("at most {} ({})", positions.value, positions.key));
+}
+
+void check_no_images(const Data& data) {
+  const char* field = data.images > 0         ? "images"
+                      : data.image_height > 0 ? "image_size"
+                      : data.image_tokens     ? "image_tokens"
+                                              : nullptr;
+  if (field) fail_data(field, "the model takes no images");
+}
+
+void check_image_size(const Data& data, std::int64_t side) {
+  if (data.image_height == 0 || (data.image_height == side && data.image_width == side)) return;
+  fail_data("image_size",
+            fmt::format("the model takes {} x {} pixels alone; its processor makes them of every image", side, side),
+            fmt::format("leave it out, or write {}", side));
+}
+
+void check_one_image(const Data& data) {
+  if (data.images > 1)
+    fail_data("images", fmt::format("the model takes one image per sample, not {}", data.images), "write 1");
+  if (data.image_tokens) fail_data("image_tokens", "no image stands among the tokens of this model", "leave it out");
+}
+
+void check_no_text(const Data& data) {
+  if (data.seq > 0) fail_data("seq", "the model takes images alone", "leave it out");
+}
+
+}  // namespace tidemark

@@ -1,0 +1,43 @@
+// What a config or its data may not be although each number alone is fine: transformers 5.17.0 or PyTorch 2.11.0 would
+// raise, too, when the model is built or run.  All throw Error{bad_value} naming the key and what would be valid.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/value.h"
+#include "nn/decoder.h"
+#include "nn/model.h"
+#include "nn/vit.h"
+
+namespace tidemark {
+
+/// A number of a config with the key it stands under.
+struct Keyed {
+  std::string_view key;
+  std::int64_t value = 0;
+};
+
+/// `whole` is cut into `parts` equal parts: a width into heads.
+void check_divides(const Keyed& whole, const Keyed& parts);
+/// Rotary positions turn pairs of numbers.
+void check_rotary(const Keyed& rotated);
+/// Heads of queries and of keys, positions, layer kinds.
+void check_decoder(const Decoder& decoder);
+/// nn.Embedding(vocab_size, …, padding_idx): `pad_token_id` of the config, or what the family has for it.
+void check_padding_index(const Value& config, std::int64_t vocab_size, std::optional<std::int64_t> usual = {});
+/// At least one patch.
+void check_patches(const Keyed& image, const Keyed& patch);
+
+/// Positions that the model learned: no sample is longer.
+void check_length(const BatchSizes& sizes, const Keyed& positions);
+/// Data with images for a model that takes none.
+void check_no_images(const Data& data);
+/// Images of another size than the model's, which processors make of all images.
+void check_image_size(const Data& data, std::int64_t side);
+/// One image per sample at most, and as many tokens as it has patches.
+void check_one_image(const Data& data);
+/// Text for a model that takes images alone.
+void check_no_text(const Data& data);
+
+}  // namespace tidemark
