@@ -123,6 +123,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   freeze(model.root, spec);
   if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
   const BatchSizes sizes = model.batch_sizes(data_of(spec));
+  for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);

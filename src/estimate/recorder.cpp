@@ -73,6 +73,7 @@ void Recorder::fill(Report& report) const {
   report.peak.reserved_bytes = timeline.reserved_peak_bytes();
   std::tie(report.peak.step, report.peak.phase) = place_of(timeline.allocated_peak().event + 1);
   report.steps = steps_;
+  report.assumptions = assumptions_;
   fill_at_peak(report);
   for (const Timeline::Point& point : timeline.points()) {
     const auto [step, phase] = place_of(point.event + 1);

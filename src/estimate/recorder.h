@@ -11,6 +11,7 @@ class Recorder {
 
   /// A phase of a step (from 1; 0 is loading, which is no step of the report) is over.
   void end_phase(std::int64_t step, Phase phase);
+  void assume(std::string what) { assumptions_.push_back({std::move(what), {}, 1}); }
   /// Peaks, steps, timeline and what is live at the peak.
   void fill(Report& report) const;
 
@@ -25,6 +26,7 @@ class Recorder {
   Run& run_;
   std::vector<StepReport> steps_;
   std::vector<End> ends_;
+  std::vector<Assumption> assumptions_;
 };
 
 std::string_view name_of(Category category);

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "nn/context.h"
@@ -35,6 +36,7 @@ struct BatchSizes {
   bool pixels_first = false;  // as a processor of images alone puts them
   std::optional<Dims> image_grid_thw = {}, mm_token_type_ids = {};
   Dims grid = {};  // of every image: frames, rows and columns of patches
+  std::vector<std::string> assumptions = {};  // for the report
 };
 
 struct Model {

@@ -105,8 +105,9 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
   std::unique_ptr<Model> model = new_model(request);
   const bool classifies = request.head == "sequence_classification";
   model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}),
-                        classifies](const Data& data) {
+                        classifies, longest = c.max_position_embeddings](const Data& data) {
     BatchSizes sizes = texts(data);
+    check_length(sizes, {"max_position_embeddings", longest});  // its position_ids are a buffer of that length
     if (classifies && sizes.labels) sizes.labels = Dims{data.batch};
     return sizes;
   };

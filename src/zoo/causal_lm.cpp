@@ -32,7 +32,7 @@ std::function<BatchSizes(const Data&)> text_batches(Keyed positions) {
   return [key = std::string(positions.key), longest = positions.value](const Data& data) {
     check_no_images(data);
     BatchSizes sizes = text_batch(data, longest);
-    check_length(sizes, {key, longest});
+    note_length(sizes, {key, longest});
     return sizes;
   };
 }

@@ -163,7 +163,6 @@ def predict(tidemark, work):
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
         (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),
-        (GPT2, ["--seq", "129"], USAGE, ["seq", "at most 128 (n_positions)"]),
         (BERT, ["--seq", "513"], USAGE, ["seq", "at most 512 (max_position_embeddings)"]),
         (VIT, ["--seq", "128"], USAGE, ["seq: the model takes images alone"]),
         (VIT, ["--images", "2"], USAGE, ["images"]),
@@ -216,3 +215,10 @@ def test_events_add_up(predict, work):
         assert live >= 0
         peak = max(peak, live)
     assert peak == json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"]
+
+
+def test_tokens_past_the_learned_positions_are_an_assumption(predict):
+    """transformers does not check them: on a card the lookup asserts, and what it allocates is the same."""
+    done = predict(GPT2, "--seq", "129")
+    assert done.returncode == 0, done.stderr
+    assert "129 tokens are more than the 128 positions of the model (n_positions)" in done.stdout
