@@ -1,8 +1,7 @@
 #include "estimate/predict.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "estimate/interval.h"
@@ -66,12 +65,15 @@ const std::string& model_type_of(const Value& config) {
   return *type->as_text();
 }
 
-std::string head_of(const Spec& spec, const ModelEntry& entry) {
-  if (spec.head == "auto") return entry.heads.front();
-  const std::vector<std::string> known(entry.heads.begin(), entry.heads.end());
-  if (std::find(known.begin(), known.end(), spec.head) != known.end()) return spec.head;
-  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(spec.head).quoted()),
-              "head", fmt::format("it is trained for {}", fmt::join(known, " or ")));
+const Head& head_of(const ModelEntry& entry, const std::string& name) {
+  if (name == "auto") return entry.heads.front();
+  std::vector<std::string> known;
+  for (const Head& head : entry.heads) {
+    if (head.name == name) return head;
+    known.push_back(head.name);
+  }
+  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(name).quoted()), "head",
+              fmt::format("it is trained for {}", fmt::join(known, " or ")));
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
@@ -79,7 +81,10 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   if (!entry.make)
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
-  return entry.make({config, head_of(spec, entry), context_of(spec), dtype_of(spec.dtype)});
+  const Head& head = head_of(entry, spec.head);
+  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec), dtype_of(spec.dtype)});
+  model->root.class_name = head.class_name;
+  return model;
 }
 
 }  // namespace
@@ -109,8 +114,10 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
 
 std::vector<ModelInfo> known_models() {
   std::vector<ModelInfo> models;
-  for (const ModelEntry& entry : model_entries())
-    models.push_back({entry.model_type, entry.summary, {entry.heads.begin(), entry.heads.end()}});
+  for (const ModelEntry& entry : model_entries()) {
+    models.push_back({entry.model_type, entry.summary, {}});
+    for (const Head& head : entry.heads) models.back().heads.push_back(head.name);
+  }
   return models;
 }
 

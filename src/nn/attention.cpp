@@ -40,6 +40,11 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
   return {std::move(q_embed), std::move(k_embed)};
 }
 
+Tensor split_heads(Tensor x, std::int64_t head_dim) {
+  const std::int64_t b = x.size(0), s = x.size(1);
+  return transpose(view(std::move(x), {b, s, -1, head_dim}), 1, 2);
+}
+
 /// transformers: cache_utils.DynamicLayer.update: concatenates to an empty tensor of the key's type, so the first
 /// update copies too.
 DynamicCache::KeyValue DynamicCache::update(Tensor key, Tensor value, std::size_t layer, bool sliding) {

@@ -1,5 +1,7 @@
 // What decoder models share: rotary positions, the key-value cache, masks, and the two ways to attend.
 #pragma once
+#include <array>
+#include <tuple>
 #include <utility>
 
 #include "nn/context.h"
@@ -31,10 +33,22 @@ struct DynamicCache {
   KeyValue update(Tensor key, Tensor value, std::size_t layer, bool sliding = false);
 };
 
+/// What every layer of one forward pass is given.
+template <class Config>
+struct LayerInputs {
+  const Config& config;
+  const Context& context;
+  Tensor mask = {};
+  Rotary rotary = {};
+  DynamicCache* cache = nullptr;
+  Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
+};
+
 /// x (B, K, S, D) -> (B, K * n_rep, S, D)
 Tensor repeat_kv(Tensor x, std::int64_t n_rep);
 
-/// How a model attends; what is not about `kind`, `dropout` and `is_causal` differs between families in eager attention.
+/// How a model attends; what is not about `kind`, `dropout` and `is_causal` differs between families in eager
+/// attention.
 struct AttentionCall {
   AttentionKind kind = AttentionKind::sdpa;
   double dropout = 0;
@@ -54,6 +68,29 @@ struct Attended {
 Attended attention_interface(const AttentionCall& call, Tensor query, Tensor key, Tensor value, Tensor mask);
 Tensor attention_interface(AttentionKind kind, Tensor query, Tensor key, Tensor value, Tensor mask, double dropout,
                            bool is_causal = true);
+/// What self attentions have between their projections: the cache, attention, and the heads side by side again.
+/// q (B, H, S, D), k and v (B, K, S, D) -> (B, S, H * D)
+template <class Config>
+Attended attend(AttentionCall call, const LayerInputs<Config>& inputs, std::size_t layer, const Tensor& query_states,
+                Tensor& key_states, Tensor& value_states, bool sliding = false) {
+  const std::int64_t b = query_states.size(0), s = query_states.size(2);
+  if (inputs.cache) std::tie(key_states, value_states) = inputs.cache->update(key_states, value_states, layer, sliding);
+  call.kind = inputs.context.attention;
+  auto [attn_output, attn_weights] = attention_interface(call, query_states, key_states, value_states, inputs.mask);
+  attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
+  return {std::move(attn_output), std::move(attn_weights)};
+}
+
+/// `a, b = tensors`: the list itself is let go of.
+template <std::size_t N>
+std::array<Tensor, N> unpack(Tensors tensors) {
+  std::array<Tensor, N> parts;
+  for (std::size_t i = 0; i < N; ++i) parts[i] = std::move(tensors[i]);
+  return parts;
+}
+
+/// x (B, S, H * D) -> (B, H, S, D)
+Tensor split_heads(Tensor x, std::int64_t head_dim);
 
 /// transformers: loss.loss_utils.ForCausalLMLoss
 Tensor causal_lm_loss(Tensor logits, Tensor labels);

@@ -18,4 +18,15 @@ Context behind(Context context, Module& part);
 Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
                         std::function<Tensor(Tensor)> layer);
 
+/// hidden_states through every layer of an nn.ModuleList.
+template <class Inputs>
+Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
+                  Tensor (*layer)(Module& m, Tensor x, const Inputs& inputs, std::size_t index)) {
+  for (std::size_t i = 0; i < layers.children().size(); ++i)
+    hidden_states =
+        checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
+                         [&m = layers[i], inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
+  return hidden_states;
+}
+
 }  // namespace tidemark

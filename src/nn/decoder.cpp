@@ -1,8 +1,12 @@
 #include "nn/decoder.h"
 
+#include "base/error.h"
+
 namespace tidemark {
 
 void add_decoder_attention(Module& layer, const Decoder& c) {
+  if (c.rotary_dim > 0 && c.rotary_dim != c.head_dim)
+    throw Error(Errc::unsupported, "partial_rotary_factor = not 1 is not simulated", "config.json: partial_rotary_factor");
   Module& m = layer.add("self_attn");
   add_linear(m, "q_proj", c.hidden_size, c.num_attention_heads * c.head_dim, c.qkv_bias);
   add_linear(m, "k_proj", c.hidden_size, c.num_key_value_heads * c.head_dim, c.qkv_bias);
@@ -72,14 +76,9 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   }
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
-  if (inputs.cache)
-    std::tie(key_states, value_states) =
-        inputs.cache->update(key_states, value_states, layer, is_sliding(inputs.config, layer));
-  const AttentionCall call{.kind = inputs.context.attention,
-                           .dropout = inputs.config.attention_dropout,
-                           .softcap = inputs.config.attention_softcap};
-  auto [attn_output, attn_weights] = attention_interface(call, query_states, key_states, value_states, inputs.mask);
-  attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
+  const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
+  auto [attn_output, attn_weights] =
+      attend(call, inputs, layer, query_states, key_states, value_states, is_sliding(inputs.config, layer));
   attn_output = m["o_proj"](attn_output);
   return {std::move(attn_output), std::move(attn_weights)};
 }

@@ -7,7 +7,8 @@
 
 namespace tidemark {
 
-struct DecoderInputs;
+struct Decoder;
+using DecoderInputs = LayerInputs<Decoder>;
 
 /// B batch, S sequence, D hidden_size, H num_attention_heads, K num_key_value_heads, F intermediate_size.
 struct Decoder {
@@ -17,6 +18,7 @@ struct Decoder {
   bool qk_norm = false;  // over each head of queries and keys
   bool projects_first = false;  // all three projections, and then their views
   std::string hidden_act = "silu";
+  bool tie_word_embeddings = false;
   double attention_dropout = 0, residual_dropout = 0;
   bool gemma_norm = false;        // norms multiply by 1 + weight, in float32
   bool scaled_embedding = false;  // the embedding is multiplied by a buffer
@@ -31,16 +33,6 @@ struct Decoder {
   // Of layers that are built in another way.
   void (*add_layer)(Module& layer, const Decoder& config) = nullptr;
   Tensor (*layer)(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t index) = nullptr;
-};
-
-/// What every layer of one forward pass is given.
-struct DecoderInputs {
-  const Decoder& config;
-  const Context& context;
-  Tensor mask;
-  Rotary rotary;
-  DynamicCache* cache = nullptr;
-  Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
 };
 
 /// Whether the layer attends to a window.

@@ -11,6 +11,12 @@ Tensor linear_forward(Module& m, Tensor x) {
 
 Tensor embedding_forward(Module& m, Tensor indices) { return embedding(m("weight"), std::move(indices)); }
 
+/// transformers: models/opt/modeling_opt.py, OPTLearnedPositionalEmbedding.forward
+Tensor offset_embedding_forward(Module& m, Tensor positions) {
+  const Tensor position_ids = std::move(positions);
+  return embedding(m("weight"), add_scalar(position_ids));
+}
+
 Tensor layer_norm_forward(Module& m, Tensor x) {
   const bool affine = m.has_parameter("weight");
   return layer_norm(std::move(x), affine ? m("weight") : Tensor(), affine ? m("bias") : Tensor());
@@ -100,6 +106,10 @@ Module& add_linear(Module& parent, std::string_view name, std::int64_t in, std::
 
 Module& add_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features) {
   return parent.add(name, embedding_forward).parameter("weight", {entries, features});
+}
+
+Module& add_offset_embedding(Module& parent, std::string_view name, std::int64_t positions, std::int64_t features) {
+  return parent.add(name, offset_embedding_forward).parameter("weight", {positions + 2, features});
 }
 
 Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t features) {

@@ -62,6 +62,14 @@ Tensor Module::operator()(Tensor x) {
   return result;
 }
 
+Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input) {
+  const Tensor argument = std::move(input);
+  const InModule scope(argument.run(), m);
+  Tensor hidden_states = argument;
+  for (const char* child : children) hidden_states = m[child](hidden_states);
+  return hidden_states;
+}
+
 void Module::to_device(Run& run) {
   number_ = run.name_module(full_name_.empty() ? class_name : full_name_);
   for (const std::unique_ptr<Module>& child : children_) child->to_device(run);

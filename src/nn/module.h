@@ -2,6 +2,7 @@
 // loading, freezing and adapters see what they would see there.
 #pragma once
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -78,6 +79,9 @@ class Module {
 struct InModule : Setting<std::uint32_t> {
   InModule(Run& run, const Module& module) : Setting(run.module, module.number()) {}
 };
+
+/// Its children, one after the other, as a forward of one statement for each does; the argument lives until the end.
+Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input);
 
 /// Calls visit(full name, parameter) once per parameter, as Module.named_parameters does: own first, then children.
 template <class Visit>

@@ -7,8 +7,7 @@ Tensor patch_convolution_forward(Module& m, Tensor x) {
   return patch_convolution(std::move(x), m("weight"), m.has_parameter("bias") ? m("bias") : Tensor());
 }
 
-Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const Context& context,
-                           const Tensor& mask) {
+Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const Context& context, const Tensor& mask) {
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
@@ -24,9 +23,9 @@ Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const
   if (config.projects_first)
     for (Tensor& x : projected) x = heads(std::move(x));
   const auto& [queries, keys, values] = projected;
-  auto [attn_output, attn_weights] = attention_interface(
-      {.kind = context.attention, .dropout = config.attention_dropout, .is_causal = config.causal}, queries, keys, values,
-      mask);
+  auto [attn_output, attn_weights] =
+      attention_interface({.kind = context.attention, .dropout = config.attention_dropout, .is_causal = config.causal},
+                          queries, keys, values, mask);
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   attn_output = m[config.output](attn_output);
   return {std::move(attn_output), std::move(attn_weights)};
@@ -53,7 +52,8 @@ Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Conte
 
 void add_encoder_attention(Module& layer, const Encoder& c) {
   Module& m = layer.add(c.attention);
-  for (const char* name : {"k_proj", "v_proj", "q_proj", c.output}) add_linear(m, name, c.hidden_size, c.hidden_size, true);
+  for (const char* name : {"k_proj", "v_proj", "q_proj", c.output})
+    add_linear(m, name, c.hidden_size, c.hidden_size, true);
 }
 
 void add_encoder_mlp(Module& layer, const Encoder& c) {
@@ -63,13 +63,8 @@ void add_encoder_mlp(Module& layer, const Encoder& c) {
   add_linear(m, "fc2", c.intermediate_size, c.hidden_size, true);
 }
 
-Tensor encoder_mlp(Module& m, Tensor input) {
-  Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
-  hidden_states = m["fc1"](hidden_states);
-  hidden_states = m["activation_fn"](hidden_states);
-  hidden_states = m["fc2"](hidden_states);
-  return hidden_states;
+Tensor encoder_mlp(Module& m, Tensor hidden_states) {
+  return chain(m, {"fc1", "activation_fn", "fc2"}, std::move(hidden_states));
 }
 
 Tensor encoder(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,

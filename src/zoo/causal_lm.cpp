@@ -37,26 +37,42 @@ std::function<BatchSizes(const Data&)> text_batches(Keyed positions) {
   };
 }
 
-std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder, bool tie) {
+std::unique_ptr<Model> new_model(const ModelRequest& request) {
+  auto model = std::make_unique<Model>();
+  model->root.dtype = request.dtype;
+  return model;
+}
+
+void finish_causal_lm(Model& model, const Context& context, Module& embedding, bool tie, std::int64_t longest,
+                      std::function<Tensor(const Batch&, DynamicCache&)> forward, bool softcap) {
+  Module& root = model.root;
+  const Dims sizes = embedding.get("weight").sizes;
+  add_linear(root, "lm_head", sizes[1], sizes[0], false);
+  if (tie) root["lm_head"].tie("weight", embedding, "weight");
+  model.batch_sizes = [longest](const Data& data) {
+    check_no_images(data);
+    return text_batch(data, longest);
+  };
+  model.forward = [&root, enabled = context.use_cache, body = std::move(forward), softcap](const Batch& batch) {
+    const InModule scope(batch.input_ids.run(), root);
+    DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
+    const Tensor hidden_states = body(batch, cache);
+    return causal_lm_outputs(root, hidden_states, batch, std::move(cache), softcap);
+  };
+}
+
+std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
   check_decoder(decoder);
   check_padding_index(request.config, decoder.vocab_size);
-  auto model = std::make_unique<Model>();
-  Module& root = model->root;
-  root.dtype = request.dtype;
-  add_decoder(root.add("model"), decoder);
-  add_linear(root, "lm_head", decoder.hidden_size, decoder.vocab_size, false);
-  if (tie) root["lm_head"].tie("weight", root["model"]["embed_tokens"], "weight");
-  model->batch_sizes = [](const Data& data) {
-    check_no_images(data);
-    return text_batch(data, 2048);
-  };
-  model->forward = [&root, decoder, context = request.context](const Batch& batch) {
-    const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = context.use_cache, .layers = {}, .windows = {}};
-    const Tensor hidden_states =
-        decoder_model(root["model"], decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
-    return causal_lm_outputs(root, hidden_states, batch, std::move(cache), decoder.logit_softcap);
-  };
+  std::unique_ptr<Model> model = new_model(request);
+  Module& m = model->root.add("model");
+  add_decoder(m, decoder);
+  finish_causal_lm(
+      *model, request.context, m["embed_tokens"], decoder.tie_word_embeddings, 2048,
+      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache) {
+        return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
+      },
+      decoder.logit_softcap);
   return model;
 }
 

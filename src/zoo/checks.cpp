@@ -101,17 +101,4 @@ void check_no_text(const Data& data) {
   if (data.seq > 0) fail_data("seq", "the model takes images alone", "leave it out");
 }
 
-std::int64_t LabelConfig::count() const {
-  const Value::Map* names = id2label.as_map();
-  if (!names && !id2label.is_null()) fail_expected("a map", id2label, {"config.json", "id2label"});
-  const auto named = names ? std::optional(static_cast<std::int64_t>(names->size())) : std::nullopt;
-  if (named && num_labels && *named != *num_labels)
-    fail("num_labels", fmt::format("it says {}, and id2label names {}", *num_labels, *named), "leave one of them out");
-  const std::int64_t labels = named.value_or(num_labels.value_or(2));
-  if (labels < 1) fail("id2label", "it names no label");
-  refuse(problem_type && *problem_type != "single_label_classification", "problem_type", problem_type.value_or(""));
-  refuse(labels == 1, named ? "the number of labels in id2label" : "num_labels", "1 (regression)");
-  return labels;
-}
-
 }  // namespace tidemark

@@ -42,14 +42,4 @@ void check_one_image(const Data& data);
 /// Text for a model that takes images alone.
 void check_no_text(const Data& data);
 
-/// How many labels a classifier tells apart.  transformers: configuration_utils.PreTrainedConfig.__post_init__
-struct LabelConfig {
-  std::optional<std::int64_t> num_labels;
-  std::optional<std::string> problem_type;
-  Value id2label;
-
-  /// Throws Error{unsupported} for regression and for several labels per sample.
-  std::int64_t count() const;
-};
-
 }  // namespace tidemark

@@ -4,6 +4,10 @@
 
 namespace tidemark {
 
+std::int64_t RopeConfig::rotary_dim(std::int64_t head_dim) const {
+  return static_cast<std::int64_t>(static_cast<double>(head_dim) * rotated());
+}
+
 /// transformers: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS and dynamic_rope_update (5.17.0)
 double RopeConfig::rotated() const {
   double share = partial_rotary_factor;

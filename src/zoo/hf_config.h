@@ -11,6 +11,13 @@ inline constexpr FieldInfo kProbability{.low = 0, .high = 0.999};  // of dropout
 inline constexpr FieldInfo kShare{.low = 0, .high = 1};
 inline constexpr FieldInfo kAny{};
 
+/// visit(name, field, info) for each pair of a name and a field.
+template <class Visit, class Field, class... Rest>
+void visit_all(Visit& visit, const FieldInfo& info, std::string_view name, Field& field, Rest&... rest) {
+  visit(name, field, info);
+  if constexpr (sizeof...(rest) > 0) visit_all(visit, info, rest...);
+}
+
 /// How positions are rotated: `rope_parameters`, or `rope_scaling` and `rope_theta` of older files.
 struct RopeConfig {
   Value rope_parameters, rope_scaling;
@@ -23,6 +30,7 @@ struct RopeConfig {
   }
   /// The share of a head that is rotated.  Throws Error{unsupported} for types whose buffers change while training.
   double rotated() const;
+  std::int64_t rotary_dim(std::int64_t head_dim) const;
 };
 
 /// Throws Error{unsupported} when `is`, naming the key.

@@ -2,31 +2,55 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "zoo/checks.h"
+#include "zoo/hf_config.h"
 
 namespace tidemark {
 namespace {
 
 const ModelEntry kEntries[] = {
-    {"bert", "BERT", {"masked_lm", "sequence_classification"}, make_bert},
-    {"clip", "CLIP: images and captions", {"contrastive"}, make_clip},
+    {"bert",
+     "BERT",
+     {{"masked_lm", "BertForMaskedLM"}, {"sequence_classification", "BertForSequenceClassification"}},
+     make_bert},
+    {"clip", "CLIP: images and captions", {{"contrastive", "CLIPModel"}}, make_clip},
     {"clip_vision_model", "CLIP's image half, as a part of others", {}, nullptr, nullptr, clip_vision_tower},
-    {"cwm", "Code World Model: Llama with windows", {"causal_lm"}, make_cwm},
-    {"gemma", "Gemma 1", {"causal_lm"}, make_gemma},
-    {"gemma2", "Gemma 2", {"causal_lm"}, make_gemma2},
-    {"gpt2", "GPT-2", {"causal_lm"}, make_gpt2},
-    {"gpt_neox", "GPT-NeoX and Pythia", {"causal_lm"}, make_gpt_neox},
-    {"llama", "Llama 1 to 3, and what is built like them", {"causal_lm"}, make_llama, llama_decoder},
-    {"llava", "LLaVA: a vision tower, a projector and a language model", {"image_text_to_text"}, make_llava},
-    {"mistral", "Mistral, with or without a window", {"causal_lm"}, make_mistral},
-    {"opt", "OPT", {"causal_lm"}, make_opt},
-    {"phi3", "Phi 3 and 4, with positions as trained", {"causal_lm"}, make_phi3},
-    {"qwen2", "Qwen 2 and 2.5", {"causal_lm"}, make_qwen2},
-    {"qwen2_vl", "Qwen2-VL: images of any size, and Qwen 2", {"image_text_to_text"}, make_qwen2_vl},
-    {"qwen3", "Qwen 3", {"causal_lm"}, make_qwen3},
-    {"siglip", "SigLIP: images and captions", {"contrastive"}, make_siglip},
+    {"cwm", "Code World Model: Llama with windows", {{"causal_lm", "CwmForCausalLM"}}, make_cwm, cwm_decoder},
+    {"gemma", "Gemma 1", {{"causal_lm", "GemmaForCausalLM"}}, make_gemma, gemma_decoder},
+    {"gemma2", "Gemma 2", {{"causal_lm", "Gemma2ForCausalLM"}}, make_gemma2, gemma2_decoder},
+    {"gpt2", "GPT-2", {{"causal_lm", "GPT2LMHeadModel"}}, make_gpt2},
+    {"gpt_neox", "GPT-NeoX and Pythia", {{"causal_lm", "GPTNeoXForCausalLM"}}, make_gpt_neox},
+    {"llama",
+     "Llama 1 to 3, and what is built like them",
+     {{"causal_lm", "LlamaForCausalLM"}},
+     make_llama,
+     llama_decoder},
+    {"llava",
+     "LLaVA: a vision tower, a projector and a language model",
+     {{"image_text_to_text", "LlavaForConditionalGeneration"}},
+     make_llava},
+    {"mistral",
+     "Mistral, with or without a window",
+     {{"causal_lm", "MistralForCausalLM"}},
+     make_mistral,
+     mistral_decoder},
+    {"opt", "OPT", {{"causal_lm", "OPTForCausalLM"}}, make_opt},
+    {"phi3", "Phi 3 and 4, with positions as trained", {{"causal_lm", "Phi3ForCausalLM"}}, make_phi3, phi3_decoder},
+    {"qwen2", "Qwen 2 and 2.5", {{"causal_lm", "Qwen2ForCausalLM"}}, make_qwen2, qwen2_decoder},
+    {"qwen2_vl",
+     "Qwen2-VL: images of any size, and Qwen 2",
+     {{"image_text_to_text", "Qwen2VLForConditionalGeneration"}},
+     make_qwen2_vl},
+    {"qwen3", "Qwen 3", {{"causal_lm", "Qwen3ForCausalLM"}}, make_qwen3, qwen3_decoder},
+    {"siglip", "SigLIP: images and captions", {{"contrastive", "SiglipModel"}}, make_siglip},
     {"siglip_vision_model", "SigLIP's image half, as a part of others", {}, nullptr, nullptr, siglip_vision_tower},
-    {"vit", "Vision transformer", {"image_classification"}, make_vit},
+    {"vit", "Vision transformer", {{"image_classification", "ViTForImageClassification"}}, make_vit},
 };
+
+const ModelEntry& part_entry(const Value& config, const char* part, const char* usual_type) {
+  const Value* type = config.find("model_type");
+  return model_entry(type ? to_text(*type, ValuePath("config.json", part) / "model_type") : usual_type);
+}
 
 }  // namespace
 
@@ -40,6 +64,31 @@ const ModelEntry& model_entry(const std::string& model_type) {
   }
   throw Error(Errc::unsupported, "no model type \"" + model_type + "\" here", "config.json: model_type",
               did_you_mean(model_type, known) + " (`tidemark models` lists them)");
+}
+
+Decoder text_part(const Value& config, const char* usual_type) {
+  const ModelEntry& entry = part_entry(config, "text_config", usual_type);
+  if (!entry.decoder)
+    throw Error(Errc::unsupported, std::string(entry.model_type) + " as the language model of another model",
+                "config.json: text_config");
+  try {
+    Decoder decoder = entry.decoder(config);
+    check_decoder(decoder);
+    check_padding_index(config, decoder.vocab_size);
+    return decoder;
+  } catch (const Error& error) {  // of the family's own reader, which does not know that it reads a part
+    const std::string file = "config.json: ";
+    if (!error.where().starts_with(file)) throw;
+    throw Error(error.code(), error.message(), file + "text_config." + error.where().substr(file.size()), error.hint());
+  }
+}
+
+VisionTower vision_part(const Value& config, const char* usual_type) {
+  const ModelEntry& entry = part_entry(config, "vision_config", usual_type);
+  if (!entry.vision_tower)
+    throw Error(Errc::unsupported, std::string(entry.model_type) + " as the vision tower of another model",
+                "config.json: vision_config");
+  return entry.vision_tower(config);
 }
 
 }  // namespace tidemark

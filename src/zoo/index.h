@@ -23,7 +23,14 @@ std::unique_ptr<Model> make_siglip(const ModelRequest& request);
 std::unique_ptr<Model> make_vit(const ModelRequest& request);
 
 // What other models take as a part.
+Decoder cwm_decoder(const Value& config);
+Decoder gemma_decoder(const Value& config);
+Decoder gemma2_decoder(const Value& config);
 Decoder llama_decoder(const Value& config);
+Decoder mistral_decoder(const Value& config);
+Decoder phi3_decoder(const Value& config);
+Decoder qwen2_decoder(const Value& config);
+Decoder qwen3_decoder(const Value& config);
 VisionTower clip_vision_tower(const Value& config);
 VisionTower siglip_vision_tower(const Value& config);
 

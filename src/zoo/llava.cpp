@@ -19,13 +19,10 @@ struct LlavaConfig {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     static constexpr std::string_view kStrategies[] = {"default", "full"};
-    visit("text_config", c.text_config, kAny);
-    visit("vision_config", c.vision_config, kAny);
-    visit("vision_feature_layer", c.vision_feature_layer, kAny);
-    visit("projector_hidden_act", c.projector_hidden_act, kAny);
+    visit_all(visit, kAny, "text_config", c.text_config, "vision_config", c.vision_config, "vision_feature_layer",
+              c.vision_feature_layer, "projector_hidden_act", c.projector_hidden_act, "multimodal_projector_bias",
+              c.multimodal_projector_bias, "tie_word_embeddings", c.tie_word_embeddings);
     visit("vision_feature_select_strategy", c.vision_feature_select_strategy, FieldInfo{.names = kStrategies});
-    visit("multimodal_projector_bias", c.multimodal_projector_bias, kAny);
-    visit("tie_word_embeddings", c.tie_word_embeddings, kAny);
   }
   static KeyNames harmless() { return {"image_token_index", "image_token_id", "image_seq_length", "ignore_index"}; }
 };
@@ -50,18 +47,8 @@ void add_llava(Module& root, const Llava& llava, const LlavaConfig& c) {
   add_linear(projector, "linear_2", llava.decoder.hidden_size, llava.decoder.hidden_size, c.multimodal_projector_bias);
   add_decoder(m.add("language_model"), llava.decoder);
   add_linear(root, "lm_head", llava.decoder.hidden_size, llava.decoder.vocab_size, false);
-  const Value* tied = c.text_config.find("tie_word_embeddings");
-  if (c.tie_word_embeddings || (tied && tied->as_bool() && *tied->as_bool()))
+  if (c.tie_word_embeddings || llava.decoder.tie_word_embeddings)
     root["lm_head"].tie("weight", m["language_model"]["embed_tokens"], "weight");
-}
-
-Tensor projector(Module& m, Tensor image_features) {
-  const Tensor argument = std::move(image_features);
-  const InModule scope(argument.run(), m);
-  Tensor hidden_states = m["linear_1"](argument);
-  hidden_states = m["act"](hidden_states);
-  hidden_states = m["linear_2"](hidden_states);
-  return hidden_states;
 }
 
 /// LlavaModel.get_image_features: one tensor per image; all hidden states live until it returns.
@@ -77,17 +64,13 @@ Tensors image_features(Module& m, const Llava& llava, const Tensor& pixel_values
     pool.push_back(llava.crops_class_token ? slice(std::move(hidden), 1, 1, length) : std::move(hidden));
   }
   const Tensor selected = pool.size() == 1 ? pool[0] : cat(pool, -1);
-  return unbind(projector(m["multi_modal_projector"], selected));
+  return unbind(chain(m["multi_modal_projector"], {"linear_1", "act", "linear_2"}, selected));
 }
 
-struct LlavaOutputs {
-  Tensor last_hidden_state, image_hidden_states;
-};
-
 /// LlavaModel.forward
-LlavaOutputs llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache) {
+Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache, Tensor& features) {
   const InModule scope(batch.input_ids.run(), m);
-  Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), features, special_image_mask;
+  Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), special_image_mask;
   if (batch.pixel_values) {
     Tensors per_image = image_features(m, llava, batch.pixel_values);
     features = to(cat(per_image, 0), inputs_embeds.dtype());
@@ -95,8 +78,8 @@ LlavaOutputs llava_model(Module& m, const Llava& llava, const Batch& batch, Dyna
     special_image_mask = placeholder_mask(batch.input_ids);
     inputs_embeds = masked_scatter(inputs_embeds, special_image_mask, features);
   }
-  Tensor hidden = decoder_model(m["language_model"], llava.decoder, llava.language_context, {}, inputs_embeds, batch.attention_mask, cache);
-  return {std::move(hidden), std::move(features)};
+  return decoder_model(m["language_model"], llava.decoder, llava.language_context, {}, inputs_embeds,
+                       batch.attention_mask, cache);
 }
 
 /// One of the input and the outputs of all layers.
@@ -104,36 +87,18 @@ std::int64_t checked_layer(const Value& value, std::int64_t layers) {
   const ValuePath path{"config.json", "vision_feature_layer"};
   const std::int64_t layer = to_integer(value, path);
   if (layer < -layers - 1 || layer > layers)
-    fail_expected(fmt::format("a number from {} to {}, as the vision tower has {} layers", -layers - 1, layers, layers), value, path);
+    fail_expected(fmt::format("a number from {} to {}, as the vision tower has {} layers", -layers - 1, layers, layers),
+                  value, path);
   return layer;
 }
 
-const ModelEntry& entry_of(const Value& config, const char* part, const char* usual) {
-  const Value* type = config.find("model_type");
-  return model_entry(type ? to_text(*type, ValuePath("config.json", part) / "model_type") : usual);
-}
-
-/// The language model's own reader, which does not know that it reads a part.
-Decoder read_decoder(const ModelEntry& entry, const Value& config) {
-  try {
-    Decoder decoder = entry.decoder(config);
-    check_decoder(decoder);
-    check_padding_index(config, decoder.vocab_size);
-    return decoder;
-  } catch (const Error& error) {
-    const std::string file = "config.json: ";
-    if (!error.where().starts_with(file)) throw;
-    throw Error(error.code(), error.message(), file + "text_config." + error.where().substr(file.size()), error.hint());
-  }
-}
-
 Llava read_llava(const LlavaConfig& c, const Context& context) {
-  const ModelEntry &text = entry_of(c.text_config, "text_config", "llama"),
-                   &vision = entry_of(c.vision_config, "vision_config", "clip_vision_model");
-  if (!text.decoder) throw Error(Errc::unsupported, fmt::format("{} as the language model of llava", text.model_type));
-  if (!vision.vision_tower) throw Error(Errc::unsupported, fmt::format("{} as the vision tower of llava", vision.model_type));
-  Llava llava{.crops_class_token = c.vision_feature_select_strategy == "default", .layers = {},
-              .decoder = read_decoder(text, c.text_config), .tower = vision.vision_tower(c.vision_config), .context = context, .language_context = context};
+  Llava llava{.crops_class_token = c.vision_feature_select_strategy == "default",
+              .layers = {},
+              .decoder = text_part(c.text_config, "llama"),
+              .tower = vision_part(c.vision_config, "clip_vision_model"),
+              .context = context,
+              .language_context = context};
   const Value::List one{c.vision_feature_layer};
   for (const Value& layer : c.vision_feature_layer.as_list() ? *c.vision_feature_layer.as_list() : one)
     llava.layers.push_back(checked_layer(layer, llava.tower.num_hidden_layers));
@@ -145,23 +110,23 @@ Llava read_llava(const LlavaConfig& c, const Context& context) {
 
 std::unique_ptr<Model> make_llava(const ModelRequest& request) {
   const auto c = read_config<LlavaConfig>(request.config);
-  auto model = std::make_unique<Model>();
+  std::unique_ptr<Model> model = new_model(request);
   Module& root = model->root;
-  root.dtype = request.dtype;
   Llava llava = read_llava(c, request.context);
   add_llava(root, llava, c);
   llava.language_context = behind(llava.context, root["model"]["vision_tower"]);
   model->batch_sizes = [llava](const Data& data) {
     check_image_size(data, llava.tower.image_size);
-    BatchSizes sizes = text_batch(data, 2048);
-    return with_images(sizes, data, llava.tokens_per_image(), image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
+    return with_images(text_batch(data, 2048), data, llava.tokens_per_image(),
+                       image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };
   model->forward = [&root, llava](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = llava.context.use_cache, .layers = {}, .windows = {}};
-    LlavaOutputs held = llava_model(root["model"], llava, batch, cache);
-    ModelOutputs outputs = causal_lm_outputs(root, held.last_hidden_state, batch, std::move(cache), llava.decoder.logit_softcap);
-    outputs.held.push_back(std::move(held.image_hidden_states));
+    Tensor image_hidden_states;
+    const Tensor hidden_states = llava_model(root["model"], llava, batch, cache, image_hidden_states);
+    ModelOutputs outputs = causal_lm_outputs(root, hidden_states, batch, std::move(cache), llava.decoder.logit_softcap);
+    outputs.held.push_back(std::move(image_hidden_states));
     return outputs;
   };
   return model;

@@ -19,10 +19,15 @@ struct ModelRequest {
   Dtype dtype = Dtype::bf16;  // of the weights
 };
 
+/// What a model is trained for, and the class that does it in transformers.
+struct Head {
+  const char *name, *class_name;
+};
+
 struct ModelEntry {
   const char* model_type;
   const char* summary;
-  std::vector<const char*> heads;  // the first is the default
+  std::vector<Head> heads;  // the first is the default
   std::unique_ptr<Model> (*make)(const ModelRequest& request);
   // What a model made of several takes it for; none where it is never a part.
   Decoder (*decoder)(const Value& config) = nullptr;
@@ -31,6 +36,10 @@ struct ModelEntry {
 
 /// Every family, in alphabetical order.
 std::span<const ModelEntry> model_entries();
+/// What the config of a part says, which may leave its type to the whole.  Throws Error{unsupported} for a type that is
+/// never such a part.
+Decoder text_part(const Value& config, const char* usual_type);
+VisionTower vision_part(const Value& config, const char* usual_type);
 /// Throws Error{unsupported} with the nearest name.
 const ModelEntry& model_entry(const std::string& model_type);
 

@@ -1,39 +1,28 @@
 // transformers: models/phi3/{configuration,modeling}_phi3.py (5.17.0)
 #include "zoo/causal_lm.h"
-#include "zoo/hf_config.h"
 #include "zoo/index.h"
+#include "zoo/text_config.h"
 
 namespace tidemark {
 namespace {
 
-struct Phi3Config {
-  std::int64_t vocab_size = 32064, hidden_size = 3072, intermediate_size = 8192, num_hidden_layers = 32;
-  std::int64_t num_attention_heads = 32;
-  std::optional<std::int64_t> num_key_value_heads, head_dim, sliding_window;
-  std::string hidden_act = "silu";
-  bool tie_word_embeddings = false;
-  double attention_dropout = 0, resid_pdrop = 0, partial_rotary_factor = 1;
-  RopeConfig rope;
+struct Phi3Config : DecoderConfig {
+  double resid_pdrop = 0, partial_rotary_factor = 1;
+  std::optional<std::int64_t> sliding_window;
 
+  Phi3Config() {
+    vocab_size = 32064, hidden_size = 3072, intermediate_size = 8192, num_hidden_layers = 32;
+    num_attention_heads = 32;
+  }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit("vocab_size", c.vocab_size, kSize);
-    visit("hidden_size", c.hidden_size, kSize);
-    visit("intermediate_size", c.intermediate_size, kSize);
-    visit("num_hidden_layers", c.num_hidden_layers, kLayers);
-    visit("num_attention_heads", c.num_attention_heads, kSize);
-    visit("num_key_value_heads", c.num_key_value_heads, kSize);
-    visit("head_dim", c.head_dim, kSize);
-    visit("hidden_act", c.hidden_act, kAny);
-    visit("tie_word_embeddings", c.tie_word_embeddings, kAny);
-    visit("attention_dropout", c.attention_dropout, kProbability);
+    DecoderConfig::fields(c, visit);
     visit("resid_pdrop", c.resid_pdrop, kProbability);
     visit("partial_rotary_factor", c.partial_rotary_factor, kShare);
     visit("sliding_window", c.sliding_window, kSize);
-    RopeConfig::visit_fields(c.rope, visit);
   }
   static KeyNames harmless() {
-    return {"max_position_embeddings", "original_max_position_embeddings", "rms_norm_eps", "rope_theta", "embd_pdrop"};
+    return {"original_max_position_embeddings", "rms_norm_eps", "rope_theta", "embd_pdrop"};
   }
 };
 
@@ -75,13 +64,8 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
   Tensor value_states = slice(qkv, -1, queries + keys, qkv.size(-1));
   for (Tensor* x : {&query_states, &key_states, &value_states}) *x = transpose(view(*x, {b, s, -1, c.head_dim}), 1, 2);
   std::tie(query_states, key_states) = apply_rotary(query_states, key_states, inputs.rotary);
-  if (inputs.cache)
-    std::tie(key_states, value_states) =
-        inputs.cache->update(key_states, value_states, layer, is_sliding(c, layer));
-  auto [attn_output, attn_weights] =
-      attention_interface({.kind = inputs.context.attention, .dropout = c.attention_dropout}, query_states, key_states,
-                          value_states, inputs.mask);
-  attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
+  auto [attn_output, attn_weights] = attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states,
+                                            value_states, is_sliding(c, layer));
   attn_output = m["o_proj"](attn_output);
   return {std::move(attn_output), std::move(attn_weights)};
 }
@@ -90,11 +74,7 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
 Tensor mlp(Module& m, const Tensor& hidden_states) {
   const InModule scope(hidden_states.run(), m);
   Tensor up_states = m["gate_up_proj"](hidden_states), gate;
-  {
-    Tensors parts = chunk(up_states, 2, -1);
-    gate = std::move(parts[0]);
-    up_states = std::move(parts[1]);
-  }
+  std::tie(gate, up_states) = std::tuple_cat(unpack<2>(chunk(up_states, 2, -1)));
   up_states = mul(up_states, m["activation_fn"](gate));
   return m["down_proj"](up_states);
 }
@@ -117,29 +97,22 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
 
 }  // namespace
 
-std::unique_ptr<Model> make_phi3(const ModelRequest& request) {
-  auto c = read_config<Phi3Config>(request.config);
+Decoder phi3_decoder(const Value& config) {
+  auto c = read_config<Phi3Config>(config);
   c.rope.partial_rotary_factor = c.partial_rotary_factor;
-  check_padding_index(request.config, c.vocab_size, 32000);
-  const std::int64_t head_dim = c.head_dim.value_or(c.hidden_size / c.num_attention_heads);
-  const auto rotary_dim = static_cast<std::int64_t>(static_cast<double>(head_dim) * c.rope.rotated());
-  check_rotary({"partial_rotary_factor", rotary_dim});
-  const Decoder decoder{.vocab_size = c.vocab_size,
-                        .hidden_size = c.hidden_size,
-                        .intermediate_size = c.intermediate_size,
-                        .num_hidden_layers = c.num_hidden_layers,
-                        .num_attention_heads = c.num_attention_heads,
-                        .num_key_value_heads = c.num_key_value_heads.value_or(c.num_attention_heads),
-                        .head_dim = head_dim,
-                        .hidden_act = c.hidden_act,
-                        .attention_dropout = c.attention_dropout,
-                        .residual_dropout = c.resid_pdrop,
-                        .rotary_dim = rotary_dim,
-                        .sliding_window = c.sliding_window,
-                        .full_attention = !c.sliding_window,
-                        .add_layer = add_layer,
-                        .layer = layer_forward};
-  return make_causal_lm(request, decoder, c.tie_word_embeddings);
+  check_padding_index(config, c.vocab_size, 32000);
+  Decoder decoder = c.decoder();
+  check_rotary({"partial_rotary_factor", decoder.rotary_dim});
+  decoder.residual_dropout = c.resid_pdrop;
+  decoder.sliding_window = c.sliding_window;
+  decoder.full_attention = !c.sliding_window;
+  decoder.add_layer = add_layer;
+  decoder.layer = layer_forward;
+  return decoder;
+}
+
+std::unique_ptr<Model> make_phi3(const ModelRequest& request) {
+  return make_causal_lm(request, phi3_decoder(request.config));
 }
 
 }  // namespace tidemark

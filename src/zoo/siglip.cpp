@@ -1,53 +1,34 @@
 // transformers: models/siglip/{configuration,modeling}_siglip.py (5.17.0)
-#include <fmt/format.h>
-
-#include "base/error.h"
 #include "nn/multihead_attention.h"
-#include "zoo/clip.h"
 #include "zoo/index.h"
+#include "zoo/towers.h"
 
 namespace tidemark {
 namespace {
 
-struct SiglipConfig {
-  Value text_config = Value::Map(), vision_config = Value::Map();
-
-  template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit) {
-    visit("text_config", c.text_config, kAny);
-    visit("vision_config", c.vision_config, kAny);
-  }
-};
-
 TowerConfig usual_tower() {
   TowerConfig c;
-  c.patch_size = 16;
-  c.vocab_size = 32000;
-  c.max_position_embeddings = 64;
+  c.patch_size = 16, c.vocab_size = 32000, c.max_position_embeddings = 64;
   c.hidden_act = "gelu_pytorch_tanh";
   return c;
 }
 
-void add_layers(Module& m, const Encoder& e) {
-  Module& layers = m.add("encoder").add("layers");
-  for (std::int64_t i = 0; i < e.num_hidden_layers; ++i) {
-    Module& layer = layers.add(std::to_string(i));
-    add_layer_norm(layer, "layer_norm1", e.hidden_size);
-    add_encoder_attention(layer, e);
-    add_layer_norm(layer, "layer_norm2", e.hidden_size);
-    add_encoder_mlp(layer, e);
-  }
+void add_layer(Module& layer, const Encoder& e) {
+  add_layer_norm(layer, "layer_norm1", e.hidden_size);
+  add_encoder_attention(layer, e);
+  add_layer_norm(layer, "layer_norm2", e.hidden_size);
+  add_encoder_mlp(layer, e);
 }
 
 void add_vision(Module& m, const TowerConfig& c) {
   add_vision_embeddings(m, c, false);
-  add_layers(m, c.encoder());
+  add_layers<Encoder>(m.add("encoder"), "layers", c.num_hidden_layers, add_layer, c);
   add_layer_norm(m, "post_layernorm", c.hidden_size);
   if (!c.vision_use_head) return;
   Module& head = m.add("head").parameter("probe", {1, 1, c.hidden_size});
   add_multihead_attention(head, "attention", c.hidden_size);
   add_layer_norm(head, "layernorm", c.hidden_size);
-  add_encoder_mlp(head, c.encoder());
+  add_encoder_mlp(head, c);
 }
 
 /// SiglipMultiheadAttentionPoolingHead.forward
@@ -68,7 +49,7 @@ VisionOutputs vision_model(Module& m, const TowerConfig& c, const Context& conte
   const Tensor hidden_states = vision_embeddings(m["embeddings"], pixel_values);
   VisionOutputs outputs;
   outputs.last_hidden_state =
-      encoder(m["encoder"]["layers"], c.encoder(), context, hidden_states, {}, all ? &outputs.hidden_states : nullptr);
+      encoder(m["encoder"]["layers"], c, context, hidden_states, {}, all ? &outputs.hidden_states : nullptr);
   outputs.last_hidden_state = m["post_layernorm"](outputs.last_hidden_state);
   if (c.vision_use_head) outputs.pooler_output = pooling_head(m["head"], c, outputs.last_hidden_state);
   return outputs;
@@ -79,7 +60,7 @@ VisionOutputs text_model(Module& m, const TowerConfig& c, const Context& context
   const Tensor hidden_states = caption_embeddings(m["embeddings"], batch.input_ids);
   const Tensor attention_mask = create_bidirectional_mask(context, hidden_states, batch.attention_mask);
   VisionOutputs outputs;
-  outputs.last_hidden_state = encoder(m["encoder"]["layers"], c.encoder(), context, hidden_states, attention_mask);
+  outputs.last_hidden_state = encoder(m["encoder"]["layers"], c, context, hidden_states, attention_mask);
   outputs.last_hidden_state = m["final_layer_norm"](outputs.last_hidden_state);
   outputs.pooler_output = m["head"](select(outputs.last_hidden_state, 1, -1));
   return outputs;
@@ -104,55 +85,28 @@ ModelOutputs siglip_model(Module& m, const TowerConfig& text, const VisionTower&
   const InModule scope(batch.input_ids.run(), m);
   const VisionOutputs vision_outputs = tower.forward(m["vision_model"], context, batch.pixel_values, false);
   const VisionOutputs text_outputs = text_model(m["text_model"], text, context, batch);
-  Tensor image_embeds = vision_outputs.pooler_output, text_embeds = text_outputs.pooler_output;
-  image_embeds = div(image_embeds, vector_norm(image_embeds));
-  text_embeds = div(text_embeds, vector_norm(text_embeds));
-  Tensor logits_per_text = matmul(text_embeds, transpose(image_embeds, 0, 1));
-  logits_per_text = mul(logits_per_text, exp(m("logit_scale")));
-  logits_per_text = add(logits_per_text, m("logit_bias"));
-  return {sigmoid_loss(logits_per_text),
-          {logits_per_text, text_embeds, image_embeds, text_outputs.last_hidden_state, text_outputs.pooler_output,
-           vision_outputs.last_hidden_state, vision_outputs.pooler_output}};
+  Likeness like = likeness(m, vision_outputs, text_outputs, vector_norm);
+  like.logits_per_text = add(like.logits_per_text, m("logit_bias"));
+  return two_towers_outputs(sigmoid_loss(like.logits_per_text), like, vision_outputs, text_outputs);
 }
 
 }  // namespace
 
 VisionTower siglip_vision_tower(const Value& config) {
-  const TowerConfig c = read_vision_tower(config, usual_tower(), "vision_config");
-  return {.hidden_size = c.hidden_size, .image_size = c.image_size, .patch_size = c.patch_size,
-          .num_channels = c.num_channels, .class_tokens = 0,
-          .num_hidden_layers = c.num_hidden_layers, .has_pooler = c.vision_use_head, .add = [c](Module& m) { add_vision(m, c); },
-          .forward = [c](Module& m, const Context& context, Tensor pixel_values, bool all) {
-            return vision_model(m, c, context, std::move(pixel_values), all);
-          }};
+  return vision_tower(read_vision_tower(config, usual_tower(), "vision_config"), 0, add_vision, vision_model);
 }
-
-namespace {
-
-/// Captions and images meet in one space.
-void check_pairs(const TowerConfig& text, const VisionTower& vision) {
-  refuse(!vision.has_pooler, "vision_config.vision_use_head", "false, without which images have no embedding,");
-  const std::int64_t width = text.projection_size.value_or(text.hidden_size);
-  if (width != vision.hidden_size)
-    throw Error(Errc::bad_value,
-                fmt::format("captions become {} numbers, and images {}", width, vision.hidden_size),
-                "config.json: text_config.projection_size", fmt::format("{} would do", vision.hidden_size));
-}
-
-}  // namespace
 
 std::unique_ptr<Model> make_siglip(const ModelRequest& request) {
-  const auto c = read_config<SiglipConfig>(request.config);
-  auto model = std::make_unique<Model>();
+  const auto c = read_config<TwoTowersConfig>(request.config);
+  std::unique_ptr<Model> model = new_model(request);
   Module& root = model->root;
-  root.dtype = request.dtype;
   const VisionTower tower = siglip_vision_tower(c.vision_config);
   const TowerConfig text = read_text_tower(c.text_config, usual_tower(), "text_config");
   check_pairs(text, tower);
   root.parameter("logit_scale", {1}).parameter("logit_bias", {1});
   Module& captions = root.add("text_model");
   add_caption_embeddings(captions, text);
-  add_layers(captions, text.encoder());
+  add_layers<Encoder>(captions.add("encoder"), "layers", text.num_hidden_layers, add_layer, text);
   add_layer_norm(captions, "final_layer_norm", text.hidden_size);
   add_linear(captions, "head", text.hidden_size, text.projection_size.value_or(text.hidden_size), true);
   tower.add(root.add("vision_model"));

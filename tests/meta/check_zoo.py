@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Every family of src/zoo is declared, listed and built: python check_zoo.py ROOT"""
+"""Every family of src/zoo is declared, listed, built and short: python check_zoo.py ROOT"""
 import pathlib
 import re
 import sys
+
+LONGEST = 122  # lines of a family
 
 
 def check(root):
@@ -22,6 +24,12 @@ def check(root):
                 problems.append(f"src/zoo/index.cpp does not list {maker}")
         if "TODO" in path.read_text():
             problems.append(f"src/zoo/{path.name} has a TODO left")
+    for model_type in re.findall(r'^    {"(\w+)".*\bmake_\w+', listed, re.M):
+        path = zoo / f"{model_type}.cpp"
+        if not path.exists():
+            problems.append(f"src/zoo/index.cpp lists {model_type}, which has no file of that name")
+        elif len(path.read_text().splitlines()) > LONGEST:
+            problems.append(f"src/zoo/{path.name} has more than {LONGEST} lines: what others share moves to src/nn")
     names = re.findall(r'^    {"(\w+)"', listed, re.M)
     if names != sorted(names):
         problems.append("src/zoo/index.cpp: the entries are not in alphabetical order")
@@ -30,7 +38,7 @@ def check(root):
 
 def main():
     problems = check(pathlib.Path(sys.argv[1]))
-    print("\n".join(problems) or "zoo: every family is declared, listed and built")
+    print("\n".join(problems) or "zoo: every family is declared, listed, built and short")
     return 1 if problems else 0
 
 

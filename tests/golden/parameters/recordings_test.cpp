@@ -70,7 +70,7 @@ TEST_P(Parameters, AreThoseOfTransformers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Parameters, testing::ValuesIn(recordings()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& recording) { return recording.param; });
 
 }  // namespace
 }  // namespace tidemark

@@ -1,35 +1,38 @@
 // What CLIP and the families after it have in common: the halves' configurations and embeddings.
 #pragma once
-#include "zoo/checks.h"
+#include "zoo/causal_lm.h"
 #include "zoo/hf_config.h"
-#include "zoo/model.h"
 
 namespace tidemark {
 
+/// CLIPConfig and SiglipConfig
+struct TwoTowersConfig {
+  Value text_config = Value::Map(), vision_config = Value::Map();
+  std::int64_t projection_dim = 512;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit_all(visit, kAny, "text_config", c.text_config, "vision_config", c.vision_config);
+    visit("projection_dim", c.projection_dim, kSize);
+  }
+  static KeyNames harmless() { return {"logit_scale_init_value"}; }
+};
+
 /// CLIPVisionConfig, CLIPTextConfig, and SigLIP's; each family starts from its own defaults.
-struct TowerConfig {
-  std::int64_t hidden_size = 768, intermediate_size = 3072, num_hidden_layers = 12, num_attention_heads = 12;
+struct TowerConfig : Encoder {
   std::int64_t num_channels = 3, image_size = 224, patch_size = 32;
   std::int64_t vocab_size = 49408, max_position_embeddings = 77, eos_token_id = 49407;
   std::optional<std::int64_t> projection_size;
-  std::string hidden_act = "quick_gelu";
-  double attention_dropout = 0;
   bool vision_use_head = true;
 
   // Of both halves.
   template <class Self, class Visit>
   static void visit_fields(Self& c, Visit&& visit) {
-    visit("hidden_size", c.hidden_size, kSize);
-    visit("intermediate_size", c.intermediate_size, kSize);
+    visit_all(visit, kSize, "hidden_size", c.hidden_size, "intermediate_size", c.intermediate_size,
+              "num_attention_heads", c.num_attention_heads);
     visit("num_hidden_layers", c.num_hidden_layers, kLayers);
-    visit("num_attention_heads", c.num_attention_heads, kSize);
-    visit("hidden_act", c.hidden_act, kAny);
     visit("attention_dropout", c.attention_dropout, kProbability);
-  }
-
-  Encoder encoder() const {
-    return {.hidden_size = hidden_size, .intermediate_size = intermediate_size, .num_hidden_layers = num_hidden_layers,
-            .num_attention_heads = num_attention_heads, .hidden_act = hidden_act, .attention_dropout = attention_dropout};
+    visit("hidden_act", c.hidden_act, kAny);
   }
 };
 
@@ -38,9 +41,7 @@ struct VisionTowerConfig : TowerConfig {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit_fields(c, visit);
-    visit("num_channels", c.num_channels, kSize);
-    visit("image_size", c.image_size, kSize);
-    visit("patch_size", c.patch_size, kSize);
+    visit_all(visit, kSize, "num_channels", c.num_channels, "image_size", c.image_size, "patch_size", c.patch_size);
     visit("vision_use_head", c.vision_use_head, kAny);
   }
   // llava-hf/llava-1.5-7b-hf names a vocabulary here, which CLIPVisionConfig passes over.
@@ -51,10 +52,9 @@ struct TextTowerConfig : TowerConfig {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit_fields(c, visit);
-    visit("vocab_size", c.vocab_size, kSize);
-    visit("max_position_embeddings", c.max_position_embeddings, kSize);
+    visit_all(visit, kSize, "vocab_size", c.vocab_size, "max_position_embeddings", c.max_position_embeddings,
+              "projection_size", c.projection_size);
     visit("eos_token_id", c.eos_token_id, kAny);
-    visit("projection_size", c.projection_size, kSize);
   }
   static KeyNames harmless() { return {"layer_norm_eps", "projection_dim", "dropout"}; }
 };
@@ -69,6 +69,24 @@ Tensor vision_embeddings(Module& m, Tensor pixel_values);
 /// {CLIP,Siglip}TextEmbeddings
 void add_caption_embeddings(Module& model, const TowerConfig& config);
 Tensor caption_embeddings(Module& m, Tensor input_ids);
+
+/// A tower as a part, whose modules `add` makes and `forward` runs.
+VisionTower vision_tower(const TowerConfig& config, std::int64_t class_tokens,
+                         void (*add)(Module& m, const TowerConfig& config),
+                         VisionOutputs (*forward)(Module& m, const TowerConfig& config, const Context& context,
+                                                  Tensor pixel_values, bool output_hidden_states));
+
+/// Embeddings of captions and images, both of length one, and how much each caption is like each image.
+struct Likeness {
+  Tensor image_embeds, text_embeds, logits_per_text;
+};
+/// `norm` is the length of each row.
+Likeness likeness(Module& m, const VisionOutputs& image, const VisionOutputs& text, Tensor (*norm)(Tensor x));
+ModelOutputs two_towers_outputs(Tensor loss, const Likeness& like, const VisionOutputs& image,
+                                const VisionOutputs& text);
+
+/// Throws where captions and images do not meet in one space.
+void check_pairs(const TowerConfig& text, const VisionTower& vision);
 
 /// Token ids and masks of captions and one image for each.
 BatchSizes caption_batch(const Data& data, const TowerConfig& text, const VisionTower& vision);

@@ -1,0 +1,20 @@
+#include "zoo/text_config.h"
+
+namespace tidemark {
+
+Decoder DecoderConfig::decoder() const {
+  const std::int64_t head = head_dim.value_or(hidden_size / num_attention_heads);
+  return {.vocab_size = vocab_size,
+          .hidden_size = hidden_size,
+          .intermediate_size = intermediate_size,
+          .num_hidden_layers = num_hidden_layers,
+          .num_attention_heads = num_attention_heads,
+          .num_key_value_heads = num_key_value_heads.value_or(num_attention_heads),
+          .head_dim = head,
+          .hidden_act = hidden_act,
+          .tie_word_embeddings = tie_word_embeddings,
+          .attention_dropout = attention_dropout,
+          .rotary_dim = rope.rotary_dim(head)};
+}
+
+}  // namespace tidemark

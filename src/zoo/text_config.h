@@ -1,0 +1,51 @@
+// What the configs of nearly all text models have.  A family's config begins with one of these, made with the family's
+// own defaults, and adds what is its own.
+#pragma once
+#include "nn/decoder.h"
+#include "zoo/hf_config.h"
+
+namespace tidemark {
+
+/// What a family calls the fields of TextConfig.
+struct TextConfigNames {
+  std::string_view hidden_size = "hidden_size";
+  std::string_view num_hidden_layers = "num_hidden_layers", num_attention_heads = "num_attention_heads";
+  std::string_view max_position_embeddings = "max_position_embeddings", hidden_act = "hidden_act";
+};
+
+struct TextConfig {
+  std::int64_t vocab_size = 0, hidden_size = 0, num_hidden_layers = 0, num_attention_heads = 0;
+  std::int64_t max_position_embeddings = 2048;
+  std::string hidden_act = "silu";
+  bool tie_word_embeddings = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit, const TextConfigNames& names = {}) {
+    visit_all(visit, kSize, "vocab_size", c.vocab_size, names.hidden_size, c.hidden_size, names.num_attention_heads,
+              c.num_attention_heads, names.max_position_embeddings, c.max_position_embeddings);
+    visit(names.num_hidden_layers, c.num_hidden_layers, kLayers);
+    visit_all(visit, kAny, names.hidden_act, c.hidden_act, "tie_word_embeddings", c.tie_word_embeddings);
+  }
+};
+
+/// Of decoders like Llama's.
+struct DecoderConfig : TextConfig {
+  std::int64_t intermediate_size = 0;
+  std::optional<std::int64_t> num_key_value_heads = {}, head_dim = {};
+  double attention_dropout = 0;
+  RopeConfig rope = {};
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit, const TextConfigNames& names = {}) {
+    TextConfig::fields(c, visit, names);
+    visit_all(visit, kSize, "intermediate_size", c.intermediate_size, "num_key_value_heads", c.num_key_value_heads,
+              "head_dim", c.head_dim);
+    visit("attention_dropout", c.attention_dropout, kProbability);
+    RopeConfig::visit_fields(c.rope, visit);
+  }
+  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta"}; }
+  /// The fields of a decoder that are these.
+  Decoder decoder() const;
+};
+
+}  // namespace tidemark
