@@ -51,7 +51,8 @@ class Targets {
     all_linear_ = lower == "all-linear";
     if (all_linear_) return;
     try {
-      pattern_ = std::regex(*text);
+      // libstdc++'s breadth-first matcher: no pattern takes exponential time; it refuses back-references.
+      pattern_ = std::regex(*text, std::regex::ECMAScript | std::regex_constants::__polynomial);
     } catch (const std::regex_error&) {
       throw Error(Errc::bad_value, "not a regular expression: " + *text, "lora.target_modules");
     }

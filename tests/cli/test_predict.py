@@ -222,3 +222,9 @@ def test_tokens_past_the_learned_positions_are_an_assumption(predict):
     done = predict(GPT2, "--seq", "129")
     assert done.returncode == 0, done.stderr
     assert "129 tokens are more than the 128 positions of the model (n_positions)" in done.stdout
+
+
+def test_no_pattern_takes_long(predict):
+    """(m*)*(o*)*… would keep a backtracking matcher busy for ages."""
+    done = predict(LLAMA, "--lora-r", "8", "--lora-target-modules", "(m*)*(o*)*(d*)*(e|o|d|m)*x")
+    refused(done, USAGE, "lora.target_modules", "no module of the model")

@@ -2,34 +2,18 @@
 // by one. tools/trace/record_allocator.py makes the recordings.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "../recordings.h"
 #include "memory/lower_bound.h"
 #include "memory/trace.h"
 
 namespace tidemark {
 namespace {
 
-std::string unpack(const std::filesystem::path& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  char buffer[1 << 16];
-  for (int read = 0; file && (read = gzread(file, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(read));
-  if (file) gzclose(file);
-  return text;
-}
-
-std::vector<std::string> recordings() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_RECORDINGS))
-    if (entry.path().extension() == ".gz") names.push_back(entry.path().stem().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> recordings() { return recordings_in(TIDEMARK_RECORDINGS); }
 
 struct Collector : AllocatorObserver {
   void on_event(const AllocatorEvent& event) override {

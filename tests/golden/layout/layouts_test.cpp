@@ -2,24 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <sstream>
 
+#include "../recordings.h"
 #include "tensor/layout.h"
 
 namespace tidemark {
 namespace {
-
-std::string unpack(const char* path) {
-  std::string text;
-  gzFile file = gzopen(path, "rb");
-  char buffer[1 << 16];
-  for (int read = 0; file && (read = gzread(file, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(read));
-  if (file) gzclose(file);
-  return text;
-}
 
 Dims dims_of(const std::string& text) {
   Dims dims;
