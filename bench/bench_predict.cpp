@@ -43,7 +43,8 @@ struct Question {
 
 /// All numbers of an answer that a race could spoil.
 std::vector<std::int64_t> numbers_of(const Report& report) {
-  std::vector<std::int64_t> numbers{report.peak.allocated_bytes, report.peak.reserved_bytes, report.peak.requested_bytes};
+  std::vector<std::int64_t> numbers{report.peak.allocated_bytes, report.peak.reserved_bytes,
+                                    report.peak.requested_bytes};
   for (const StepReport& step : report.steps)
     for (const PhaseReport& phase : step.phases)
       numbers.insert(numbers.end(), {phase.peak_allocated_bytes, phase.peak_reserved_bytes, phase.end_allocated_bytes});

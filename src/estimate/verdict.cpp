@@ -46,10 +46,10 @@ void judge(Report& report) {
     report.verdict = out_of_memory_verdict(report, *report.oom);
     return;
   }
-  if (report.script.exit_code != 0) {   // it never got where it wanted to: its peak is that of a part
+  if (report.script.exit_code != 0) {  // it never got where it wanted to: its peak is that of a part
     report.fits.reset();
-    report.verdict = fmt::format("not known: the program ended with exit code {}; until then its peak was {} of {}", report.script.exit_code,
-                                 format_bytes(report.peak.device_bytes), format_bytes(total));
+    report.verdict = fmt::format("not known: the program ended with exit code {}; until then its peak was {} of {}",
+                                 report.script.exit_code, format_bytes(report.peak.device_bytes), format_bytes(total));
     return;
   }
   if (report.interval) {

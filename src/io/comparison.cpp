@@ -58,7 +58,8 @@ Value rows_value(const std::vector<ComparedBytes>& rows) {
   const auto or_null = [](const std::optional<std::int64_t>& bytes) { return bytes ? Value(*bytes) : Value(); };
   Value::List list;
   for (const ComparedBytes& row : rows)
-    list.push_back(Value::Map{{"name", row.name}, {"a_bytes", or_null(row.a)}, {"b_bytes", or_null(row.b)}, {"exact", row.exact}});
+    list.push_back(
+        Value::Map{{"name", row.name}, {"a_bytes", or_null(row.a)}, {"b_bytes", or_null(row.b)}, {"exact", row.exact}});
   return list;
 }
 

@@ -12,8 +12,8 @@
 namespace tidemark::io {
 namespace {
 
-// 36 lines at most below the verdict, what a terminal shows at once: out of memory 1, peaks 5, interval 1, steps 1 + 4 + 1,
-// categories 1 + 7 + 1, modules 1 + 8 + 1, assumptions 3 + 1.
+// 36 lines at most below the verdict, what a terminal shows at once: out of memory 1, peaks 5, interval 1, steps 1 + 4
+// + 1, categories 1 + 7 + 1, modules 1 + 8 + 1, assumptions 3 + 1.
 constexpr std::size_t kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
@@ -22,7 +22,8 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 
 /// Both ends in full: they often differ by less than three figures show.
 std::string range(std::int64_t low_bytes, std::int64_t high_bytes) {
-  return low_bytes == high_bytes ? group_digits(low_bytes) : group_digits(low_bytes) + " to " + group_digits(high_bytes);
+  return low_bytes == high_bytes ? group_digits(low_bytes)
+                                 : group_digits(low_bytes) + " to " + group_digits(high_bytes);
 }
 
 std::string peaks_table(const Report& report) {
@@ -37,7 +38,8 @@ std::string peaks_table(const Report& report) {
   row(report.card.name.empty() ? "card" : report.card.name, report.card.total_bytes);
   std::string text = table.text(2);
   if (const auto& interval = report.interval)
-    text += fmt::format("  allocated {}, reserved {}: {}\n", range(interval->allocated_low_bytes, interval->allocated_high_bytes),
+    text += fmt::format("  allocated {}, reserved {}: {}\n",
+                        range(interval->allocated_low_bytes, interval->allocated_high_bytes),
                         range(interval->reserved_low_bytes, interval->reserved_high_bytes), interval->why);
   return text;
 }

@@ -6,7 +6,8 @@ namespace tidemark {
 
 void add_decoder_attention(Module& layer, const Decoder& c) {
   if (c.rotary_dim > 0 && c.rotary_dim != c.head_dim)
-    throw Error(Errc::unsupported, "partial_rotary_factor = not 1 is not simulated", "config.json: partial_rotary_factor");
+    throw Error(Errc::unsupported, "partial_rotary_factor = not 1 is not simulated",
+                "config.json: partial_rotary_factor");
   Module& m = layer.add("self_attn");
   add_linear(m, "q_proj", c.hidden_size, c.num_attention_heads * c.head_dim, c.qkv_bias);
   add_linear(m, "k_proj", c.hidden_size, c.num_key_value_heads * c.head_dim, c.qkv_bias);

@@ -15,7 +15,7 @@ struct Decoder {
   std::int64_t vocab_size = 0, hidden_size = 0, intermediate_size = 0, num_hidden_layers = 0;
   std::int64_t num_attention_heads = 0, num_key_value_heads = 0, head_dim = 0;
   bool qkv_bias = false, output_bias = false, mlp_bias = false;
-  bool qk_norm = false;  // over each head of queries and keys
+  bool qk_norm = false;         // over each head of queries and keys
   bool projects_first = false;  // all three projections, and then their views
   std::string hidden_act = "silu";
   bool tie_word_embeddings = false;

@@ -19,7 +19,8 @@ void tensor_all(const Tensor& padding_mask) {
 }
 
 /// sdpa_mask: whether the kernel's own causal pattern, or none, is enough.
-bool is_skipped(const Context& context, Pattern pattern, const Tensor& padding_mask, std::optional<std::int64_t> window) {
+bool is_skipped(const Context& context, Pattern pattern, const Tensor& padding_mask,
+                std::optional<std::int64_t> window) {
   const std::int64_t length = padding_mask.size(-1);
   if (pattern == Pattern::all) {  // _ignore_bidirectional_mask_sdpa
     tensor_all(padding_mask);
@@ -42,7 +43,9 @@ Tensor new_ones(Run& run) {
   return empty(run, Dims{}, Dtype::boolean);
 }
 
-Tensor both(Tensor result, Tensor condition) { return logical("aten::__and__", std::move(result), std::move(condition)); }
+Tensor both(Tensor result, Tensor condition) {
+  return logical("aten::__and__", std::move(result), std::move(condition));
+}
 
 Tensor lower_or_equal(const Indices& at) { return logical("aten::le", at.kv, at.q); }
 

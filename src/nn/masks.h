@@ -7,8 +7,8 @@
 
 namespace tidemark {
 
-/// create_causal_mask for a batch that comes with attention_mask (B, S): none when sdpa can do without, else (B, 1, S, S),
-/// boolean for sdpa, in the type of inputs_embeds for eager attention.
+/// create_causal_mask for a batch that comes with attention_mask (B, S): none when sdpa can do without, else (B, 1, S,
+/// S), boolean for sdpa, in the type of inputs_embeds for eager attention.
 Tensor create_causal_mask(const Context& context, const Tensor& inputs_embeds, const Tensor& attention_mask);
 /// create_sliding_window_causal_mask
 Tensor create_sliding_window_causal_mask(const Context& context, const Tensor& inputs_embeds,

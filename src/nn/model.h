@@ -35,7 +35,7 @@ struct BatchSizes {
   std::optional<Dims> input_ids, attention_mask, labels, pixel_values;
   bool pixels_first = false;  // as a processor of images alone puts them
   std::optional<Dims> image_grid_thw = {}, mm_token_type_ids = {};
-  Dims grid = {};  // of every image: frames, rows and columns of patches
+  Dims grid = {};                             // of every image: frames, rows and columns of patches
   std::vector<std::string> assumptions = {};  // for the report
 };
 

@@ -64,12 +64,12 @@ class Module {
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"
   Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
-  double probability = 0;  // of a dropout
+  double probability = 0;             // of a dropout
   bool output_requires_grad = false;  // a forward hook: output.requires_grad_(True)
 
  private:
   std::string full_name_;
-  std::size_t name_start_;  // behind its last dot
+  std::size_t name_start_;    // behind its last dot
   std::uint32_t number_ = 0;  // in the run
   std::vector<std::unique_ptr<Module>> children_;
   std::vector<std::shared_ptr<Parameter>> parameters_;

@@ -43,11 +43,15 @@ Tensor softmax(Tensor x, std::optional<Dtype> result) {
   const Dtype dtype = result.value_or(x.dtype());
   if (!(x.dtype() == Dtype::f16 && dtype == Dtype::f32)) x = to(std::move(x), dtype);
   Tensor y = empty(x.run(), x.sizes(), dtype);
-  if (!x.is_contiguous()) { const Tensor copy = empty(x.run(), x.sizes(), x.dtype()); }
+  if (!x.is_contiguous()) {
+    const Tensor copy = empty(x.run(), x.sizes(), x.dtype());
+  }
   Tensors saved{alias(y)};
   const Facts facts{.dtype = x.dtype()};
   return record(std::move(y), {std::move(x)},
-                {.name = "SoftmaxBackward0", .saved = std::move(saved), .facts = facts,
+                {.name = "SoftmaxBackward0",
+                 .saved = std::move(saved),
+                 .facts = facts,
                  .backward = [](Backward& call) -> Tensors {
                    Tensor gradient = empty(call.run, call.gradient().sizes(), call.facts.dtype);
                    const Tensor product = mul(call.gradient(), call.saved[0]);
@@ -66,10 +70,11 @@ Tensor dropout(Tensor x, double probability) {
   Tensor mask = empty_like(x, Dtype::boolean);
   Tensor y = empty_like(x);
   Tensors saved{std::move(mask)};
-  return record(std::move(y), {std::move(x)},
-                {.name = "NativeDropoutBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   return {empty(call.run, call.gradient().sizes(), call.gradient().dtype())};
-                 }});
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "NativeDropoutBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         return {empty(call.run, call.gradient().sizes(), call.gradient().dtype())};
+       }});
 }
 
 }  // namespace tidemark

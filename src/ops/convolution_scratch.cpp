@@ -1,7 +1,7 @@
 #include "ops/convolution_scratch.h"
 
-#include <charconv>
 #include <fmt/format.h>
+#include <charconv>
 
 #include "base/error.h"
 #include "memory/card.h"
@@ -52,11 +52,12 @@ ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, co
   const std::size_t at = table ? table->rows.find(row) : std::string_view::npos;
   const std::int64_t most_images = x.dims() == 4 ? 512 : 65536;
   if (at == std::string_view::npos || x.size(1) != 3 || x.size(0) > most_images)
-    throw Error(Errc::unsupported,
-                fmt::format("cuDNN's scratch memory is not known for {} patches of {} in {} images of {} to {} channels "
-                            "in {} on {}",
-                            sizes_text(weight.sizes(), 2), x.size(1), x.size(0), sizes_text(x.sizes(), 2),
-                            weight.size(0), name_of(x.dtype()), card.key));
+    throw Error(
+        Errc::unsupported,
+        fmt::format("cuDNN's scratch memory is not known for {} patches of {} in {} images of {} to {} channels "
+                    "in {} on {}",
+                    sizes_text(weight.sizes(), 2), x.size(1), x.size(0), sizes_text(x.sizes(), 2), weight.size(0),
+                    name_of(x.dtype()), card.key));
   const std::string_view rest = table->rows.substr(at + row.size());
   const std::string_view line = rest.substr(0, rest.find('\n'));
   const std::size_t bar = line.find(" | ");

@@ -1,5 +1,5 @@
-// The scratch memory that cuDNN asks for in a patch embedding.  cuDNN chooses among its kernels by rules that it does not
-// publish, so this is a table, recorded from cuDNN itself (9.19, as torch 2.11.0 brings it) by
+// The scratch memory that cuDNN asks for in a patch embedding.  cuDNN chooses among its kernels by rules that it does
+// not publish, so this is a table, recorded from cuDNN itself (9.19, as torch 2.11.0 brings it) by
 // tools/trace/record_convolutions.py for the kernel shapes that the families use.
 #pragma once
 #include <span>

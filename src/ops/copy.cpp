@@ -92,13 +92,12 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
     dtype = promote(dtype, part.dtype());
   }
   Tensor y = empty(parts[0].run(), sizes, dtype);
-  return record(std::move(y), std::move(parts),
-                {.name = "CatBackward0", .backward = [](Backward& call) -> Tensors {
-                   Tensors gradients(call.node.edges.size());
-                   for (std::size_t i = 0; i < gradients.size(); ++i)
-                     if (call.needs(i)) gradients[i] = part_of_gradient(call, i);
-                   return gradients;
-                 }});
+  return record(std::move(y), std::move(parts), {.name = "CatBackward0", .backward = [](Backward& call) -> Tensors {
+                                                   Tensors gradients(call.node.edges.size());
+                                                   for (std::size_t i = 0; i < gradients.size(); ++i)
+                                                     if (call.needs(i)) gradients[i] = part_of_gradient(call, i);
+                                                   return gradients;
+                                                 }});
 }
 
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after) {

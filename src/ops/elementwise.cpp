@@ -87,9 +87,8 @@ Tensor div(Tensor a, Tensor b) {
 
 Tensor add_scalar(Tensor x) {
   Tensor y = unary("aten::add", x);
-  return record(std::move(y), {std::move(x)}, {.name = "AddBackward0", .backward = [](Backward& call) -> Tensors {
-                                                 return {call.gradient()};
-                                               }});
+  return record(std::move(y), {std::move(x)},
+                {.name = "AddBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
 }
 
 Tensor mul_scalar(Tensor x) {
@@ -112,9 +111,8 @@ Tensor floor_divide(Tensor x) { return unary("aten::floor_divide", std::move(x))
 
 Tensor neg(Tensor x) {
   Tensor y = unary("aten::neg", x);
-  return record(std::move(y), {std::move(x)}, {.name = "NegBackward0", .backward = [](Backward& call) -> Tensors {
-                                                 return {neg(call.gradient())};
-                                               }});
+  return record(std::move(y), {std::move(x)},
+                {.name = "NegBackward0", .backward = [](Backward& call) -> Tensors { return {neg(call.gradient())}; }});
 }
 
 /// x ** n.  Its gradient is grad * (n * x ** (n - 1)): three results.

@@ -82,9 +82,9 @@ Tensor embedding(Tensor weight, Tensor indices) {
   Tensor y = empty(weight.run(), sizes, weight.dtype());
   const Facts facts{.sizes = weight.sizes()};
   Tensors saved{std::move(indices)};
-  return record(std::move(y), {std::move(weight)},
-                {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts,
-                 .backward = embedding_backward});
+  return record(
+      std::move(y), {std::move(weight)},
+      {.name = "EmbeddingBackward0", .saved = std::move(saved), .facts = facts, .backward = embedding_backward});
 }
 
 Tensor gather(Tensor x, Tensor indices) {

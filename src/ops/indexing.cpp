@@ -45,7 +45,9 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   const Tensor count = empty(run, Dims{}, Dtype::int32);
   // cub::DeviceReduce::Sum: nothing for one tile; else five blocks of 256 threads for each that the card runs at once
   constexpr std::int64_t kOneTile = 256 * 16;
-  take_scratch(run, items <= kOneTile ? 1 : round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
+  take_scratch(run, items <= kOneTile
+                        ? 1
+                        : round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
   Tensor indices = empty(run, Dims{found, sizes.count()}, Dtype::int64);
   take_scratch(run, tile_states(items, select_tile(card), 8));
   return indices;
@@ -80,7 +82,9 @@ Tensors index_backward(Backward& call) {
   const auto integers = [&] { return empty(run, Dims{count}, Dtype::int64); };
   Tensor self = empty(run, call.facts.sizes, call.gradient().dtype());
   Tensor linear = integers();  // computeLinearIndex: each index times its stride, and their sum
-  { const Tensor wrapped = integers(); }
+  {
+    const Tensor wrapped = integers();
+  }
   {
     const Tensor wrapped = integers();
     linear = integers();
@@ -100,13 +104,16 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
   Tensor y = clone(detach(x));
   {
     const Tensor sums = empty(run, x.sizes(), Dtype::int64);
-    const Tensor whole_mask = mask.sizes() == x.sizes() && mask.is_contiguous() ? mask : empty(run, x.sizes(), Dtype::boolean);
+    const Tensor whole_mask =
+        mask.sizes() == x.sizes() && mask.is_contiguous() ? mask : empty(run, x.sizes(), Dtype::boolean);
     mask_exclusive_sum(run, x.elements());
   }
   const Facts facts{.sizes = source.sizes()};
   Tensors saved{std::move(mask)};
   return record(std::move(y), {std::move(x), std::move(source)},
-                {.name = "MaskedScatterBackward0", .saved = std::move(saved), .facts = facts,
+                {.name = "MaskedScatterBackward0",
+                 .saved = std::move(saved),
+                 .facts = facts,
                  .backward = masked_scatter_backward});
 }
 
@@ -157,11 +164,12 @@ Tensors unbind(Tensor x) {
   for (std::int64_t i = 0; i < x.size(0); ++i) parts.push_back(view_of(x, layout));
   const Facts facts{.sizes = x.sizes()};
   record(parts, {std::move(x)}, {.name = "UnbindBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-           Tensors zeros;  // in place of gradients that did not come
-           for (const Tensor& gradient : call.gradients)
-             if (!gradient) zeros.push_back(empty(call.run, Dims{}, call.node.outputs[0].dtype));
-           return {empty(call.run, call.facts.sizes, call.node.outputs[0].dtype)};
-         }});
+                                   Tensors zeros;  // in place of gradients that did not come
+                                   for (const Tensor& gradient : call.gradients)
+                                     if (!gradient)
+                                       zeros.push_back(empty(call.run, Dims{}, call.node.outputs[0].dtype));
+                                   return {empty(call.run, call.facts.sizes, call.node.outputs[0].dtype)};
+                                 }});
   return parts;
 }
 

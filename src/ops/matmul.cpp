@@ -83,9 +83,8 @@ Tensor t(Tensor x) {
   layout.sizes.swap(0, 1);
   layout.strides.swap(0, 1);
   Tensor y = view_of(x, layout);
-  return record(std::move(y), {std::move(x)}, {.name = "TBackward0", .backward = [](Backward& call) -> Tensors {
-                                                 return {t(call.gradient())};
-                                               }});
+  return record(std::move(y), {std::move(x)},
+                {.name = "TBackward0", .backward = [](Backward& call) -> Tensors { return {t(call.gradient())}; }});
 }
 
 /// Whether a product of more than two dimensions with a matrix runs over folded rows: always when the matrix needs a
@@ -145,7 +144,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   if (bias && (x.dims() == 2 || x.is_contiguous())) {
     Dims sizes = x.sizes();
     sizes[-1] = weight.size(0);
-    if (x.dims() > 2) x = view(std::move(x), {-1, weight.size(1)});  // before the weight: backward takes the weight first
+    if (x.dims() > 2)
+      x = view(std::move(x), {-1, weight.size(1)});  // before the weight: backward takes the weight first
     Tensor y = addmm(std::move(bias), std::move(x), t(std::move(weight)));
     return sizes.count() > 2 ? view(std::move(y), sizes) : y;
   }

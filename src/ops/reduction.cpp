@@ -49,10 +49,9 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
   if (x.run().autocast.enabled && is_floating(dtype)) dtype = Dtype::f32;  // fp32_set_opt_dtype
   Tensor y = plain_sum(x, mark(x, dims), keep_dims, dtype);
   const Facts facts = facts_of(x, dims, keep_dims);
-  return record(std::move(y), {std::move(x)},
-                {.name = "SumBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   return {spread(call)};
-                 }});
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "SumBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors { return {spread(call)}; }});
 }
 
 /// Keeps its input and its result.  torch: FunctionsManual.cpp, linalg_vector_norm_backward: grad * (self / norm), with
@@ -62,12 +61,13 @@ Tensor vector_norm(Tensor x) {
   const bool widens = x.run().autocast.enabled && size_of(x.dtype()) < 4;  // autocast gives it a type, not a copy
   Tensor y = plain_sum(x, mark(x, Dims{-1}), true, widens ? Dtype::f32 : x.dtype());
   Tensors saved{x, alias(y)};
-  return record(std::move(y), {std::move(x)},
-                {.name = "LinalgVectorNormBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   const Tensor ratio = div(call.saved[0], call.saved[1]);
-                   const Tensor is_zero = compare("aten::eq", call.saved[1]);
-                   return {mul(call.gradient(), ratio)};
-                 }});
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "LinalgVectorNormBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         const Tensor ratio = div(call.saved[0], call.saved[1]);
+         const Tensor is_zero = compare("aten::eq", call.saved[1]);
+         return {mul(call.gradient(), ratio)};
+       }});
 }
 
 Tensor max(Tensor x) {

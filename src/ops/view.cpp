@@ -8,9 +8,7 @@ namespace {
 Tensors back_to_sizes(Backward& call) { return {reshape(call.gradient(), call.facts.sizes)}; }
 
 /// Gradient of a part: zeros, with the part filled in.
-Tensors fill_part(Backward& call) {
-  return {empty(call.run, call.facts.sizes, call.gradient().dtype())};
-}
+Tensors fill_part(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
 }  // namespace
 
@@ -84,11 +82,12 @@ Tensor squeeze(Tensor x, int d) {
     layout.strides.erase(where);
   }
   Tensor y = view_of(x, layout);
-  return record(std::move(y), {std::move(x)},
-                {.name = "SqueezeBackward1", .facts = {.a = goes ? where : -1}, .backward = [](Backward& call) -> Tensors {
-                   if (call.facts.a < 0) return {call.gradient()};
-                   return {unsqueeze(call.gradient(), static_cast<int>(call.facts.a))};
-                 }});
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "SqueezeBackward1", .facts = {.a = goes ? where : -1}, .backward = [](Backward& call) -> Tensors {
+         if (call.facts.a < 0) return {call.gradient()};
+         return {unsqueeze(call.gradient(), static_cast<int>(call.facts.a))};
+       }});
 }
 
 Tensor expand(Tensor x, const Dims& sizes) {
@@ -114,9 +113,8 @@ Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end) {
   Tensor y = view_of(x, layout);
   const Facts facts{.sizes = x.sizes()};
   if (y.sizes() == x.sizes())  // indexing with a whole range: torch/csrc/autograd/python_variable_indexing
-    return record(std::move(y), {std::move(x)}, {.name = "AliasBackward0", .backward = [](Backward& call) -> Tensors {
-                                                   return {call.gradient()};
-                                                 }});
+    return record(std::move(y), {std::move(x)},
+                  {.name = "AliasBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
   return record(std::move(y), {std::move(x)}, {.name = "SliceBackward0", .facts = facts, .backward = fill_part});
 }
 
@@ -139,12 +137,13 @@ Tensors split(Tensor x, std::int64_t piece, int d) {
   }
   const Facts facts{.sizes = x.sizes()};
   record(parts, {std::move(x)}, {.name = "SplitBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-           const Dtype dtype = call.node.outputs[0].dtype;
-           Tensors zeros;
-           for (std::size_t i = 0; i < call.gradients.size(); ++i)
-             if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
-           return {empty(call.run, call.facts.sizes, dtype)};
-         }});
+                                   const Dtype dtype = call.node.outputs[0].dtype;
+                                   Tensors zeros;
+                                   for (std::size_t i = 0; i < call.gradients.size(); ++i)
+                                     if (!call.gradients[i])
+                                       zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
+                                   return {empty(call.run, call.facts.sizes, dtype)};
+                                 }});
   return parts;
 }
 
@@ -156,13 +155,14 @@ Tensors split_sizes(Tensor x, const Dims& pieces, int d) {
     parts.push_back(view_of(x, layout));
   }
   const Facts facts{.sizes = x.sizes()};
-  record(parts, {std::move(x)}, {.name = "SplitWithSizesBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-           const Dtype dtype = call.node.outputs[0].dtype;
-           Tensors zeros;
-           for (std::size_t i = 0; i < call.gradients.size(); ++i)
-             if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
-           return {empty(call.run, call.facts.sizes, dtype)};
-         }});
+  record(parts, {std::move(x)},
+         {.name = "SplitWithSizesBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+            const Dtype dtype = call.node.outputs[0].dtype;
+            Tensors zeros;
+            for (std::size_t i = 0; i < call.gradients.size(); ++i)
+              if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
+            return {empty(call.run, call.facts.sizes, dtype)};
+          }});
   return parts;
 }
 
@@ -181,9 +181,8 @@ Tensor contiguous(Tensor x) {
 Tensor clone(Tensor x) {
   const Op op(x, "aten::clone");
   Tensor y = empty(x.run(), x.sizes(), x.dtype());
-  return record(std::move(y), {std::move(x)}, {.name = "CloneBackward0", .backward = [](Backward& call) -> Tensors {
-                                                 return {call.gradient()};
-                                               }});
+  return record(std::move(y), {std::move(x)},
+                {.name = "CloneBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
 }
 
 Tensor detach(Tensor x) { return alias(x); }

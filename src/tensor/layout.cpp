@@ -145,8 +145,8 @@ Layout by_order_of_strides(std::span<const Layout* const> operands, const Dims& 
   for (int i = 1; i < count; ++i) {
     int moved = i;
     for (int before = i - 1; before >= 0; --before) {
-      const int verdict = compare(operands, sizes, order[static_cast<std::size_t>(before)],
-                                  order[static_cast<std::size_t>(moved)]);
+      const int verdict =
+          compare(operands, sizes, order[static_cast<std::size_t>(before)], order[static_cast<std::size_t>(moved)]);
       if (verdict > 0) {
         std::swap(order[static_cast<std::size_t>(before)], order[static_cast<std::size_t>(moved)]);
         moved = before;

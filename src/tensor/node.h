@@ -53,7 +53,7 @@ struct Node {
   };
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
-  Tensor variable;  // of an AccumulateGrad
+  Tensor variable;             // of an AccumulateGrad
   Ref<CheckpointFrame> frame;  // of a CheckpointFunction
 
   // While a backward pass goes on.

@@ -96,8 +96,8 @@ ReductionScratch reduction_scratch(const Layout& input, const Dims& reduced, Dty
   const std::int64_t target = card.multiprocessors * (card.max_threads_per_multiprocessor / (width * height));
   const std::int64_t grid = div_up(outputs / output_vector, step_output);
   if (!across_warps || values_per_thread() < 256 || grid > target) return {};
-  const std::int64_t blocks = std::max(std::min(div_up(target, grid), div_up(values_per_thread(), 16)),
-                                       div_up(values_per_thread(), 256));
+  const std::int64_t blocks =
+      std::max(std::min(div_up(target, grid), div_up(values_per_thread(), 16)), div_up(values_per_thread(), 256));
   if (blocks <= 1) return {};
   const std::int64_t per_output = on_fastest ? 1 : width * output_vector;
   return {size_of(accumulate) * outputs * blocks * per_output, 4 * grid};

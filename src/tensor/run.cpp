@@ -27,7 +27,7 @@ std::uint32_t Run::name_module(std::string name) {
 
 AllocationId Run::request(std::int64_t bytes) {
   const AllocationId id = allocator_.alloc(bytes, 0);
-  if (id == kOutOfMemory) 
+  if (id == kOutOfMemory)
     throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module])};
   return id;
 }
@@ -42,8 +42,7 @@ void Run::note_allocation(LedgerEntry entry) {
   entry.died = 0;
   ledger_.push_back(entry);
   history_.push_back(static_cast<std::int32_t>(ledger_.size()));
-  if (config_.on_event)
-    config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
+  if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
 }
 
 void Run::note_free(std::uint32_t entry) {

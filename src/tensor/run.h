@@ -111,8 +111,8 @@ class Run {
     std::size_t entry = 0;
   } beginning;
   std::uint64_t next_sequence = 0;
-  std::uint32_t passes = 0;  // backward passes so far
-  Ref<Storage> matmul_workspaces[2];  // of the program's thread and of autograd's
+  std::uint32_t passes = 0;               // backward passes so far
+  Ref<Storage> matmul_workspaces[2];      // of the program's thread and of autograd's
   Ref<Storage> fused_bias_workspaces[2];  // likewise, of cuBLASLt
 
   Pool<TensorImpl> tensors;

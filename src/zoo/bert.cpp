@@ -104,8 +104,8 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
   check_padding_index(request.config, c.vocab_size, 0);
   std::unique_ptr<Model> model = new_model(request);
   const bool classifies = request.head == "sequence_classification";
-  model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}),
-                        classifies, longest = c.max_position_embeddings](const Data& data) {
+  model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}), classifies,
+                        longest = c.max_position_embeddings](const Data& data) {
     BatchSizes sizes = texts(data);
     check_length(sizes, {"max_position_embeddings", longest});  // its position_ids are a buffer of that length
     if (classifies && sizes.labels) sizes.labels = Dims{data.batch};

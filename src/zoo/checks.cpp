@@ -72,8 +72,8 @@ void note_length(BatchSizes& sizes, const Keyed& positions) {
   const std::int64_t length = (*sizes.input_ids)[1];
   if (length > positions.value)
     sizes.assumptions.push_back(
-        fmt::format("{} tokens are more than the {} positions of the model ({}): on a real card the lookup fails", length,
-                    positions.value, positions.key));
+        fmt::format("{} tokens are more than the {} positions of the model ({}): on a real card the lookup fails",
+                    length, positions.value, positions.key));
 }
 
 void check_no_images(const Data& data) {

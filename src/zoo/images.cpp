@@ -6,7 +6,9 @@
 
 namespace tidemark {
 
-Dims image_sizes(std::int64_t images, std::int64_t channels, std::int64_t side) { return {images, channels, side, side}; }
+Dims image_sizes(std::int64_t images, std::int64_t channels, std::int64_t side) {
+  return {images, channels, side, side};
+}
 
 BatchSizes image_batch(const Data& data, std::int64_t channels, std::int64_t side) {
   BatchSizes sizes;
@@ -21,14 +23,17 @@ BatchSizes with_images(BatchSizes text, const Data& data, std::int64_t tokens, c
     throw Error(Errc::bad_value, "there are no images to have tokens", "image_tokens", "set images");
   if (data.images == 0) return text;
   if (data.image_tokens && *data.image_tokens != tokens)
-    throw Error(Errc::bad_value, fmt::format("the model makes {} tokens of an image, not {}", tokens, *data.image_tokens),
+    throw Error(Errc::bad_value,
+                fmt::format("the model makes {} tokens of an image, not {}", tokens, *data.image_tokens),
                 "image_tokens");
   constexpr std::int64_t kMostImages = 1 << 20;  // of a batch: there is a tensor for each
   if (data.images > kMostImages / data.batch)
-    throw Error(Errc::bad_value, fmt::format("{} images in each of {} samples are more than 2^20", data.images, data.batch), "images");
+    throw Error(Errc::bad_value,
+                fmt::format("{} images in each of {} samples are more than 2^20", data.images, data.batch), "images");
   const std::int64_t length = (*text.input_ids)[1];
   if (tokens * data.images > length)
-    throw Error(Errc::bad_value, fmt::format("{} tokens hold no {} images of {} tokens", length, data.images, tokens), "seq");
+    throw Error(Errc::bad_value, fmt::format("{} tokens hold no {} images of {} tokens", length, data.images, tokens),
+                "seq");
   text.pixel_values = pixel_values;
   return text;
 }

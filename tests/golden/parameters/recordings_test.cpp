@@ -16,7 +16,8 @@ namespace {
 
 std::string row(const char* kind, const std::string& name, const Parameter& parameter) {
   const Dims& sizes = parameter.sizes;
-  return fmt::format("{}\t{}\t{}\t{}", kind, name, fmt::join(sizes.begin(), sizes.end(), "x"), name_of(parameter.dtype));
+  return fmt::format("{}\t{}\t{}\t{}", kind, name, fmt::join(sizes.begin(), sizes.end(), "x"),
+                     name_of(parameter.dtype));
 }
 
 /// Module.named_buffers: own first, then children.
@@ -32,8 +33,9 @@ std::vector<std::string> rows_of(const std::string& head, const std::string& jso
   const ModelEntry& entry = model_entry(*config.find("model_type")->as_text());
   const std::unique_ptr<Model> model = entry.make({config, head, {}, Dtype::bf16});
   std::vector<std::string> rows;
-  visit_parameters(model->root,
-                   [&](const std::string& name, Parameter& parameter) { rows.push_back(row("parameter", name, parameter)); });
+  visit_parameters(model->root, [&](const std::string& name, Parameter& parameter) {
+    rows.push_back(row("parameter", name, parameter));
+  });
   visit_buffers(model->root, rows);
   return rows;
 }

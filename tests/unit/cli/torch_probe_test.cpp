@@ -32,7 +32,8 @@ TEST_F(TorchFromProbe, TakesACudaBuild) {
 }
 
 TEST_F(TorchFromProbe, ReadsTheLibrariesThatItPins) {
-  const TorchInstall torch = torch_from_probe(output("2.11.0+cu130", "13.0") + "cudnn=9.19.0.56\nnccl=2.28.9\n", "python");
+  const TorchInstall torch =
+      torch_from_probe(output("2.11.0+cu130", "13.0") + "cudnn=9.19.0.56\nnccl=2.28.9\n", "python");
   EXPECT_EQ(torch.cudnn_version, 91900);
   EXPECT_EQ(torch.nccl_version, 22809);
   EXPECT_EQ(torch_from_probe(output("2.11.0+cu130", "13.0"), "python").cudnn_version, 0);

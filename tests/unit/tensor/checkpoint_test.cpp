@@ -31,7 +31,8 @@ TEST_F(Checkpoint, DoesNotRunTheLastOperationAgain) {
   const Tensor y = checkpoint(run, [w = w] { return silu(silu(w)); });
   const std::size_t before = allocations();
   backward(y);
-  // The gradient of y, the inner silu again, and the gradients of both: the outer silu has saved its input when it ends.
+  // The gradient of y, the inner silu again, and the gradients of both: the outer silu has saved its input when it
+  // ends.
   EXPECT_EQ(allocations() - before, 4u);
 }
 

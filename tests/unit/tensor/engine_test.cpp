@@ -122,7 +122,9 @@ TEST(Runs, RepeatAStretchThatLeavesNothingBehind) {
   tidemark::Run run{RunConfig()};
   const Tensor kept = empty(run, {8}, Dtype::f32);
   const std::size_t begin = run.history().size();
-  { const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x)); }
+  {
+    const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x));
+  }
   const std::size_t end = run.history().size();
   EXPECT_TRUE(run.is_closed(begin, end));
   EXPECT_FALSE(run.is_closed(0, end));

@@ -18,8 +18,8 @@ struct Optimizers : testing::Test {
 };
 
 TEST_F(Optimizers, TakeEachTypeByItselfTheLastFirst) {
-  const Optimizer optimizer = adamw(
-      {parameter(Dtype::bf16), parameter(Dtype::f32), parameter(Dtype::bf16), parameter(Dtype::f32, false)}, {});
+  const Optimizer optimizer =
+      adamw({parameter(Dtype::bf16), parameter(Dtype::f32), parameter(Dtype::bf16), parameter(Dtype::f32, false)}, {});
   EXPECT_EQ(grouped(optimizer), (std::vector<Chosen>{{1}, {0, 2}}));
 }
 
