@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,17 @@ from running import PYTHON, ROOT, TIDEMARK, Run
 
 
 @pytest.fixture
-def run(tmp_path):
+def temporary():
+    """A folder with a short name: workers of a DataLoader listen on sockets in it, whose paths end at 107 characters (unix(7))."""
+    with tempfile.TemporaryDirectory(prefix="tm-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def run(tmp_path, temporary):
     """run(command, options=[…], **environment) -> Run.  Checks that nothing is left behind in the temporary folder."""
 
     def start(command, options=("--steps", "3"), gpu="a100-80gb", events=False, timeout=300, **changes):
-        temporary = tmp_path / "tmp"
-        temporary.mkdir(exist_ok=True)
         environment = {**os.environ, "PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}", "TMPDIR": str(temporary), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **changes}
         if events:
             environment["TIDEMARK_EVENTS"] = str(tmp_path / "events.txt")
