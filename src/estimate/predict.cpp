@@ -17,7 +17,7 @@ namespace {
 
 RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& options) {
   RunConfig config{
-      .card = card, .allocator = {}, .versions = {spec.torch, spec.transformers}, .on_event = options.on_event};
+      .card = card, .allocator = {}, .on_event = options.on_event};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
@@ -28,7 +28,7 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
 
 /// Behaviour is that of one version of each; of another nothing is known.
 void check_versions(const Spec& spec) {
-  const Versions known;
+  const Spec known;  // its defaults
   const auto check = [](const char* field, const std::string& asked, const std::string& version) {
     if (asked != version)
       throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field,

@@ -20,9 +20,6 @@ Tensors pass_to_both(Backward& call) {
   return {call.needs(0) ? call.gradient() : Tensor(), call.needs(1) ? call.gradient() : Tensor()};
 }
 
-/// A unary operation that keeps its input or its result, and the temporaries of its gradient besides the result.
-using Formula = BackwardFunction;
-
 Tensor unary(const char* name, Tensor x) {
   const Op op(x, name);
   return empty_like(x);

@@ -10,6 +10,21 @@ Tensors back_to_sizes(Backward& call) { return {reshape(call.gradient(), call.fa
 /// Gradient of a part: zeros, with the part filled in.
 Tensors fill_part(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
+/// Gradient of a split: the parts' gradients together, with zeros for those that have none.
+Tensors join_parts(Backward& call) {
+  const Dtype dtype = call.node.outputs[0].dtype;
+  Tensors zeros;
+  for (std::size_t i = 0; i < call.gradients.size(); ++i)
+    if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
+  return {empty(call.run, call.facts.sizes, dtype)};
+}
+
+Tensor part_of(const Tensor& x, std::int64_t size, int d) {
+  Layout layout = x.layout();
+  layout.sizes[d] = size;
+  return view_of(x, layout);
+}
+
 }  // namespace
 
 Tensor view(Tensor x, const Dims& sizes) {
@@ -130,39 +145,18 @@ Tensor select(Tensor x, int d, std::int64_t) {
 Tensors split(Tensor x, std::int64_t piece, int d) {
   Tensors parts;
   const std::int64_t whole = x.size(d);
-  for (std::int64_t start = 0; start < whole; start += piece) {
-    Layout layout = x.layout();
-    layout.sizes[d] = std::min(piece, whole - start);
-    parts.push_back(view_of(x, layout));
-  }
+  for (std::int64_t start = 0; start < whole; start += piece)
+    parts.push_back(part_of(x, std::min(piece, whole - start), d));
   const Facts facts{.sizes = x.sizes()};
-  record(parts, {std::move(x)}, {.name = "SplitBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                                   const Dtype dtype = call.node.outputs[0].dtype;
-                                   Tensors zeros;
-                                   for (std::size_t i = 0; i < call.gradients.size(); ++i)
-                                     if (!call.gradients[i])
-                                       zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
-                                   return {empty(call.run, call.facts.sizes, dtype)};
-                                 }});
+  record(parts, {std::move(x)}, {.name = "SplitBackward0", .facts = facts, .backward = join_parts});
   return parts;
 }
 
 Tensors split_sizes(Tensor x, const Dims& pieces, int d) {
   Tensors parts;
-  for (const std::int64_t piece : pieces) {
-    Layout layout = x.layout();
-    layout.sizes[d] = piece;
-    parts.push_back(view_of(x, layout));
-  }
+  for (const std::int64_t piece : pieces) parts.push_back(part_of(x, piece, d));
   const Facts facts{.sizes = x.sizes()};
-  record(parts, {std::move(x)},
-         {.name = "SplitWithSizesBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-            const Dtype dtype = call.node.outputs[0].dtype;
-            Tensors zeros;
-            for (std::size_t i = 0; i < call.gradients.size(); ++i)
-              if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
-            return {empty(call.run, call.facts.sizes, dtype)};
-          }});
+  record(parts, {std::move(x)}, {.name = "SplitWithSizesBackward0", .facts = facts, .backward = join_parts});
   return parts;
 }
 

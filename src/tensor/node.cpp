@@ -46,6 +46,17 @@ void save(Run& run, Node& node, Tensors& saved) {
                                                   : Saved(std::move(tensor)));
 }
 
+/// The node of an operation, when any input needs a gradient and gradients are on.
+Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
+  if (!run.grad_enabled) return {};
+  bool needed = false;
+  for (const Tensor& input : inputs) needed = needed || input.requires_grad();
+  if (!needed) return {};
+  Ref<Node> node = make_node(run, inputs, what);
+  save(run, *node, what.saved);
+  return node;
+}
+
 void tie(Node& node, Tensor& output, std::size_t index) {
   node.outputs.push_back({output.sizes(), output.dtype()});
   TensorImpl& impl = output.impl();
@@ -73,26 +84,13 @@ void Node::destroy(Node* node) {
 bool needs_grad(const Tensor& tensor) { return tensor && tensor.requires_grad() && tensor.run().grad_enabled; }
 
 Tensor record(Tensor output, Tensors inputs, Record what) {
-  Run& run = output.run();
-  if (!run.grad_enabled) return output;
-  bool needed = false;
-  for (const Tensor& input : inputs) needed = needed || input.requires_grad();
-  if (!needed) return output;
-  const Ref<Node> node = make_node(run, inputs, what);
-  save(run, *node, what.saved);
-  tie(*node, output, 0);
+  if (const Ref<Node> node = node_of(output.run(), inputs, what)) tie(*node, output, 0);
   return output;
 }
 
 void record(Tensors& outputs, Tensors inputs, Record what) {
-  Run& run = outputs[0].run();
-  if (!run.grad_enabled) return;
-  bool needed = false;
-  for (const Tensor& input : inputs) needed = needed || input.requires_grad();
-  if (!needed) return;
-  const Ref<Node> node = make_node(run, inputs, what);
-  save(run, *node, what.saved);
-  for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
+  if (const Ref<Node> node = node_of(outputs[0].run(), inputs, what))
+    for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
 }
 
 }  // namespace tidemark

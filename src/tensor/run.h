@@ -26,7 +26,6 @@ struct Stage {
 };
 
 enum class Category : std::uint8_t { parameters, gradients, optimizer_state, activations, workspace, other };
-inline constexpr int kCategories = 6;
 
 /// One allocation in the ledger: who asked for it, and from which event to which it lived.
 struct LedgerEntry {
@@ -45,15 +44,9 @@ struct AutocastState {
   std::vector<std::pair<TensorImpl*, Tensor>> weights;  // torch: at::autocast::cached_casts
 };
 
-/// Versions that decide behaviour; the default is the reference.
-struct Versions {
-  std::string torch = "2.11.0", transformers = "5.17.0";
-};
-
 struct RunConfig {
   Card card;
   CachingAllocatorConfig allocator;
-  Versions versions;
   /// Told each allocation and free as "+bytes op module"; empty for none.
   std::function<void(std::string_view)> on_event;
 };
@@ -67,7 +60,6 @@ class Run {
 
   const RunConfig& config() const { return config_; }
   const Card& card() const { return config_.card; }
-  const Versions& versions() const { return config_.versions; }
   CachingAllocator& allocator() { return allocator_; }
   const Timeline& timeline() const { return timeline_; }
   const std::vector<LedgerEntry>& ledger() const { return ledger_; }

@@ -21,8 +21,7 @@ void multi_tensor_adagrad(Optimizer& optimizer) {
   TensorList device_grads, std, numerator;
   for (const Chosen& group : grouped(optimizer)) {
     device_grads = gradients_of(optimizer, group);
-    if (options.maximize) device_grads = foreach ("aten::_foreach_neg", device_grads);
-    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach ("aten::_foreach_add", device_grads);
+    maximize_and_decay(options, device_grads);
     std = foreach ("aten::_foreach_sqrt", states_of(optimizer, group, 0));
     const bool reuse = *options.weight_decay != 0 || options.maximize;
     numerator = reuse ? device_grads : foreach ("aten::_foreach_mul", device_grads);

@@ -31,8 +31,7 @@ void multi_tensor_adam(Optimizer& optimizer) {
   TensorList exp_avg_sq_sqrt;
   for (const Chosen& group : grouped(optimizer)) {
     TensorList device_grads = gradients_of(optimizer, group);
-    if (options.maximize) device_grads = foreach ("aten::_foreach_neg", device_grads);
-    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach ("aten::_foreach_add", device_grads);
+    maximize_and_decay(options, device_grads);
     device_grads.clear();  // del device_grads
     exp_avg_sq_sqrt = foreach ("aten::_foreach_sqrt", states_of(optimizer, group, options.amsgrad ? 2 : 1));
   }

@@ -58,6 +58,11 @@ TensorList states_of(const Optimizer& optimizer, const Chosen& chosen, std::size
   return list;
 }
 
+void maximize_and_decay(const OptimizerOptions& options, TensorList& device_grads) {
+  if (options.maximize) device_grads = foreach ("aten::_foreach_neg", device_grads);
+  if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach ("aten::_foreach_add", device_grads);
+}
+
 Tensor fresh(const char* name, const Tensor& like) {
   const Op op(like, name);
   return empty_like(like);

@@ -70,6 +70,9 @@ TensorList parameters_of(const Optimizer& optimizer, const Chosen& chosen);
 TensorList gradients_of(const Optimizer& optimizer, const Chosen& chosen);
 TensorList states_of(const Optimizer& optimizer, const Chosen& chosen, std::size_t which);
 
+/// What the foreach loops do to the gradients first: -grad to climb, grad + weight_decay * parameter in it or alone.
+void maximize_and_decay(const OptimizerOptions& options, TensorList& device_grads);
+
 /// A new tensor like this one: the result of an elementwise operation on it, or a state of zeros.
 Tensor fresh(const char* name, const Tensor& like);
 /// torch._foreach_*: a new tensor per entry.

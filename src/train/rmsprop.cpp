@@ -30,8 +30,7 @@ void multi_tensor_rmsprop(Optimizer& optimizer) {
   TensorList grouped_grads, avg;
   for (const Chosen& group : grouped(optimizer)) {
     grouped_grads = gradients_of(optimizer, group);
-    if (options.maximize) grouped_grads = foreach ("aten::_foreach_neg", grouped_grads);
-    if (*options.weight_decay != 0 && !options.maximize) grouped_grads = foreach ("aten::_foreach_add", grouped_grads);
+    maximize_and_decay(options, grouped_grads);
     avg = foreach (options.centered ? "aten::_foreach_addcmul" : "aten::_foreach_sqrt", states_of(optimizer, group, 0));
   }
 }

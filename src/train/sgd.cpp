@@ -36,8 +36,7 @@ void multi_tensor_sgd(Optimizer& optimizer) {
   TensorList device_grads;
   for (const Chosen& group : grouped(optimizer)) {
     device_grads = gradients_of(optimizer, group);
-    if (options.maximize) device_grads = foreach ("aten::_foreach_neg", device_grads);
-    if (*options.weight_decay != 0 && !options.maximize) device_grads = foreach ("aten::_foreach_add", device_grads);
+    maximize_and_decay(options, device_grads);
     if (options.momentum == 0) continue;
     TensorList bufs = momentum_buffers(optimizer, group, device_grads);
     if (!options.nesterov) device_grads = std::move(bufs);

@@ -7,22 +7,14 @@
 namespace tidemark {
 namespace {
 
-struct Qwen3Config : DecoderConfig {
-  bool attention_bias = false, use_sliding_window = false;
-  std::optional<std::int64_t> sliding_window = 4096;
-  std::int64_t max_window_layers = 28;
-  std::optional<std::vector<std::string>> layer_types;
+struct Qwen3Config : LateWindowsConfig {
+  bool attention_bias = false;
 
-  Qwen3Config() {
-    vocab_size = 151936, hidden_size = 4096, intermediate_size = 22016, num_hidden_layers = 32;
-    num_attention_heads = 32, num_key_value_heads = 32, head_dim = 128;
-  }
+  Qwen3Config() { head_dim = 128; }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    DecoderConfig::fields(c, visit);
-    visit("sliding_window", c.sliding_window, kSize);
-    visit_all(visit, kAny, "attention_bias", c.attention_bias, "use_sliding_window", c.use_sliding_window,
-              "max_window_layers", c.max_window_layers, "layer_types", c.layer_types);
+    LateWindowsConfig::fields(c, visit);
+    visit("attention_bias", c.attention_bias, kAny);
   }
 };
 
@@ -33,9 +25,6 @@ Decoder qwen3_decoder(const Value& config) {
   Decoder decoder = c.decoder();
   decoder.qkv_bias = decoder.output_bias = c.attention_bias;
   decoder.qk_norm = true;
-  set_layer_types(
-      decoder, c.layer_types, c.use_sliding_window ? c.sliding_window : std::nullopt,
-      [](std::int64_t layer, std::int64_t from) { return layer >= from; }, c.max_window_layers);
   return decoder;
 }
 

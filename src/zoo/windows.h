@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nn/decoder.h"
+#include "zoo/text_config.h"
 
 namespace tidemark {
 
@@ -13,5 +14,26 @@ namespace tidemark {
 void set_layer_types(Decoder& decoder, const std::optional<std::vector<std::string>>& layer_types,
                      std::optional<std::int64_t> window, bool (*slides)(std::int64_t layer, std::int64_t from),
                      std::int64_t from);
+
+/// Qwen 2 and 3: from layer `max_window_layers` on there is a window, if it is asked for.
+struct LateWindowsConfig : DecoderConfig {
+  bool use_sliding_window = false;
+  std::optional<std::int64_t> sliding_window = 4096;
+  std::int64_t max_window_layers = 28;
+  std::optional<std::vector<std::string>> layer_types;
+
+  LateWindowsConfig() {
+    vocab_size = 151936, hidden_size = 4096, intermediate_size = 22016, num_hidden_layers = 32;
+    num_attention_heads = 32, num_key_value_heads = 32;
+  }
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    DecoderConfig::fields(c, visit);
+    visit("sliding_window", c.sliding_window, kSize);
+    visit_all(visit, kAny, "use_sliding_window", c.use_sliding_window, "max_window_layers", c.max_window_layers,
+              "layer_types", c.layer_types);
+  }
+  Decoder decoder() const;
+};
 
 }  // namespace tidemark

@@ -105,7 +105,7 @@ std::string difference(const char* phase, Events want, Events got) {
 }
 
 RunConfig config_for(const Card& card) {
-  RunConfig config{.card = card, .allocator = {}, .versions = {}, .on_event = {}};
+  RunConfig config{.card = card, .allocator = {}, .on_event = {}};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings("", config.allocator.rules);
   config.allocator.device = {.total_bytes = std::int64_t{1} << 40, .unavailable_bytes = 0, .context_bytes = 0};
