@@ -16,8 +16,7 @@ namespace tidemark {
 namespace {
 
 RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& options) {
-  RunConfig config{
-      .card = card, .allocator = {}, .on_event = options.on_event};
+  RunConfig config{.card = card, .allocator = {}, .on_event = options.on_event};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
@@ -99,8 +98,10 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   Run run(run_config(spec, card, options));
   const std::unique_ptr<Model> model = make_model(spec, model_config);
   Recorder recorder(run);
+  StepOptions steps = step_options(spec);
+  steps.repeat_steps = options.repeat_steps;
   try {
-    run_program(run, *model, spec, model_type_of(model_config), recorder);
+    run_program(run, *model, spec, model_type_of(model_config), steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     run.end();
     report.oom = out_of_memory(full, run.stage);
