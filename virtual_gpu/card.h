@@ -22,6 +22,7 @@ struct Card {
   int clock_khz = 1'980'000, memory_clock_khz = 2'619'000;
   int cuda_major = 13, cuda_minor = 0;      // of the torch that runs on it
   int cudnn_version = 90'100, nccl_version = 22'105;
+  int devices = 1;                          // of the node; all alike
   bool addresses_descend = false;           // where cudaMalloc places the next segment
 };
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from . import door, modules, steps
+from . import door, modules, steps, world
 from .events import ALLOC, CATEGORIES, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
@@ -22,7 +22,7 @@ def write(session, stopped_after_steps):
 
     steps.steps.mark_what_optimizers_hold()
     modules.mark_all_parameters()
-    stats = torch.cuda.memory_stats(0)
+    stats = torch.cuda.memory_stats(world.local_rank)
     events = Events(stats["active_bytes.all.current"])
     if not events.count:
         return
@@ -43,7 +43,9 @@ def _report(session, events, stats, stopped_after_steps):
     peak = events.peak_index()
     live = events.live_at(peak)
     step_ends = list(steps.steps.ends)
+    whole = {"rank": {"rank": world.rank, "ranks": world.ranks, "ranks_per_node": world.ranks_per_node}} if world.ranks > 1 else {}
     return {
+        **whole,
         "schema": "tidemark.report/1",
         "engine": "run",
         "peak": {
@@ -150,13 +152,13 @@ def _replay_with_addresses_the_other_way(run_dir, events):
     import torch
 
     with open(os.environ["TIDEMARK_CARD"]) as file:
-        card = [line for line in file if not line.startswith("addresses_descend=")]
+        card = [line for line in file if not line.startswith(("addresses_descend=", "devices="))]
     flipped, recorded = os.path.join(run_dir, "card.flipped"), os.path.join(run_dir, "events.bin")
     with open(flipped, "w") as file:
         file.writelines(card + ["addresses_descend=1\n"])
     with open(recorded, "wb") as file:
         file.write(events.raw)
-    fraction = torch._C._cuda_getMemoryFraction(0) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
+    fraction = torch._C._cuda_getMemoryFraction(world.local_rank) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
     done = subprocess.run([door.replay_program(), recorded, str(fraction)], env={**os.environ, "TIDEMARK_CARD": flipped}, capture_output=True, text=True)
     os.unlink(recorded)
     return done.stdout.strip()
