@@ -6,6 +6,7 @@
 #include "card.h"
 #include "cuda_abi.h"
 #include "device_attributes.h"
+#include "device_clock.h"
 #include "device_memory.h"
 #include "handles.h"
 #include "kernels.h"
@@ -131,7 +132,11 @@ Status cudaGetDeviceCount(int* count) { *count = 1; return 0; }
 Status cudaGetDevice(int* device) { *device = 0; return 0; }
 Status cudaSetDevice(int device) { return device == 0 ? abi::kSuccess : abi::kInvalidDevice; }
 Status cudaInitDevice(int, unsigned, unsigned) { return 0; }
-Status cudaDeviceSynchronize() { return 0; }
+Status cudaDeviceSynchronize() {
+  device_clock().synchronize_device();
+  tell_stream_call(StreamCall::host_waits_for_device, nullptr, nullptr);
+  return 0;
+}
 Status cudaDeviceReset() { return 0; }
 Status cudaRuntimeGetVersion(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
 Status cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
@@ -157,11 +162,12 @@ Status cudaGetLastError() { return std::exchange(last_error, 0); }
 Status cudaPeekAtLastError() { return last_error; }
 const char* cudaGetErrorName(Status status) {
   return status == 0 ? "cudaSuccess" : status == abi::kMemoryAllocation ? "cudaErrorMemoryAllocation" : status == abi::kNotSupported ? "cudaErrorNotSupported"
-         : status == abi::kNoKernelImage ? "cudaErrorNoKernelImageForDevice" : "cudaErrorUnknown";
+         : status == abi::kNoKernelImage ? "cudaErrorNoKernelImageForDevice" : status == abi::kNotReady ? "cudaErrorNotReady" : "cudaErrorUnknown";
 }
 const char* cudaGetErrorString(Status status) {
   return status == 0 ? "no error" : status == abi::kMemoryAllocation ? "out of memory" : status == abi::kInvalidDevice ? "invalid device ordinal"
          : status == abi::kNotSupported ? "operation not supported by the virtual GPU"
+         : status == abi::kNotReady ? "device not ready"
          : status == abi::kNoKernelImage ? "no kernel image is available for execution on the device" : "unknown error";
 }
 

@@ -4,6 +4,7 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "device_clock.h"
 #include "device_memory.h"
 #include "handles.h"
 #include "notes.h"
@@ -21,6 +22,8 @@ std::size_t element_bytes(int dtype) {
   constexpr std::size_t bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return dtype >= 0 && dtype < 12 ? bytes[dtype] : 1;
 }
+
+int ranks_of(const void* comm) { return static_cast<const Communicator*>(comm)->ranks; }
 
 Status collective(const void* send, void* receive, std::size_t bytes) {
   note_role(send, Role::communication);
@@ -58,18 +61,39 @@ Status ncclRedOpCreatePreMulSum(int* op, void*, int, int, void*) { *op = 0; retu
 Status ncclMemAlloc(void** pointer, std::size_t bytes) { *pointer = device_memory().allocate(bytes); return *pointer ? 0 : 1; }
 Status ncclMemFree(void* pointer) { device_memory().free(pointer); return 0; }
 
-Status ncclAllReduce(const void* send, void* receive, std::size_t count, int dtype, int, void*, void*) { return collective(send, receive, count * element_bytes(dtype)); }
-Status ncclBroadcast(const void* send, void* receive, std::size_t count, int dtype, int, void*, void*) { return collective(send, receive, count * element_bytes(dtype)); }
-Status ncclReduce(const void* send, void* receive, std::size_t count, int dtype, int, int, void*, void*) { return collective(send, receive, count * element_bytes(dtype)); }
-Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int dtype, int, void*, void*) { return collective(send, receive, count * element_bytes(dtype)); }
+Status ncclAllReduce(const void* send, void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
+  queue_collective(stream, Collective::all_reduce, count * element_bytes(dtype), ranks_of(comm));
+  return collective(send, receive, count * element_bytes(dtype));
+}
+Status ncclBroadcast(const void* send, void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
+  queue_collective(stream, Collective::broadcast, count * element_bytes(dtype), ranks_of(comm));
+  return collective(send, receive, count * element_bytes(dtype));
+}
+Status ncclReduce(const void* send, void* receive, std::size_t count, int dtype, int, int, void* comm, void* stream) {
+  queue_collective(stream, Collective::reduce, count * element_bytes(dtype), ranks_of(comm));
+  return collective(send, receive, count * element_bytes(dtype));
+}
+Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
+  queue_collective(stream, Collective::reduce_scatter, count * element_bytes(dtype) * static_cast<std::size_t>(ranks_of(comm)), ranks_of(comm));
+  return collective(send, receive, count * element_bytes(dtype));
+}
 /// Every rank's part is this rank's, so that consistency checks between ranks pass.
-Status ncclAllGather(const void* send, void* receive, std::size_t count, int dtype, void* comm, void*) {
+Status ncclAllGather(const void* send, void* receive, std::size_t count, int dtype, void* comm, void* stream) {
   const std::size_t bytes = count * element_bytes(dtype);
+  queue_collective(stream, Collective::all_gather, bytes * static_cast<std::size_t>(ranks_of(comm)), ranks_of(comm));
   for (int rank = 0; rank < static_cast<Communicator*>(comm)->ranks; ++rank) collective(send, static_cast<char*>(receive) + static_cast<std::size_t>(rank) * bytes, bytes);
   return 0;
 }
-Status ncclSend(const void* send, std::size_t, int, int, void*, void*) { note_role(send, Role::communication); return 0; }
-Status ncclRecv(void* receive, std::size_t, int, int, void*, void*) { note_role(receive, Role::communication); return 0; }
+Status ncclSend(const void* send, std::size_t count, int dtype, int, void* comm, void* stream) {
+  queue_collective(stream, Collective::point_to_point, count * element_bytes(dtype), ranks_of(comm));
+  note_role(send, Role::communication);
+  return 0;
+}
+Status ncclRecv(void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
+  queue_collective(stream, Collective::point_to_point, count * element_bytes(dtype), ranks_of(comm));
+  note_role(receive, Role::communication);
+  return 0;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop
