@@ -190,6 +190,14 @@ Clock::Answers Clock::answers() {
   return answers_;
 }
 
+std::vector<const void*> Clock::streams() {
+  const std::lock_guard lock(mutex_);
+  std::vector<const void*> handles;
+  for (const auto& [stream, _] : streams_) handles.push_back(stream == kLegacyStream ? nullptr : stream);
+  std::sort(handles.begin(), handles.end());
+  return handles;
+}
+
 std::uint64_t Clock::work_queued(const void* stream) {
   const std::lock_guard lock(mutex_);
   const Stream& s = at(canonical(stream));

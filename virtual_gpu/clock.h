@@ -51,6 +51,8 @@ class Clock {
   void synchronize_device();
 
   Answers answers();
+  /// Those that anything was asked of.
+  std::vector<const void*> streams();
   /// How many pieces of work the stream was given.
   std::uint64_t work_queued(const void* stream);
 

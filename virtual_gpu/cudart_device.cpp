@@ -132,11 +132,7 @@ Status cudaGetDeviceCount(int* count) { *count = 1; return 0; }
 Status cudaGetDevice(int* device) { *device = 0; return 0; }
 Status cudaSetDevice(int device) { return device == 0 ? abi::kSuccess : abi::kInvalidDevice; }
 Status cudaInitDevice(int, unsigned, unsigned) { return 0; }
-Status cudaDeviceSynchronize() {
-  device_clock().synchronize_device();
-  tell_stream_call(StreamCall::host_waits_for_device, nullptr, nullptr);
-  return 0;
-}
+Status cudaDeviceSynchronize() { wait_for_device(); return 0; }
 Status cudaDeviceReset() { return 0; }
 Status cudaRuntimeGetVersion(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
 Status cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }

@@ -88,7 +88,7 @@ Status cudaMalloc(void** pointer, std::size_t bytes) {
 /// Waits for all work on the card, as every observer of cudaFree has it; cudaMalloc does not (NVIDIA's "GPU Pro Tip: CUDA 7 Streams
 /// Simplify Concurrency" shows kernels of several streams side by side with a cudaMalloc between them).
 Status cudaFree(void* pointer) {
-  if (pointer) device_clock().synchronize_device();
+  if (pointer) wait_for_device();
   device_memory().free(pointer);
   return 0;
 }

@@ -129,6 +129,11 @@ void tell_stream_call(StreamCall call, const void* stream, const void* event) {
   if (auto* callback = on_stream_call.load()) callback(static_cast<int>(call), stream, event, device_clock().work_queued(stream));
 }
 
+void wait_for_device() {
+  device_clock().synchronize_device();
+  for (const void* stream : device_clock().streams()) tell_stream_call(StreamCall::host_waits_for_stream, stream, nullptr);
+}
+
 }  // namespace tidemark
 
 using namespace tidemark;

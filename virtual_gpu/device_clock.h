@@ -29,8 +29,10 @@ bool event_has_completed(const void* event);
 bool stream_is_idle(const void* stream);
 
 /// Tells the part inside PyTorch which calls order streams and make the host wait; see tidemark_on_stream_call.
-enum class StreamCall : int { record = 1, stream_waits = 2, host_waits_for_event = 3, host_waits_for_stream = 4, host_waits_for_device = 5 };
+enum class StreamCall : int { record = 1, stream_waits = 2, host_waits_for_event = 3, host_waits_for_stream = 4 };
 void tell_stream_call(StreamCall call, const void* stream, const void* event);
+/// The host waits for all work on the card; told as a wait for each stream.
+void wait_for_device();
 
 /// Pinned host memory, that copies need not wait for (cudart_memory.cpp).
 bool is_pinned(const void* pointer);
