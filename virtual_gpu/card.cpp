@@ -35,6 +35,7 @@ void set_field(Card& card, const std::string& key, const char* value) {
   else if (key == "cuda_minor") card.cuda_minor = as_int;
   else if (key == "cudnn_version") card.cudnn_version = as_int;
   else if (key == "nccl_version") card.nccl_version = as_int;
+  else if (key == "devices") card.devices = as_int;
   else if (key == "addresses_descend") card.addresses_descend = as_int != 0;
 }
 

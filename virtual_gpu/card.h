@@ -25,6 +25,7 @@ struct Card {
   std::int64_t link_bytes_per_s = 450'000'000'000;   // to another card, one way
   int cuda_major = 13, cuda_minor = 0;      // of the torch that runs on it
   int cudnn_version = 90'100, nccl_version = 22'105;
+  int devices = 1;                          // of the node; all alike
   bool addresses_descend = false;           // where cudaMalloc places the next segment
 };
 

@@ -10,6 +10,7 @@
 #include "cuda_abi.h"
 #include "device_clock.h"
 #include "device_memory.h"
+#include "devices.h"
 #include "handles.h"
 #include "kernels.h"
 
@@ -84,8 +85,8 @@ Status cudaGetDriverEntryPointByVersion(const char* name, void** function, unsig
 }
 Status cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags, int* found) { return cudaGetDriverEntryPointByVersion(name, function, 0, flags, found); }
 
-Status cuDeviceGet(int* device, int ordinal) { *device = ordinal; return ordinal == 0 ? abi::kSuccess : abi::kInvalidDevice; }
-Status cuDeviceGetCount(int* count) { *count = 1; return 0; }
+Status cuDeviceGet(int* device, int ordinal) { *device = ordinal; return ordinal >= 0 && ordinal < device_count() ? abi::kSuccess : abi::kInvalidDevice; }
+Status cuDeviceGetCount(int* count) { *count = device_count(); return 0; }
 Status cuDeviceGetName(char* name, int length, int) { std::strncpy(name, card().name.c_str(), static_cast<std::size_t>(length)); return 0; }
 Status cuDeviceGetUuid(void* uuid, int) { std::memcpy(uuid, "tidemark-virtual", 16); return 0; }
 Status cuDeviceGetUuid_v2(void* uuid, int device) { return cuDeviceGetUuid(uuid, device); }
@@ -103,7 +104,7 @@ Status cuCtxGetCurrent(void** context) { *context = the_context(); return 0; }
 Status cuCtxSetCurrent(void*) { return 0; }
 Status cuCtxPushCurrent_v2(void*) { return 0; }
 Status cuCtxPopCurrent_v2(void** context) { if (context) *context = the_context(); return 0; }
-Status cuCtxGetDevice(int* device) { *device = 0; return 0; }
+Status cuCtxGetDevice(int* device) { *device = current_device(); return 0; }
 Status cuCtxSynchronize() { return cudaDeviceSynchronize(); }
 Status cuCtxSetLimit(int, std::size_t) { return 0; }   // stack size, printf buffer: within the context's own memory
 Status cuCtxGetStreamPriorityRange(int* least, int* greatest) { *least = 0; *greatest = -5; return 0; }
@@ -153,7 +154,7 @@ Status cuPointerGetAttribute(void* data, int which, DevicePointer pointer) {
     case 1: *static_cast<void**>(data) = the_context(); return 0;      // CU_POINTER_ATTRIBUTE_CONTEXT
     case 2: *static_cast<unsigned*>(data) = 2; return 0;               // _MEMORY_TYPE: device
     case 3: *static_cast<DevicePointer*>(data) = pointer; return 0;    // _DEVICE_POINTER
-    case 9: *static_cast<int*>(data) = 0; return 0;                    // _DEVICE_ORDINAL
+    case 9: *static_cast<int*>(data) = device_memory().device_of(reinterpret_cast<void*>(pointer)); return 0;   // _DEVICE_ORDINAL
     default: return abi::kInvalidValue;
   }
 }

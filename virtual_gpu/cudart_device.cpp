@@ -1,5 +1,6 @@
 // libcudart, the device: properties, attributes, versions, limits, errors.
 // Layouts: driver_types.h (CUDA 12.4: cudaGetDeviceProperties_v2; CUDA 13.0: cudaGetDeviceProperties).
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "device_attributes.h"
 #include "device_clock.h"
 #include "device_memory.h"
+#include "devices.h"
 #include "handles.h"
 #include "kernels.h"
 
@@ -43,11 +45,12 @@ struct Prop13 {
 };
 
 template <class Prop>
-void describe(Prop& prop) {
+void describe(Prop& prop, int device) {
   const Card& c = card();
   std::memset(static_cast<void*>(&prop), 0, offsetof(Prop, rest) + 70 * sizeof(int));
   std::strncpy(prop.name, c.name.c_str(), sizeof prop.name - 1);
   std::memcpy(prop.uuid, "tidemark-virtual", sizeof prop.uuid);
+  prop.uuid[15] = static_cast<unsigned char>(prop.uuid[15] + device);
   prop.total_global_mem = static_cast<std::size_t>(c.total_bytes);
   prop.shared_mem_per_block = static_cast<std::size_t>(c.shared_memory_per_block_bytes);
   prop.regs_per_block = attribute(kMaxRegistersPerBlock);
@@ -61,7 +64,7 @@ void describe(Prop& prop) {
   prop.texture_alignment = 512; prop.texture_pitch_alignment = 32;
   prop.multi_processor_count = c.multiprocessors;
   prop.can_map_host = 1; prop.surface_alignment = 512; prop.concurrent_kernels = 1; prop.async_engines = 3; prop.unified_addressing = 1;
-  prop.pci_bus = 1;
+  prop.pci_bus = 1 + device;
   prop.memory_bus_width = c.memory_bus_bits; prop.l2_cache_size = c.l2_bytes;
   prop.max_threads_per_multiprocessor = c.max_threads_per_multiprocessor;
   prop.stream_priorities = prop.global_l1 = prop.local_l1 = 1;
@@ -128,23 +131,23 @@ using abi::Status;
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cudaGetDeviceCount(int* count) { *count = 1; return 0; }
-Status cudaGetDevice(int* device) { *device = 0; return 0; }
-Status cudaSetDevice(int device) { return device == 0 ? abi::kSuccess : abi::kInvalidDevice; }
+Status cudaGetDeviceCount(int* count) { *count = device_count(); return 0; }
+Status cudaGetDevice(int* device) { *device = current_device(); return 0; }
+Status cudaSetDevice(int device) { return set_current_device(device) ? abi::kSuccess : abi::kInvalidDevice; }
 Status cudaInitDevice(int, unsigned, unsigned) { return 0; }
 Status cudaDeviceSynchronize() { wait_for_device(); return 0; }
 Status cudaDeviceReset() { return 0; }
 Status cudaRuntimeGetVersion(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
 Status cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
-Status cudaGetDeviceProperties_v2(void* prop, int) { describe(*static_cast<Prop12*>(prop)); return 0; }
-Status cudaGetDeviceProperties(void* prop, int) {
-  if (card().cuda_major >= 13) describe(*static_cast<Prop13*>(prop));
-  else describe(*static_cast<Prop12*>(prop));
+Status cudaGetDeviceProperties_v2(void* prop, int device) { describe(*static_cast<Prop12*>(prop), device); return 0; }
+Status cudaGetDeviceProperties(void* prop, int device) {
+  if (card().cuda_major >= 13) describe(*static_cast<Prop13*>(prop), device);
+  else describe(*static_cast<Prop12*>(prop), device);
   return 0;
 }
 Status cudaDeviceGetAttribute(int* value, int which, int) { *value = attribute(which); return 0; }
 Status cudaDeviceGetLimit(std::size_t* value, int) { *value = std::size_t{8} << 20; return 0; }
-Status cudaDeviceGetPCIBusId(char* text, int length, int) { std::strncpy(text, "0000:01:00.0", static_cast<std::size_t>(length)); return 0; }
+Status cudaDeviceGetPCIBusId(char* text, int length, int device) { std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", static_cast<unsigned>(1 + device)); return 0; }
 Status cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { if (least) *least = 0; if (greatest) *greatest = -5; return 0; }
 Status cudaDeviceCanAccessPeer(int* can, int, int) { *can = 0; return 0; }
 Status cudaDeviceGetDefaultMemPool(void** pool, int) { put_handle(pool); return 0; }

@@ -10,6 +10,7 @@
 #include "card.h"
 #include "device_clock.h"
 #include "device_memory.h"
+#include "devices.h"
 #include "handles.h"
 #include "notes.h"
 
@@ -112,7 +113,7 @@ Status cudaPointerGetAttributes(void* attributes, const void* pointer) {
   const bool device = device_memory().owns(pointer);
   const bool host = !device && pinned().holds(pointer);
   a.type = device ? abi::MemoryType::device : host ? abi::MemoryType::host : abi::MemoryType::unregistered;
-  a.device = device || host ? 0 : -2;   // cudaInvalidDeviceId
+  a.device = device ? device_memory().device_of(pointer) : host ? current_device() : -2;   // cudaInvalidDeviceId
   a.device_pointer = device || host ? const_cast<void*>(pointer) : nullptr;
   a.host_pointer = device ? nullptr : const_cast<void*>(pointer);
   return 0;

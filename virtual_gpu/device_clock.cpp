@@ -64,7 +64,7 @@ double link_crossings(Collective kind, int ranks) {
   const double others = static_cast<double>(ranks - 1) / ranks;
   switch (kind) {
     case Collective::all_reduce: return 2 * others;
-    case Collective::all_gather: case Collective::reduce_scatter: return others;
+    case Collective::all_gather: case Collective::reduce_scatter: case Collective::all_to_all: return others;
     case Collective::broadcast: case Collective::reduce: case Collective::point_to_point: return ranks > 1 ? 1 : 0;
   }
   return 1;

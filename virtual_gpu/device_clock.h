@@ -12,7 +12,7 @@ namespace tidemark {
 Clock& device_clock();
 
 enum class Precision : int { fp32 = 0, fp16 = 1, bf16 = 2, fp64 = 3 };
-enum class Collective { all_reduce, all_gather, reduce_scatter, broadcast, reduce, point_to_point };
+enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, point_to_point };
 
 /// Work of a length that is known here, queued on `stream` by the calling thread.  On a stream that is being captured it goes into the graph.
 void queue_kernel(const void* stream, std::uint64_t threads);

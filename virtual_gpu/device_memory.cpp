@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "card.h"
+#include "devices.h"
 #include "notes.h"
 
 namespace tidemark {
@@ -41,54 +42,61 @@ Mapping map_addresses() {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend)
-    : base_(base), span_bytes_(span_bytes), capacity_bytes_(capacity_bytes), addresses_descend_(addresses_descend) {}
+DeviceMemory::DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend, int devices)
+    : base_(base), part_bytes_(span_bytes / static_cast<std::size_t>(devices) / kPageBytes * kPageBytes), capacity_bytes_(capacity_bytes), addresses_descend_(addresses_descend) {
+  for (int device = 0; device < devices; ++device) parts_.push_back({base + static_cast<std::size_t>(device) * part_bytes_, {}, 0});
+}
+
+DeviceMemory::Part& DeviceMemory::current_part() { return parts_[std::min(static_cast<std::size_t>(current_device()), parts_.size() - 1)]; }
 
 /// First fit from the end that the policy starts at.
-std::byte* DeviceMemory::place(std::size_t bytes) {
+std::byte* DeviceMemory::place(const Part& part, std::size_t bytes) const {
   if (!addresses_descend_) {
-    std::byte* at = base_;
-    for (const auto& [start, range] : ranges_) {
+    std::byte* at = part.base;
+    for (const auto& [start, range] : part.ranges) {
       if (static_cast<std::size_t>(start - at) >= bytes) return at;
       at = start + whole_pages(range.bytes);
     }
-    return static_cast<std::size_t>(base_ + span_bytes_ - at) >= bytes ? at : nullptr;
+    return static_cast<std::size_t>(part.base + part_bytes_ - at) >= bytes ? at : nullptr;
   }
-  std::byte* end = base_ + span_bytes_;
-  for (auto it = ranges_.rbegin(); it != ranges_.rend(); ++it) {
+  std::byte* end = part.base + part_bytes_;
+  for (auto it = part.ranges.rbegin(); it != part.ranges.rend(); ++it) {
     std::byte* range_end = it->first + whole_pages(it->second.bytes);
     if (static_cast<std::size_t>(end - range_end) >= bytes) return end - bytes;
     end = it->first;
   }
-  return static_cast<std::size_t>(end - base_) >= bytes ? end - bytes : nullptr;
+  return static_cast<std::size_t>(end - part.base) >= bytes ? end - bytes : nullptr;
 }
 
 void* DeviceMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
+  Part& part = current_part();
   const std::size_t pages_bytes = whole_pages(std::max<std::size_t>(bytes, 1));
-  if (used_bytes_ + static_cast<std::int64_t>(pages_bytes) > capacity_bytes_) return nullptr;
-  std::byte* start = place(pages_bytes);
+  if (part.used_bytes + static_cast<std::int64_t>(pages_bytes) > capacity_bytes_) return nullptr;
+  std::byte* start = place(part, pages_bytes);
   if (!start) return nullptr;
-  ranges_.emplace(start, Range{bytes, true});
-  used_bytes_ += static_cast<std::int64_t>(pages_bytes);
+  part.ranges.emplace(start, Range{bytes, true});
+  part.used_bytes += static_cast<std::int64_t>(pages_bytes);
   return start;
 }
 
 bool DeviceMemory::free(void* pointer) {
+  if (!owns(pointer)) return false;
   const std::lock_guard lock(mutex_);
-  const auto it = ranges_.find(static_cast<std::byte*>(pointer));
-  if (it == ranges_.end()) return false;
+  Part& part = parts_[static_cast<std::size_t>(device_of(pointer))];
+  const auto it = part.ranges.find(static_cast<std::byte*>(pointer));
+  if (it == part.ranges.end()) return false;
   const std::size_t pages_bytes = whole_pages(it->second.bytes);
-  if (it->second.committed) used_bytes_ -= static_cast<std::int64_t>(pages_bytes);
+  if (it->second.committed) part.used_bytes -= static_cast<std::int64_t>(pages_bytes);
   madvise(pointer, pages_bytes, MADV_DONTNEED);
-  ranges_.erase(it);
+  part.ranges.erase(it);
   return true;
 }
 
 void* DeviceMemory::reserve_addresses(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  std::byte* start = place(whole_pages(bytes));
-  if (start) ranges_.emplace(start, Range{bytes, false});
+  std::byte* start = place(current_part(), whole_pages(bytes));
+  if (start) current_part().ranges.emplace(start, Range{bytes, false});
   return start;
 }
 
@@ -96,25 +104,31 @@ bool DeviceMemory::release_addresses(void* pointer) { return free(pointer); }
 
 bool DeviceMemory::commit(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (used_bytes_ + static_cast<std::int64_t>(bytes) > capacity_bytes_) return false;
-  used_bytes_ += static_cast<std::int64_t>(bytes);
+  if (current_part().used_bytes + static_cast<std::int64_t>(bytes) > capacity_bytes_) return false;
+  current_part().used_bytes += static_cast<std::int64_t>(bytes);
   return true;
 }
 
 void DeviceMemory::uncommit(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  used_bytes_ -= static_cast<std::int64_t>(bytes);
+  current_part().used_bytes -= static_cast<std::int64_t>(bytes);
 }
 
 bool DeviceMemory::owns(const void* pointer) const {
   const auto* address = static_cast<const std::byte*>(pointer);
-  return address >= base_ && address < base_ + span_bytes_;
+  return address >= base_ && address < base_ + part_bytes_ * parts_.size();
+}
+
+int DeviceMemory::device_of(const void* pointer) const {
+  return static_cast<int>(static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - base_) / part_bytes_);
 }
 
 bool DeviceMemory::find(const void* pointer, void** start, std::size_t* bytes) const {
+  if (!owns(pointer)) return false;
   const std::lock_guard lock(mutex_);
-  auto it = ranges_.upper_bound(static_cast<std::byte*>(const_cast<void*>(pointer)));
-  if (it == ranges_.begin()) return false;
+  const auto& ranges = part_of(pointer).ranges;
+  auto it = ranges.upper_bound(static_cast<std::byte*>(const_cast<void*>(pointer)));
+  if (it == ranges.begin()) return false;
   it = std::prev(it);
   if (static_cast<const std::byte*>(pointer) >= it->first + it->second.bytes) return false;
   *start = it->first;
@@ -122,15 +136,17 @@ bool DeviceMemory::find(const void* pointer, void** start, std::size_t* bytes) c
   return true;
 }
 
-std::int64_t DeviceMemory::used_bytes() const {
+std::int64_t DeviceMemory::used_bytes() const { return used_bytes(current_device()); }
+
+std::int64_t DeviceMemory::used_bytes(int device) const {
   const std::lock_guard lock(mutex_);
-  return used_bytes_;
+  return parts_[std::min(static_cast<std::size_t>(device), parts_.size() - 1)].used_bytes;
 }
 
 DeviceMemory& device_memory() {
   static auto* memory = [] {   // never destroyed: blocks are freed after static destructors have run
     const Mapping mapping = map_addresses();
-    return new DeviceMemory(mapping.base, mapping.bytes, card().total_bytes - card().driver_reserved_bytes - card().context_bytes, card().addresses_descend);
+    return new DeviceMemory(mapping.base, mapping.bytes, card().total_bytes - card().driver_reserved_bytes - card().context_bytes, card().addresses_descend, device_count());
   }();
   return *memory;
 }

@@ -4,15 +4,16 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace tidemark {
 
-/// One card's memory.  Addresses come from a lazily committed mapping that no page backs until it is touched; `allocate` fails
-/// exactly where the card would be full.  Thread-safe.
+/// The memory of a node's cards.  Addresses come from a lazily committed mapping that no page backs until it is touched, of which
+/// each card has an equal part; `allocate` fails exactly where the current device (devices.h) would be full.  Thread-safe.
 class DeviceMemory {
  public:
-  /// `base`..`base + span_bytes` are the card's addresses; `capacity_bytes` is what an allocation can still reach.
-  DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend);
+  /// `base`..`base + span_bytes` are the addresses of `devices` cards; `capacity_bytes` is what an allocation on one can still reach.
+  DeviceMemory(std::byte* base, std::size_t span_bytes, std::int64_t capacity_bytes, bool addresses_descend, int devices = 1);
 
   /// cudaMalloc: null if the card is full.  Sizes count in 2 MiB pages, as the driver hands them out.
   void* allocate(std::size_t bytes);
@@ -28,23 +29,33 @@ class DeviceMemory {
   bool owns(const void* pointer) const;
   /// The allocation that holds `pointer`: its start and size; false if none does.
   bool find(const void* pointer, void** start, std::size_t* bytes) const;
+  /// The card whose addresses hold `pointer`, which must be one that `owns` is true of.
+  int device_of(const void* pointer) const;
+  /// On the current device, and on any.
   std::int64_t used_bytes() const;
+  std::int64_t used_bytes(int device) const;
   std::int64_t capacity_bytes() const { return capacity_bytes_; }
 
  private:
-  std::byte* place(std::size_t bytes);
+  struct Range { std::size_t bytes; bool committed; };
+  struct Part {   // one card's
+    std::byte* base;
+    std::map<std::byte*, Range> ranges;
+    std::int64_t used_bytes = 0;
+  };
+  std::byte* place(const Part& part, std::size_t bytes) const;
+  Part& current_part();
+  const Part& part_of(const void* pointer) const { return parts_[static_cast<std::size_t>(device_of(pointer))]; }
 
   std::byte* const base_;
-  const std::size_t span_bytes_;
+  const std::size_t part_bytes_;   // of addresses
   const std::int64_t capacity_bytes_;
   const bool addresses_descend_;
   mutable std::mutex mutex_;
-  struct Range { std::size_t bytes; bool committed; };
-  std::map<std::byte*, Range> ranges_;
-  std::int64_t used_bytes_ = 0;
+  std::vector<Part> parts_;
 };
 
-/// The card's memory (there is one card).
+/// All there is.
 DeviceMemory& device_memory();
 
 /// Zero-fill or skip: fills of a whole range with zero drop its pages instead of touching them.

@@ -1,12 +1,21 @@
-// libnccl: a world whose other members are silent.  Message buffers are noted as communication memory.
+// libnccl: one rank of a world whose other members are silent.  Message buffers are noted as communication memory.
+//
+// Note [Alone]
+// Memory depends on no float, but on whole numbers that ranks exchange (sizes, counts, pickled objects).  Where every rank contributes to
+// a collective, the others are taken to have contributed what this one did.  Where one rank decides (a broadcast, a receive), the
+// numbers are those that it sent when it was run alone itself (nccl_messages.h).
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "card.h"
 #include "cuda_abi.h"
 #include "device_clock.h"
 #include "device_memory.h"
+#include "devices.h"
 #include "handles.h"
+#include "nccl_messages.h"
 #include "notes.h"
 
 using namespace tidemark;
@@ -14,21 +23,113 @@ using abi::Status;
 
 namespace {
 
-/// ncclComm behind its opaque pointer: what ncclCommCount and ncclCommUserRank answer.
-struct Communicator { int ranks, rank; };
+constexpr std::size_t kWholeNumbersAtMostBytes = std::size_t{16} << 20;   // of one message; more is data that nobody counts by
+constexpr Status kInvalidArgument = 4;                                    // ncclInvalidArgument
+constexpr int kNoColor = -1;                                              // NCCL_SPLIT_NOCOLOR
+enum Reduction : int { kSum = 0, kProduct = 1 };                          // ncclRedOp_t; of the others equal values give themselves
+enum Type : int { kInt8, kUint8, kInt32, kUint32, kInt64, kUint64, kHalf, kFloat, kDouble, kBfloat16, kFloat8e4m3, kFloat8e5m2, kTypes };   // ncclDataType_t, nccl.h 2.28
 
-std::size_t element_bytes(int dtype) {
-  // ncclDataType_t, nccl.h 2.28: int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 float8e4m3 float8e5m2
-  constexpr std::size_t bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-  return dtype >= 0 && dtype < 12 ? bytes[dtype] : 1;
+/// ncclComm behind its opaque pointer.
+struct Communicator {
+  Group group;
+  int rank;
+  int ranks() const { return static_cast<int>(group.ranks.size()); }
+  int world_rank_of(int member) const { return group.ranks[static_cast<std::size_t>(member)]; }
+  std::string channel(const char* what, int from, int to) const { return group.name + "-" + what + std::to_string(from) + (to < 0 ? "" : "to" + std::to_string(to)); }
+};
+
+const Communicator& of(void* comm) { return *static_cast<Communicator*>(comm); }
+
+struct UniqueId { char bytes[128]; };
+Status make(void** comm, const UniqueId& id, int ranks, int rank) {
+  *comm = new Communicator{group_of_id(id.bytes, ranks), rank};
+  return 0;
 }
 
-int ranks_of(const void* comm) { return static_cast<const Communicator*>(comm)->ranks; }
+std::size_t element_bytes(int type) {
+  constexpr std::size_t bytes[kTypes] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+  return type >= 0 && type < kTypes ? bytes[type] : 1;
+}
 
-Status collective(const void* send, void* receive, std::size_t bytes) {
+bool counts(int type, std::size_t bytes) { return type <= kUint64 && bytes <= kWholeNumbersAtMostBytes; }
+
+const void* part(const void* data, int index, std::size_t bytes) { return static_cast<const std::byte*>(data) + static_cast<std::size_t>(index) * bytes; }
+void* part(void* data, int index, std::size_t bytes) { return static_cast<std::byte*>(data) + static_cast<std::size_t>(index) * bytes; }
+
+void move(void* to, const void* from, std::size_t bytes, int type) {
+  if (to == from) return;
+  if (counts(type, bytes)) std::memmove(to, from, bytes);
+  else copy(to, from, bytes);
+}
+
+template <class Number>
+void reduce_equal(void* data, std::size_t count, int reduction, int ranks) {
+  auto* numbers = static_cast<Number*>(data);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Number one = numbers[i];
+    if (reduction == kSum) numbers[i] = static_cast<Number>(one * static_cast<Number>(ranks));
+    if (reduction == kProduct)
+      for (int r = 1; r < ranks; ++r) numbers[i] = static_cast<Number>(numbers[i] * one);
+  }
+}
+
+/// `receive` becomes what `ranks` times `send` reduce to.
+void reduce(const void* send, void* receive, std::size_t count, int type, int reduction, int ranks) {
+  move(receive, send, count * element_bytes(type), type);
+  if (!counts(type, count * element_bytes(type))) return;
+  if (type == kInt8 || type == kUint8) reduce_equal<std::uint8_t>(receive, count, reduction, ranks);
+  else if (type == kInt32 || type == kUint32) reduce_equal<std::uint32_t>(receive, count, reduction, ranks);
+  else reduce_equal<std::uint64_t>(receive, count, reduction, ranks);
+}
+
+/// `count`: elements of the whole message.
+void take_time(Collective kind, std::size_t count, int type, void* comm, void* stream) { queue_collective(stream, kind, count * element_bytes(type), of(comm).ranks()); }
+std::size_t of_all(std::size_t count, void* comm) { return count * static_cast<std::size_t>(of(comm).ranks()); }
+
+void note(const void* send, const void* receive) {
   note_role(send, Role::communication);
   note_role(receive, Role::communication);
-  if (send != receive) copy(receive, send, bytes);
+}
+
+/// One ncclSend or ncclRecv of a group: they take place together at its end.
+struct Transfer { const Communicator* comm; void* data; std::size_t bytes; int type, peer; bool sends; };
+thread_local std::vector<Transfer> pending;
+thread_local int group_depth = 0;
+
+/// An exchange in which a rank sends to itself as well is one of all with all; in others each receives from who has something.
+void transfer_pending() {
+  const Transfer* to_itself = nullptr;
+  for (const Transfer& t : pending)
+    if (t.sends && t.peer == t.comm->rank) to_itself = &t;
+  for (const Transfer& t : pending) {
+    note_role(t.data, Role::communication);
+    const int me = t.comm->rank;
+    if (to_itself) {
+      if (!t.sends) move(t.data, to_itself->data, t.bytes < to_itself->bytes ? t.bytes : to_itself->bytes, t.type);
+    } else if (counts(t.type, t.bytes)) {
+      if (t.sends) keep_message(t.comm->channel("p2p", me, t.peer), t.data, t.bytes);
+      else take_message(t.comm->channel("p2p", t.peer, me), t.data, t.bytes, t.comm->world_rank_of(t.peer));
+    }
+  }
+  pending.clear();
+}
+
+Status transfer(void* data, std::size_t count, int type, int peer, void* comm, bool sends) {
+  if (peer < 0 || peer >= of(comm).ranks()) return kInvalidArgument;
+  pending.push_back({&of(comm), data, count * element_bytes(type), type, peer, sends});
+  if (group_depth == 0) transfer_pending();
+  return 0;
+}
+
+Status broadcast(const void* send, void* receive, std::size_t count, int type, int root, const Communicator& comm) {
+  const std::size_t bytes = count * element_bytes(type);
+  note(send, receive);
+  if (root == comm.rank) {
+    move(receive, send, bytes, type);
+    if (comm.ranks() > 1 && counts(type, bytes) && data_is_awaited()) keep_message(comm.channel("broadcast", root, -1), send, bytes);
+  } else if (counts(type, bytes) && data_is_awaited()) {
+    take_message(comm.channel("broadcast", root, -1), receive, bytes, comm.world_rank_of(root));
+  }
   return 0;
 }
 
@@ -38,60 +139,91 @@ Status collective(const void* send, void* receive, std::size_t bytes) {
 extern "C" {
 
 Status ncclGetVersion(int* version) { *version = card().nccl_version; return 0; }
-Status ncclGetUniqueId(void* id) { std::memset(id, 7, 128); return 0; }
-const char* ncclGetErrorString(Status) { return "no error"; }
+Status ncclGetUniqueId(UniqueId* id) {
+  static std::uint64_t made = 0;
+  std::memset(id, 0, sizeof *id);
+  ++made;
+  std::memcpy(id, &made, sizeof made);
+  return 0;
+}
+const char* ncclGetErrorString(Status status) { return status == 0 ? "no error" : status == kInvalidArgument ? "invalid argument" : "error of the virtual GPU"; }
 const char* ncclGetLastError(void*) { return ""; }
-Status ncclCommInitRank(void** comm, int ranks, ...) {
-  *comm = new Communicator{ranks, 0};
-  return 0;
-}
-struct UniqueId { char bytes[128]; };
-Status ncclCommInitRankConfig(void** comm, int ranks, UniqueId, int rank, void*) { *comm = new Communicator{ranks, rank}; return 0; }
-Status ncclCommInitRankScalable(void** comm, int ranks, int rank, int, UniqueId*, void*) { *comm = new Communicator{ranks, rank}; return 0; }
+
+Status ncclCommInitRank(void** comm, int ranks, UniqueId id, int rank) { return make(comm, id, ranks, rank); }
+Status ncclCommInitRankConfig(void** comm, int ranks, UniqueId id, int rank, void*) { return make(comm, id, ranks, rank); }
+Status ncclCommInitRankScalable(void** comm, int ranks, int rank, int, UniqueId* ids, void*) { return make(comm, ids[0], ranks, rank); }
 Status ncclCommInitAll(void** comms, int count, const int*) {
-  for (int rank = 0; rank < count; ++rank) comms[rank] = new Communicator{count, rank};
+  for (int rank = 0; rank < count; ++rank) make(&comms[rank], UniqueId{}, count, rank);
   return 0;
 }
-Status ncclCommSplit(void* comm, int, int, void** child, void*) { *child = new Communicator(*static_cast<Communicator*>(comm)); return 0; }
-Status ncclCommCount(void* comm, int* ranks) { *ranks = static_cast<Communicator*>(comm)->ranks; return 0; }
-Status ncclCommUserRank(void* comm, int* rank) { *rank = static_cast<Communicator*>(comm)->rank; return 0; }
+Status ncclCommSplit(void* comm, int color, int, void** child, void*) {
+  *child = nullptr;
+  if (color == kNoColor) return 0;
+  Group group = next_split(of(comm).group, color);
+  const int me = of(comm).world_rank_of(of(comm).rank);
+  int rank = 0;
+  while (rank < static_cast<int>(group.ranks.size()) && group.ranks[static_cast<std::size_t>(rank)] != me) ++rank;
+  *child = new Communicator{std::move(group), rank};
+  return 0;
+}
+Status ncclCommShrink(void*, int*, int, void**, void*, int) { return kInvalidArgument; }   // nobody fails here, so nobody is left out
+Status ncclCommDestroy(void*) { return 0; }   // kept: PyTorch aborts and destroys at exit, from several threads
+Status ncclCommAbort(void*) { return 0; }
+Status ncclCommFinalize(void*) { return 0; }
+Status ncclCommCount(void* comm, int* ranks) { *ranks = of(comm).ranks(); return 0; }
+Status ncclCommUserRank(void* comm, int* rank) { *rank = of(comm).rank; return 0; }
+Status ncclCommCuDevice(void*, int* device) { *device = current_device(); return 0; }
 Status ncclCommGetAsyncError(void*, int* error) { *error = 0; return 0; }
 Status ncclCommRegister(void*, void*, std::size_t, void** handle) { put_handle(handle); return 0; }
-Status ncclRedOpCreatePreMulSum(int* op, void*, int, int, void*) { *op = 0; return 0; }
+Status ncclCommDeregister(void*, void*) { return 0; }
+Status ncclCommWindowRegister(void*, void* buffer, std::size_t, void** window, int) { note_role(buffer, Role::communication); put_handle(window); return 0; }
+Status ncclCommWindowDeregister(void*, void*) { return 0; }
+Status ncclRedOpCreatePreMulSum(int* op, void*, int, int, void*) { *op = 5; return 0; }   // ncclNumOps: the first that is not built in
+Status ncclRedOpDestroy(int, void*) { return 0; }
 Status ncclMemAlloc(void** pointer, std::size_t bytes) { *pointer = device_memory().allocate(bytes); return *pointer ? 0 : 1; }
 Status ncclMemFree(void* pointer) { device_memory().free(pointer); return 0; }
 
-Status ncclAllReduce(const void* send, void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
-  queue_collective(stream, Collective::all_reduce, count * element_bytes(dtype), ranks_of(comm));
-  return collective(send, receive, count * element_bytes(dtype));
-}
-Status ncclBroadcast(const void* send, void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
-  queue_collective(stream, Collective::broadcast, count * element_bytes(dtype), ranks_of(comm));
-  return collective(send, receive, count * element_bytes(dtype));
-}
-Status ncclReduce(const void* send, void* receive, std::size_t count, int dtype, int, int, void* comm, void* stream) {
-  queue_collective(stream, Collective::reduce, count * element_bytes(dtype), ranks_of(comm));
-  return collective(send, receive, count * element_bytes(dtype));
-}
-Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
-  queue_collective(stream, Collective::reduce_scatter, count * element_bytes(dtype) * static_cast<std::size_t>(ranks_of(comm)), ranks_of(comm));
-  return collective(send, receive, count * element_bytes(dtype));
-}
-/// Every rank's part is this rank's, so that consistency checks between ranks pass.
-Status ncclAllGather(const void* send, void* receive, std::size_t count, int dtype, void* comm, void* stream) {
-  const std::size_t bytes = count * element_bytes(dtype);
-  queue_collective(stream, Collective::all_gather, bytes * static_cast<std::size_t>(ranks_of(comm)), ranks_of(comm));
-  for (int rank = 0; rank < static_cast<Communicator*>(comm)->ranks; ++rank) collective(send, static_cast<char*>(receive) + static_cast<std::size_t>(rank) * bytes, bytes);
+Status ncclGroupStart() { ++group_depth; return 0; }
+Status ncclGroupEnd() {
+  if (group_depth > 0 && --group_depth == 0) transfer_pending();
   return 0;
 }
-Status ncclSend(const void* send, std::size_t count, int dtype, int, void* comm, void* stream) {
-  queue_collective(stream, Collective::point_to_point, count * element_bytes(dtype), ranks_of(comm));
-  note_role(send, Role::communication);
+Status ncclGroupSimulateEnd(void*) { pending.clear(); group_depth = 0; return 0; }
+Status ncclSend(const void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(const_cast<void*>(data), count, type, peer, comm, true); }
+Status ncclRecv(void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(data, count, type, peer, comm, false); }
+
+Status ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
+  take_time(Collective::all_reduce, count, type, comm, stream);
+  note(send, receive);
+  reduce(send, receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
-Status ncclRecv(void* receive, std::size_t count, int dtype, int, void* comm, void* stream) {
-  queue_collective(stream, Collective::point_to_point, count * element_bytes(dtype), ranks_of(comm));
-  note_role(receive, Role::communication);
+Status ncclReduce(const void* send, void* receive, std::size_t count, int type, int reduction, int root, void* comm, void* stream) {
+  take_time(Collective::reduce, count, type, comm, stream);
+  note(send, receive);
+  if (of(comm).rank == root) reduce(send, receive, count, type, reduction, of(comm).ranks());
+  return 0;
+}
+Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
+  take_time(Collective::reduce_scatter, of_all(count, comm), type, comm, stream);
+  note(send, receive);
+  reduce(part(send, of(comm).rank, count * element_bytes(type)), receive, count, type, reduction, of(comm).ranks());
+  return 0;
+}
+Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) { take_time(Collective::broadcast, count, type, comm, stream); return broadcast(send, receive, count, type, root, of(comm)); }
+Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void* stream) { take_time(Collective::broadcast, count, type, comm, stream); return broadcast(data, data, count, type, root, of(comm)); }
+Status ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
+  take_time(Collective::all_gather, of_all(count, comm), type, comm, stream);
+  const std::size_t bytes = count * element_bytes(type);
+  note(send, receive);
+  for (int rank = 0; rank < of(comm).ranks(); ++rank) move(part(receive, rank, bytes), send, bytes, type);
+  return 0;
+}
+Status ncclAlltoAll(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
+  take_time(Collective::all_to_all, of_all(count, comm), type, comm, stream);
+  const std::size_t bytes = count * element_bytes(type);
+  note(send, receive);
+  for (int rank = 0; rank < of(comm).ranks(); ++rank) move(part(receive, rank, bytes), part(send, of(comm).rank, bytes), bytes, type);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "child.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -92,7 +93,7 @@ void ignore_further_signals() {
 }
 
 pid_t start(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
-            const sigset_t& mask) {
+            const sigset_t& mask, const std::filesystem::path& output) {
   std::vector<std::string> arguments = command, variables = environment.strings();
   const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
   std::fflush(nullptr);
@@ -103,6 +104,10 @@ pid_t start(const std::string& program, const std::vector<std::string>& command,
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  if (!output.empty()) {
+    const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (file < 0 || ::dup2(file, STDOUT_FILENO) < 0 || ::dup2(file, STDERR_FILENO) < 0) ::_exit(126);
+  }
   ::execve(program.c_str(), argv.data(), envp.data());
   // A script without a #! line: what a shell does then is to run it itself.
   ::_exit(errno == ENOENT ? 127 : 126);
@@ -129,11 +134,12 @@ bool reap(pid_t child, int& status) {
 }  // namespace
 
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
-                      const Environment& environment, const std::filesystem::path& progress_file, bool show_progress) {
+                      const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
+                      const std::filesystem::path& output) {
   adopt_orphans();
   SignalQueue signals;
   const auto begin = std::chrono::steady_clock::now();
-  const pid_t child = start(program, command, environment, signals.mask_before());
+  const pid_t child = start(program, command, environment, signals.mask_before(), output);
   int status = 0;
   {
     ProgressLine progress(progress_file, show_progress);

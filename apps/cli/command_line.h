@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "outcome.h"
+#include "ranks.h"
 #include "spec_options.h"
 
 namespace tidemark::cli {
 
 struct RunOptions {
   std::string gpu, memory;
+  WorldOptions world;
   std::int64_t steps = 0;  // 0: until the peak has settled
   ReportFiles files;
   std::string snapshot;

@@ -16,11 +16,6 @@
 namespace tidemark::cli {
 namespace {
 
-bool is_worse(const Report& a, const Report& b) {
-  if (a.oom.has_value() != b.oom.has_value()) return a.oom.has_value();
-  return a.peak.reserved_bytes > b.peak.reserved_bytes;
-}
-
 void write_one(const std::string& path, const std::string& text) {
   if (path.empty()) return;
   if (path == "-") {
@@ -31,6 +26,11 @@ void write_one(const std::string& path, const std::string& text) {
 }
 
 }  // namespace
+
+bool is_worse(const Report& a, const Report& b) {
+  if (a.oom.has_value() != b.oom.has_value()) return a.oom.has_value();
+  return a.peak.reserved_bytes > b.peak.reserved_bytes;
+}
 
 std::optional<Report> collect_report(const std::filesystem::path& run_folder) {
   std::vector<std::filesystem::path> paths;

@@ -71,6 +71,7 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
                               const std::filesystem::path& run_folder, Environment environment) {
   const std::filesystem::path libraries = loadable_folder(prepared.stand_ins, run_folder);
   environment.set("TIDEMARK_RUN_DIR", run_folder.string());
+  set_world(environment, options.world);
   environment.set("TIDEMARK_CARD", (run_folder / "card.properties").string());
   environment.set("TIDEMARK_STEPS", steps_setting(options));
   environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
@@ -83,7 +84,6 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   environment.append("LD_PRELOAD", (libraries / elf::kStubLibrary).string());
   environment.prepend("LD_LIBRARY_PATH", libraries.string());
   set_compilers(environment, libraries, cache_root(environment));
-  environment.set("CUDA_VISIBLE_DEVICES", "0");
   environment.prepend("PYTHONPATH", resources.python.string());
   environment.prepend("PYTHONPATH", (resources.python / "tidemark" / "startup").string());
   if (!options.allocator.empty()) {
@@ -103,9 +103,9 @@ std::string library_properties(const TorchInstall& torch) {
   return lines;
 }
 
-void write_card_files(const Card& card, const TorchInstall& torch, const std::filesystem::path& run_folder) {
+void write_card_files(const Card& card, std::int64_t devices, const TorchInstall& torch, const std::filesystem::path& run_folder) {
   write_file(run_folder / "card.json", io::write_card(card));
-  write_file(run_folder / "card.properties", io::write_card_properties(card) + library_properties(torch));
+  write_file(run_folder / "card.properties", io::write_card_properties(card) + fmt::format("devices={}\n", devices) + library_properties(torch));
 }
 
 int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
@@ -120,9 +120,52 @@ int without_report(const ChildResult& child, const std::filesystem::path& run_fo
               "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");
 }
 
+void add_world(CLI::App& command, WorldOptions& world) {
+  command.add_option("--gpus", world.gpus, "Ranks of the training, one per card; one of them runs, alone")->type_name("N");
+  command.add_option("--gpus-per-node", world.gpus_per_node, "Cards of one node (default: all of them)")->type_name("N");
+  command.add_option("--rank", world.rank, "The rank that runs (default: 0)")->type_name("R");
+  command.add_flag("--all-ranks", world.all_ranks, "Run every rank, one after another, and report on each");
+}
+
 std::map<std::string, std::string> versions_of(const TorchInstall& torch) {
   return {
       {"tidemark", version_text()}, {"torch", torch.version}, {"cuda", torch.cuda}, {"python", torch.python_version}};
+}
+
+// From what a run left behind to what the user sees.
+struct Finish {
+  const RunOptions& options;
+  const Card& card;
+  std::filesystem::path folder;
+  std::map<std::string, std::string> versions;
+
+  Report complete(RankRun&& done) const {
+    complete_report(*done.report, card, options.command, done.child, versions);
+    return std::move(*done.report);
+  }
+  int operator()(RankRun&& done) const {
+    const ChildResult child = done.child;
+    if (!done.report) return without_report(child, folder);
+    return show(complete(std::move(done)), child);
+  }
+  int show(const Report& report, const ChildResult& child) const {
+    write_report_files(report, options.files);
+    print_report(report, options.files, options.quiet);
+    return exit_code_for(report, child);
+  }
+};
+
+// What the first rank prints is seen; the others would print the same.
+int run_all(Ranks& ranks, const Finish& finish) {
+  std::vector<Report> reports;
+  ChildResult worst;
+  for (std::int64_t rank = 0; rank < finish.options.world.gpus; ++rank) {
+    RankRun done = ranks.run(rank, rank > 0);
+    if (!done.report) return without_report(done.child, finish.folder);
+    if (rank == 0 || done.child.exit_code != 0) worst = done.child;
+    reports.push_back(finish.complete(std::move(done)));
+  }
+  return finish.show(report_of_all(std::move(reports)), worst);
 }
 
 }  // namespace
@@ -139,6 +182,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   };
   text("--gpu", options.gpu, "NAME|FILE", "The card: a name (see `tidemark gpus`) or a file that describes one");
   text("--memory", options.memory, "SIZE", "Another memory size for the card, such as 400GB or 80GiB");
+  add_world(*command, options.world);
   command->add_option("--steps", options.steps, "Stop after N optimizer steps (default: when the peak has settled)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}).description(""))
       ->type_name("N");
@@ -161,6 +205,8 @@ void check_run_options(const RunOptions& options) {
   };
   if (options.keep_going && options.steps > 0) bad("--keep-going", "it cannot be combined with --steps");
   if (!options.memory.empty()) parse_bytes(options.memory);
+  check_world(options.world);
+  if (options.world.all_ranks && !options.snapshot.empty()) bad("--snapshot", "it shows one rank, so it cannot be combined with --all-ranks", "choose one with --rank");
   check_one_stdout(options.files);
   constexpr std::array<std::string_view, 3> kEventOrders{"instant", "clock", "late"};
   if (std::find(kEventOrders.begin(), kEventOrders.end(), options.event_order) == kEventOrders.end())
@@ -184,19 +230,24 @@ int run(const RunOptions& options) {
   const Prepared prepared = prepare_for(options.command, resources, environment);
 
   const RunFolder run_folder(environment);
-  write_card_files(card, prepared.torch, run_folder.path());
+  write_card_files(card, options.world.per_node(), prepared.torch, run_folder.path());
   const bool live = !options.quiet && ::isatty(STDERR_FILENO) == 1;
-  const ChildResult child = run_child(find_command(options.command[0], environment)->string(), options.command,
-                                      child_environment(options, prepared, resources, run_folder.path(), environment),
-                                      run_folder.path() / "progress", live);
-  if (child.signal)
-    fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal, ::strsignal(child.signal));
-  std::optional<Report> report = collect_report(run_folder.path());
-  if (!report) return without_report(child, run_folder.path());
-  complete_report(*report, card, options.command, child, versions_of(prepared.torch));
-  write_report_files(*report, options.files);
-  print_report(*report, options.files, options.quiet);
-  return exit_code_for(*report, child);
+  const std::string program = find_command(options.command[0], environment)->string();
+  const auto start = [&](const Environment& with, const std::filesystem::path& folder, bool unseen) {
+    const ChildResult child = run_child(program, options.command, with, folder / "progress", live, unseen ? folder / "output" : "");
+    if (unseen && child.exit_code != 0) fmt::print(stderr, "{}", read_file(folder / "output"));
+    if (child.signal)
+      fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal, ::strsignal(child.signal));
+    return child;
+  };
+  const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch)};
+  const Environment with = child_environment(options, prepared, resources, run_folder.path(), environment);
+  if (options.world.gpus == 1) {
+    const ChildResult child = start(with, run_folder.path(), false);
+    return finish(RankRun{child, collect_report(run_folder.path())});
+  }
+  Ranks ranks(options.world, with, run_folder.path(), start);
+  return options.world.all_ranks ? run_all(ranks, finish) : finish(ranks.run(options.world.rank, false));
 }
 
 }  // namespace tidemark::cli

@@ -80,8 +80,23 @@ struct ScriptInfo {
 };
 
 struct HostUse {
-  std::int64_t peak_rss_bytes = 0;
+  std::int64_t peak_rss_bytes = 0;  // of our own processes
   double seconds = 0;
+  std::optional<std::int64_t> tensor_bytes;  // PyTorch's tensors in host memory when they were most, pinned ones included
+  std::optional<std::int64_t> pinned_bytes;  // page-locked by the program when it was most
+};
+
+/// One of many: which rank the report is about.
+struct RankOf {
+  std::int64_t rank = 0, ranks = 1, ranks_per_node = 1;
+};
+
+/// A row of a report on all ranks.
+struct RankReport {
+  std::int64_t rank = 0;
+  Peak peak;
+  std::optional<std::int64_t> host_tensor_bytes;
+  std::optional<bool> fits;
 };
 
 struct Report {
@@ -99,6 +114,8 @@ struct Report {
   std::map<std::string, std::string> versions;
   ScriptInfo script;
   HostUse host;
+  std::optional<RankOf> rank;      // empty in a world of one
+  std::vector<RankReport> ranks;   // with --all-ranks
   std::optional<bool> consistent;  // whether the events add up to the allocator's own counters
 };
 

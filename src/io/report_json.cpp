@@ -139,6 +139,12 @@ ScriptInfo read_script(ObjectReader reader) {
   return script;
 }
 
+RankOf read_rank(ObjectReader reader) {
+  const RankOf rank{reader.number("rank"), reader.number("ranks"), reader.number("ranks_per_node")};
+  reader.finish();
+  return rank;
+}
+
 void read_versions(const Json& versions, ObjectReader& reader, Report& report) {
   if (!versions.is_object()) reader.fail("versions", "an object", versions);
   for (const auto& item : versions.items()) {
@@ -159,9 +165,22 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (const Json* versions = reader.optional("versions")) read_versions(*versions, reader, report);
   if (reader.optional("host")) {
     ObjectReader host = reader.object("host");
-    report.host = {host.number("peak_rss_bytes"), host.real("seconds")};
+    report.host.peak_rss_bytes = host.number("peak_rss_bytes");
+    report.host.seconds = host.real("seconds");
+    if (host.optional("tensor_bytes")) report.host.tensor_bytes = host.number("tensor_bytes");
+    if (host.optional("pinned_bytes")) report.host.pinned_bytes = host.number("pinned_bytes");
     host.finish();
   }
+  if (reader.optional("rank")) report.rank = read_rank(reader.object("rank"));
+}
+
+RankReport read_rank_report(ObjectReader& reader) {
+  RankReport row;
+  row.rank = reader.number("rank");
+  row.peak = read_peak(reader.object("peak"));
+  if (reader.optional("host_tensor_bytes")) row.host_tensor_bytes = reader.number("host_tensor_bytes");
+  if (reader.optional("fits")) row.fits = reader.boolean("fits");
+  return row;
 }
 
 Json to_json(const std::vector<NamedBytes>& rows) {
@@ -175,6 +194,15 @@ void put_peaks(Json& json, const Part& part) {
   json["peak_allocated_bytes"] = part.peak_allocated_bytes;
   json["peak_reserved_bytes"] = part.peak_reserved_bytes;
   json["end_allocated_bytes"] = part.end_allocated_bytes;
+}
+
+Json to_json(const Peak& peak) {
+  return {{"allocated_bytes", peak.allocated_bytes},
+          {"reserved_bytes", peak.reserved_bytes},
+          {"device_bytes", peak.device_bytes},
+          {"step", peak.step},
+          {"phase", name_of(peak.phase)},
+          {"requested_bytes", peak.requested_bytes}};
 }
 
 Json to_json(const StepReport& step) {
@@ -221,6 +249,12 @@ Json or_null(const std::optional<T>& value) {
     return value ? to_json(*value) : Json(nullptr);
 }
 
+Json to_json(const RankReport& row) {
+  Json json{{"rank", row.rank}, {"peak", to_json(row.peak)}, {"fits", or_null(row.fits)}};
+  if (row.host_tensor_bytes) json["host_tensor_bytes"] = *row.host_tensor_bytes;
+  return json;
+}
+
 template <class T>
 Json list_of(const std::vector<T>& items) {
   Json list = Json::array();
@@ -244,6 +278,7 @@ Report read_report(std::string_view text, const std::string& where) {
   report.assumptions = read_list<Assumption>(reader, "assumptions", [](ObjectReader& r) {
     return Assumption{r.text("what"), r.text("where"), r.number("count")};
   });
+  report.ranks = read_list<RankReport>(reader, "ranks", read_rank_report);
   read_optional_parts(reader, report);
   reader.finish();
   return report;
@@ -258,12 +293,7 @@ std::string write_report(const Report& report) {
                   {"total_bytes", report.card.total_bytes},
                   {"driver_reserved_bytes", report.card.driver_reserved_bytes},
                   {"context_bytes", report.card.context_bytes}};
-  json["peak"] = {{"allocated_bytes", report.peak.allocated_bytes},
-                  {"reserved_bytes", report.peak.reserved_bytes},
-                  {"device_bytes", report.peak.device_bytes},
-                  {"step", report.peak.step},
-                  {"phase", name_of(report.peak.phase)},
-                  {"requested_bytes", report.peak.requested_bytes}};
+  json["peak"] = to_json(report.peak);
   json["interval"] = or_null(report.interval);
   json["steps"] = list_of(report.steps);
   json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},
@@ -280,6 +310,11 @@ std::string write_report(const Report& report) {
                     {"exit_code", report.script.exit_code},
                     {"stopped_after_steps", or_null(report.script.stopped_after_steps)}};
   json["host"] = {{"peak_rss_bytes", report.host.peak_rss_bytes}, {"seconds", report.host.seconds}};
+  if (report.host.tensor_bytes) json["host"]["tensor_bytes"] = *report.host.tensor_bytes;
+  if (report.host.pinned_bytes) json["host"]["pinned_bytes"] = *report.host.pinned_bytes;
+  if (report.rank)
+    json["rank"] = {{"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};
+  if (!report.ranks.empty()) json["ranks"] = list_of(report.ranks);
   if (report.consistent) json["consistent"] = *report.consistent;
   // Names can come from anywhere in a user's program; bytes that are not UTF-8 are replaced, not fatal.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

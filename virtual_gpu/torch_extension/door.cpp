@@ -9,7 +9,7 @@ using namespace tidemark;
 extern "C" {
 
 void tidemark_keep_integers_true(bool yes) { keep_integers_true(yes); }
-void tidemark_start_observing() { start_observing(); }
+void tidemark_start_observing(int device) { start_observing(device); }
 void tidemark_set_routing(double skew) { set_routing({skew}); }
 const char* tidemark_assumptions() {
   static thread_local std::string text;

@@ -33,6 +33,7 @@ struct Log {
   std::map<std::uint64_t, std::size_t> live;                       // address → its alloc event
   Interned operations, modules;
   std::atomic<std::uint8_t> phase{0};
+  int device = 0;                                                  // the one that is watched
   bool truncated = false;
 };
 
@@ -133,8 +134,8 @@ Category category_by_phase(Phase phase) {
 void on_event(const TraceEntry& entry) {
   bool known = false;
   const Action action = action_of(entry.action_, &known);
-  if (!known || entry.device_ != 0) return;
-  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(0);
+  if (!known || entry.device_ != log().device) return;
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(entry.device_);
   const auto phase = now.backward ? Phase::backward : static_cast<Phase>(log().phase.load());
   Event event{static_cast<std::uint64_t>(entry.addr_), static_cast<std::int64_t>(entry.size_), stats.active_bytes[0].current,
               reinterpret_cast<std::uint64_t>(entry.stream_), now.operation, now.module, now.line, action, phase,
@@ -169,7 +170,8 @@ void on_role(const void* pointer, int role) {
 
 }  // namespace
 
-void start_observing() {
+void start_observing(int device) {
+  log().device = device;
   c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker(&on_event);
   at::addGlobalCallback(at::RecordFunctionCallback(&on_start, &on_end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   tidemark_on_role(&on_role);
@@ -221,7 +223,7 @@ void tidemark_note_empty_cache() {
   Event event{};
   event.action = Action::empty_cache;
   // Asked before our lock is taken: the allocator calls on_event with its own lock held, so the other order could deadlock.
-  event.active_bytes = c10::cuda::CUDACachingAllocator::getDeviceStats(0).active_bytes[0].current;
+  event.active_bytes = c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(log().device)).active_bytes[0].current;
   const std::lock_guard lock(log().mutex);
   log().events.push_back(event);
   allocator_event_was_logged(event.action, 0, log().events.size());

@@ -5,6 +5,6 @@
 namespace tidemark {
 
 /// Attaches to the caching allocator and to PyTorch's operator callbacks.  Call once, after CUDA is initialised.
-void start_observing();
+void start_observing(int device);
 
 }  // namespace tidemark

@@ -7,7 +7,7 @@ _library = None
 
 _SIGNATURES = {
     "tidemark_keep_integers_true": (None, [ctypes.c_bool]),
-    "tidemark_start_observing": (None, []),
+    "tidemark_start_observing": (None, [ctypes.c_int]),
     "tidemark_set_routing": (None, [ctypes.c_double]),
     "tidemark_assumptions": (ctypes.c_char_p, []),
     "tidemark_module_id": (ctypes.c_uint32, [ctypes.c_char_p]),

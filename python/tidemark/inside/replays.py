@@ -8,7 +8,7 @@ import ctypes
 import os
 import subprocess
 
-from . import door
+from . import door, world
 
 UPWARDS, DOWNWARDS = "upwards", "downwards"
 
@@ -51,7 +51,7 @@ def _stream_calls():
 def _card(run_dir, way):
     """A file that describes the run's card, but for its order of addresses."""
     with open(os.environ["TIDEMARK_CARD"]) as file:
-        lines = [line for line in file if not line.startswith("addresses_descend=")]
+        lines = [line for line in file if not line.startswith(("addresses_descend=", "devices="))]
     path = os.path.join(run_dir, f"card.{way}")
     with open(path, "w") as file:
         file.writelines(lines + [f"addresses_descend={int(way == DOWNWARDS)}\n"])
@@ -61,6 +61,6 @@ def _card(run_dir, way):
 def _replay(recorded, card, calls=None, order="late"):
     import torch
 
-    fraction = torch._C._cuda_getMemoryFraction(0) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
+    fraction = torch._C._cuda_getMemoryFraction(world.local_rank) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
     command = [door.replay_program(), recorded, str(fraction)] + ([calls] if calls else [])
     return subprocess.run(command, env={**os.environ, "TIDEMARK_CARD": card, "TIDEMARK_CLOCK": order}, capture_output=True, text=True).stdout.strip()

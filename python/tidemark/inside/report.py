@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 
-from . import door, modules, replays, steps
+from . import door, modules, replays, steps, world
 from .events import ALLOC, CATEGORIES, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
@@ -21,7 +21,7 @@ def write(session, stopped_after_steps):
 
     steps.steps.mark_what_optimizers_hold()
     modules.mark_all_parameters()
-    stats = torch.cuda.memory_stats(0)
+    stats = torch.cuda.memory_stats(world.local_rank)
     events = Events(stats["active_bytes.all.current"])
     if not events.count:
         return
@@ -42,7 +42,9 @@ def _report(session, events, stats, stopped_after_steps):
     peak = events.peak_index()
     live = events.live_at(peak)
     step_ends = list(steps.steps.ends)
+    whole = {"rank": {"rank": world.rank, "ranks": world.ranks, "ranks_per_node": world.ranks_per_node}} if world.ranks > 1 else {}
     return {
+        **whole,
         "schema": "tidemark.report/1",
         "engine": "run",
         "peak": {

@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 
-from . import door, leaving, modules, steps, tracebacks
+from . import door, leaving, modules, steps, tracebacks, world
 
 
 class Session:
@@ -87,7 +87,7 @@ def _cuda_was_initialised(library):
         return
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
-    library.tidemark_start_observing()
+    library.tidemark_start_observing(world.local_rank)
 
 
 def _keep_integers_true_in_threads(library):

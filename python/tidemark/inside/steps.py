@@ -7,7 +7,7 @@ as it goes on stepping.
 import os
 import weakref
 
-from . import door, leaving, marks, modules, phases
+from . import door, leaving, marks, modules, phases, world
 
 
 class _Steps:
@@ -56,7 +56,7 @@ class _Steps:
         import torch
 
         self.ends.append(door.library().tidemark_event_count())
-        stats = torch.cuda.memory_stats(0)
+        stats = torch.cuda.memory_stats(world.local_rank)
         peak = (stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"])
         if self.peaks:   # a program that resets the statistics must not look as if its peak had fallen
             peak = tuple(max(a, b) for a, b in zip(peak, self.peaks[-1]))

@@ -34,6 +34,11 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
 def arm():
     """Call once, at interpreter start, before anything is imported."""
-    from . import session
+    from . import session, world
 
-    sys.meta_path.insert(0, _AfterImport({"torch": session.torch_was_imported, "transformers.modeling_utils": session.transformers_was_imported, "diffusers.models.modeling_utils": session.diffusers_was_imported}))
+    callbacks = {"torch": session.torch_was_imported, "transformers.modeling_utils": session.transformers_was_imported, "diffusers.models.modeling_utils": session.diffusers_was_imported}
+    if world.ranks > 1:
+        from . import alone
+
+        callbacks["torch.distributed.distributed_c10d"] = alone.distributed_was_imported
+    sys.meta_path.insert(0, _AfterImport(callbacks))

@@ -19,8 +19,9 @@ def _run_the_next_sitecustomize():
 
 
 if os.environ.get("TIDEMARK_RUN_DIR"):
-    from tidemark.inside import when_imported
+    from tidemark.inside import when_imported, world
 
+    world.settle()
     when_imported.arm()
 
 import importlib.util  # noqa: E402  (needed by the line below only)

@@ -1,0 +1,129 @@
+#include "ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "base/error.h"
+#include "files.h"
+#include "outcome.h"
+
+namespace tidemark::cli {
+namespace {
+
+constexpr std::int64_t kMostGpus = 65536;
+
+[[noreturn]] void bad(const char* option, std::string why, std::string hint = {}) {
+  throw Error(Errc::bad_value, std::move(why), option, std::move(hint));
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+// python/tidemark/inside/world.py writes exit code, message and hint.
+void throw_refusal(const std::filesystem::path& folder) {
+  const std::vector<std::string> lines = lines_of(folder / "refusal");
+  if (lines.size() < 2) return;
+  throw Error(lines[0] == "2" ? Errc::bad_value : Errc::unsupported, lines[1], {}, lines.size() > 2 ? lines[2] : "");
+}
+
+struct Awaited {
+  std::int64_t rank;
+  std::string channel;
+};
+
+// virtual_gpu/nccl_messages.cpp writes the sender and the channel.
+std::optional<Awaited> awaited_by(const std::filesystem::path& folder) {
+  const std::vector<std::string> lines = lines_of(folder / "awaits");
+  if (lines.size() < 2) return std::nullopt;
+  return Awaited{std::stoll(lines[0]), lines[1]};
+}
+
+[[noreturn]] void never_comes(std::int64_t rank, const Awaited& awaited) {
+  throw Error(Errc::unsupported,
+              fmt::format("rank {} waits for whole numbers from rank {} (\"{}\"), which rank {} alone never sends", rank,
+                          awaited.rank, awaited.channel, awaited.rank),
+              {}, "what a rank does after it received other ranks' results cannot be known from one rank alone");
+}
+
+}  // namespace
+
+void check_world(const WorldOptions& world) {
+  if (world.gpus < 1 || world.gpus > kMostGpus) bad("--gpus", fmt::format("{} is not from 1 to {}", world.gpus, kMostGpus));
+  if (world.gpus_per_node < 0 || world.gpus % world.per_node() != 0)
+    bad("--gpus-per-node", fmt::format("{} GPUs are not nodes of {}", world.gpus, world.gpus_per_node),
+        "every node has as many, and together they are --gpus");
+  if (world.rank < 0 || world.rank >= world.gpus)
+    bad("--rank", fmt::format("there is no rank {} among {} ({})", world.rank, world.gpus, world.gpus == 1 ? "rank 0 alone" : fmt::format("0 to {}", world.gpus - 1)),
+        world.gpus == 1 ? "say with --gpus how many ranks there are" : "");
+  if (world.all_ranks && world.rank != 0) bad("--all-ranks", "it cannot be combined with --rank");
+}
+
+void set_world(Environment& environment, const WorldOptions& world) {
+  std::string visible = "0";
+  for (std::int64_t device = 1; device < world.per_node(); ++device) visible += fmt::format(",{}", device);
+  environment.set("CUDA_VISIBLE_DEVICES", visible);
+  if (world.gpus == 1) return;
+  environment.set("TIDEMARK_RANKS", fmt::format("{}", world.gpus));
+  environment.set("TIDEMARK_RANKS_PER_NODE", fmt::format("{}", world.per_node()));
+  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}) environment.unset(name);
+}
+
+std::filesystem::path Ranks::folder_of(std::int64_t rank) const { return folder_ / fmt::format("rank-{}", rank); }
+
+std::size_t Ranks::messages_kept() const {
+  const std::filesystem::directory_iterator files(folder_ / "messages");
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+/// Nothing if it awaits a rank that itself awaits this one; what it sent until then is kept.
+std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
+  for (;;) {
+    std::filesystem::remove_all(folder_of(rank));
+    std::filesystem::create_directories(folder_of(rank));
+    std::filesystem::create_directories(folder_ / "messages");
+    Environment environment = environment_;
+    environment.set("TIDEMARK_RUN_DIR", folder_of(rank).string());
+    environment.set("TIDEMARK_RANK", fmt::format("{}", rank));
+    environment.set("TIDEMARK_MESSAGES", (folder_ / "messages").string());
+    const ChildResult child = start_(environment, folder_of(rank), unseen);
+    throw_refusal(folder_of(rank));
+    const auto awaited = awaited_by(folder_of(rank));
+    if (!awaited) return RankRun{child, collect_report(folder_of(rank))};
+    if (awaited_.contains(awaited->rank)) return std::nullopt;
+    const std::size_t kept_before = messages_kept();
+    awaited_.insert(rank);
+    const auto sender = attempt(awaited->rank, true);
+    awaited_.erase(rank);
+    if (sender && sender->child.exit_code != 0 && sender->report && !sender->report->oom)
+      throw Error(Errc::unsupported, fmt::format("rank {}, which rank {} waits for, ended with exit code {}", awaited->rank, rank, sender->child.exit_code));
+    if (messages_kept() == kept_before) never_comes(rank, *awaited);
+  }
+}
+
+RankRun Ranks::run(std::int64_t rank, bool unseen) {
+  auto done = attempt(rank, unseen);
+  if (!done) throw Error(Errc::unsupported, fmt::format("rank {} waits for itself", rank));
+  return std::move(*done);
+}
+
+Report report_of_all(std::vector<Report> reports) {
+  std::vector<RankReport> rows;
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    const Report& report = reports[rank];
+    rows.push_back({static_cast<std::int64_t>(rank), report.peak, report.host.tensor_bytes, report.fits});
+  }
+  const auto worst = std::max_element(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return is_worse(b, a); });
+  Report all = std::move(*worst);
+  all.ranks = std::move(rows);
+  return all;
+}
+
+}  // namespace tidemark::cli

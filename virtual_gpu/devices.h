@@ -1,0 +1,13 @@
+// The cards of one node, by number.  They are all alike; each has memory of its own (device_memory.h).
+#pragma once
+
+namespace tidemark {
+
+/// How many there are: `devices` in the card's file, 1 without it.
+int device_count();
+/// The device that this thread works on; a new thread begins on 0, as in CUDA.
+int current_device();
+/// False, and no change, if there is no such device.
+bool set_current_device(int device);
+
+}  // namespace tidemark
