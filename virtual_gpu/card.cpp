@@ -26,6 +26,11 @@ void set_field(Card& card, const std::string& key, const char* value) {
   else if (key == "memory_bus_bits") card.memory_bus_bits = as_int;
   else if (key == "clock_khz") card.clock_khz = as_int;
   else if (key == "memory_clock_khz") card.memory_clock_khz = as_int;
+  else if (key == "memory_bandwidth_bytes_per_s") card.memory_bandwidth_bytes_per_s = number;
+  else if (key == "bf16_flops") card.bf16_flops = number;
+  else if (key == "fp16_flops") card.fp16_flops = number;
+  else if (key == "fp32_flops") card.fp32_flops = number;
+  else if (key == "link_bytes_per_s") card.link_bytes_per_s = number;
   else if (key == "cuda_major") card.cuda_major = as_int;
   else if (key == "cuda_minor") card.cuda_minor = as_int;
   else if (key == "cudnn_version") card.cudnn_version = as_int;

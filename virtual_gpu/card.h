@@ -20,6 +20,9 @@ struct Card {
   int l2_bytes = 52'428'800;
   int memory_bus_bits = 5'120;
   int clock_khz = 1'980'000, memory_clock_khz = 2'619'000;
+  std::int64_t memory_bandwidth_bytes_per_s = 3'352'320'000'000;
+  std::int64_t bf16_flops = 989'400'000'000'000, fp16_flops = 989'400'000'000'000, fp32_flops = 66'908'160'000'000;   // per second
+  std::int64_t link_bytes_per_s = 450'000'000'000;   // to another card, one way
   int cuda_major = 13, cuda_minor = 0;      // of the torch that runs on it
   int cudnn_version = 90'100, nccl_version = 22'105;
   int devices = 1;                          // of the node; all alike

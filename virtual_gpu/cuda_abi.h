@@ -14,6 +14,7 @@ inline constexpr Status kInvalidDevice = 101;    // cudaErrorInvalidDevice
 inline constexpr Status kInvalidContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
 inline constexpr Status kNoKernelImage = 209;    // cudaErrorNoKernelImageForDevice
 inline constexpr Status kNotFound = 500;         // cudaErrorSymbolNotFound, CUDA_ERROR_NOT_FOUND
+inline constexpr Status kNotReady = 600;         // cudaErrorNotReady, CUDA_ERROR_NOT_READY
 inline constexpr Status kNotSupported = 801;     // cudaErrorNotSupported
 
 enum class MemcpyKind : int { host_to_host = 0, host_to_device = 1, device_to_host = 2, device_to_device = 3, by_address = 4 };

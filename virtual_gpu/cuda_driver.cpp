@@ -8,6 +8,7 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "device_clock.h"
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
@@ -40,8 +41,31 @@ using namespace tidemark;
 using abi::Status;
 using DevicePointer = std::uintptr_t;
 
+namespace {
+
+Status copy_async(void* to, const void* from, std::size_t bytes, const void* stream) {
+  queue_copy(stream, to, from, bytes, true);
+  copy(to, from, bytes);
+  return 0;
+}
+
+}  // namespace
+
 #pragma GCC visibility push(default)
 extern "C" {
+
+// cudart_stream.cpp, cudart_memory.cpp, cudart_device.cpp: the runtime's functions are the driver's under other names here.
+Status cudaStreamCreateWithFlags(void**, unsigned);
+Status cudaStreamDestroy(void*);
+Status cudaStreamSynchronize(void*);
+Status cudaStreamQuery(void*);
+Status cudaStreamWaitEvent(void*, void*, unsigned);
+Status cudaEventRecord(void*, void*);
+Status cudaEventQuery(void*);
+Status cudaEventSynchronize(void*);
+Status cudaEventDestroy(void*);
+Status cudaFree(void*);
+Status cudaDeviceSynchronize();
 
 Status cuInit(unsigned) { return 0; }
 Status cuDriverGetVersion(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
@@ -81,28 +105,28 @@ Status cuCtxSetCurrent(void*) { return 0; }
 Status cuCtxPushCurrent_v2(void*) { return 0; }
 Status cuCtxPopCurrent_v2(void** context) { if (context) *context = the_context(); return 0; }
 Status cuCtxGetDevice(int* device) { *device = current_device(); return 0; }
-Status cuCtxSynchronize() { return 0; }
+Status cuCtxSynchronize() { return cudaDeviceSynchronize(); }
 Status cuCtxSetLimit(int, std::size_t) { return 0; }   // stack size, printf buffer: within the context's own memory
 Status cuCtxGetStreamPriorityRange(int* least, int* greatest) { *least = 0; *greatest = -5; return 0; }
 
-Status cuStreamCreate(void** stream, unsigned) { put_handle(stream); return 0; }
-Status cuStreamDestroy_v2(void*) { return 0; }
-Status cuStreamSynchronize(void*) { return 0; }
-Status cuStreamQuery(void*) { return 0; }
-Status cuStreamWaitEvent(void*, void*, unsigned) { return 0; }
+Status cuStreamCreate(void** stream, unsigned flags) { return cudaStreamCreateWithFlags(stream, flags); }
+Status cuStreamDestroy_v2(void* stream) { return cudaStreamDestroy(stream); }
+Status cuStreamSynchronize(void* stream) { return cudaStreamSynchronize(stream); }
+Status cuStreamQuery(void* stream) { return cudaStreamQuery(stream); }
+Status cuStreamWaitEvent(void* stream, void* event, unsigned flags) { return cudaStreamWaitEvent(stream, event, flags); }
 Status cuStreamWriteValue32(void*, DevicePointer, std::uint32_t, unsigned) { return 0; }
 Status cuEventCreate(void** event, unsigned) { put_handle(event); return 0; }
-Status cuEventRecord(void*, void*) { return 0; }
-Status cuEventQuery(void*) { return 0; }
-Status cuEventSynchronize(void*) { return 0; }
-Status cuEventDestroy_v2(void*) { return 0; }
+Status cuEventRecord(void* event, void* stream) { return cudaEventRecord(event, stream); }
+Status cuEventQuery(void* event) { return cudaEventQuery(event); }
+Status cuEventSynchronize(void* event) { return cudaEventSynchronize(event); }
+Status cuEventDestroy_v2(void* event) { return cudaEventDestroy(event); }
 
 Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { *free = free_bytes(); *total = static_cast<std::size_t>(card().total_bytes); return 0; }
 Status cuMemAlloc_v2(DevicePointer* pointer, std::size_t bytes) {
   *pointer = reinterpret_cast<DevicePointer>(device_memory().allocate(bytes));
   return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
 }
-Status cuMemFree_v2(DevicePointer pointer) { device_memory().free(reinterpret_cast<void*>(pointer)); return 0; }
+Status cuMemFree_v2(DevicePointer pointer) { return cudaFree(reinterpret_cast<void*>(pointer)); }
 Status cuMemGetAddressRange_v2(DevicePointer* start, std::size_t* bytes, DevicePointer pointer) {
   void* found = nullptr;
   std::size_t found_bytes = 0;
@@ -111,11 +135,11 @@ Status cuMemGetAddressRange_v2(DevicePointer* start, std::size_t* bytes, DeviceP
   if (bytes) *bytes = found_bytes;
   return 0;
 }
-Status cuMemsetD8Async(DevicePointer pointer, unsigned char value, std::size_t count, void*) { fill(reinterpret_cast<void*>(pointer), value, count); return 0; }
-Status cuMemsetD32Async(DevicePointer pointer, unsigned value, std::size_t count, void*) { if (value == 0) fill(reinterpret_cast<void*>(pointer), 0, count * 4); return 0; }
-Status cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void*) { copy(reinterpret_cast<void*>(to), from, bytes); return 0; }
-Status cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void*) { copy(to, reinterpret_cast<const void*>(from), bytes); return 0; }
-Status cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, void*) { copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes); return 0; }
+Status cuMemsetD8Async(DevicePointer pointer, unsigned char value, std::size_t count, void* stream) { queue_fill(stream, count); fill(reinterpret_cast<void*>(pointer), value, count); return 0; }
+Status cuMemsetD32Async(DevicePointer pointer, unsigned value, std::size_t count, void* stream) { queue_fill(stream, count * 4); if (value == 0) fill(reinterpret_cast<void*>(pointer), 0, count * 4); return 0; }
+Status cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void* stream) { return copy_async(reinterpret_cast<void*>(to), from, bytes, stream); }
+Status cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void* stream) { return copy_async(to, reinterpret_cast<const void*>(from), bytes, stream); }
+Status cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t bytes, void* stream) { return copy_async(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes, stream); }
 
 /// Parts of a card (green contexts) are not offered; PyTorch then says that it cannot make one.
 Status cuDeviceGetDevResource(int, void*, int) { return abi::kNotSupported; }

@@ -3,11 +3,24 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "device_clock.h"
 #include "handles.h"
 #include "kernels.h"
 
 using namespace tidemark;
 using abi::Status;
+
+namespace {
+
+/// CUlaunchConfig (cuda.h, CUDA 12.4 and 13.0), up to the stream.
+struct LaunchConfiguration { unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes; void* stream; };
+
+Status launch(const LaunchConfiguration& c) {
+  queue_kernel(c.stream, std::uint64_t{c.grid_x} * c.grid_y * c.grid_z * c.block_x * c.block_y * c.block_z);
+  return 0;
+}
+
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -45,9 +58,13 @@ Status cuKernelSetAttribute(int, int, void*, int) { return 0; }
 Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int threads, std::size_t) { *blocks = resident_blocks(threads); return 0; }
 Status cuOccupancyMaxActiveClusters(int* clusters, void*, const void*) { *clusters = card().multiprocessors / 2; return 0; }
 
-Status cuLaunchKernel(void*, ...) { return 0; }
-Status cuLaunchKernelEx(const void*, void*, void**, void**) { return 0; }
-Status cuLaunchCooperativeKernel(void*, ...) { return 0; }
+Status cuLaunchKernel(void*, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void**, void**) {
+  return launch({grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream});
+}
+Status cuLaunchKernelEx(const LaunchConfiguration* configuration, void*, void**, void**) { return launch(*configuration); }
+Status cuLaunchCooperativeKernel(void*, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void**) {
+  return launch({grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream});
+}
 Status cuLaunchHostFunc(void*, void (*function)(void*), void* data) { function(data); return 0; }
 Status cuTensorMapEncodeTiled(void*, ...) { return 0; }
 Status cuTensorMapEncodeIm2col(void*, ...) { return 0; }

@@ -7,6 +7,7 @@
 #include "card.h"
 #include "cuda_abi.h"
 #include "device_attributes.h"
+#include "device_clock.h"
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
@@ -134,7 +135,7 @@ Status cudaGetDeviceCount(int* count) { *count = device_count(); return 0; }
 Status cudaGetDevice(int* device) { *device = current_device(); return 0; }
 Status cudaSetDevice(int device) { return set_current_device(device) ? abi::kSuccess : abi::kInvalidDevice; }
 Status cudaInitDevice(int, unsigned, unsigned) { return 0; }
-Status cudaDeviceSynchronize() { return 0; }
+Status cudaDeviceSynchronize() { wait_for_device(); return 0; }
 Status cudaDeviceReset() { return 0; }
 Status cudaRuntimeGetVersion(int* version) { *version = card().cuda_major * 1000 + card().cuda_minor * 10; return 0; }
 Status cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
@@ -160,11 +161,12 @@ Status cudaGetLastError() { return std::exchange(last_error, 0); }
 Status cudaPeekAtLastError() { return last_error; }
 const char* cudaGetErrorName(Status status) {
   return status == 0 ? "cudaSuccess" : status == abi::kMemoryAllocation ? "cudaErrorMemoryAllocation" : status == abi::kNotSupported ? "cudaErrorNotSupported"
-         : status == abi::kNoKernelImage ? "cudaErrorNoKernelImageForDevice" : "cudaErrorUnknown";
+         : status == abi::kNoKernelImage ? "cudaErrorNoKernelImageForDevice" : status == abi::kNotReady ? "cudaErrorNotReady" : "cudaErrorUnknown";
 }
 const char* cudaGetErrorString(Status status) {
   return status == 0 ? "no error" : status == abi::kMemoryAllocation ? "out of memory" : status == abi::kInvalidDevice ? "invalid device ordinal"
          : status == abi::kNotSupported ? "operation not supported by the virtual GPU"
+         : status == abi::kNotReady ? "device not ready"
          : status == abi::kNoKernelImage ? "no kernel image is available for execution on the device" : "unknown error";
 }
 

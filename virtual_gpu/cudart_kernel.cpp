@@ -3,6 +3,7 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "device_clock.h"
 #include "fat_binary.h"
 #include "handles.h"
 #include "kernels.h"
@@ -20,8 +21,11 @@ struct LaunchConfiguration { abi::Dim3 grid, block; std::size_t shared_bytes; vo
 thread_local LaunchConfiguration pending{};   // between __cudaPushCallConfiguration and the stub that pops it
 
 /// Nothing runs; but a kernel that was built for later cards alone fails as it does on the card.
-abi::Status launch(const void* host_function) {
-  if (image_for_card(host_function).binary_version != 0) return abi::kSuccess;
+abi::Status launch(const void* host_function, abi::Dim3 grid, abi::Dim3 block, const void* stream) {
+  if (image_for_card(host_function).binary_version != 0) {
+    queue_kernel(stream, std::uint64_t{grid.x} * grid.y * grid.z * block.x * block.y * block.z);
+    return abi::kSuccess;
+  }
   set_last_error(abi::kNoKernelImage);
   return abi::kNoKernelImage;
 }
@@ -43,8 +47,8 @@ void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int,
 void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, std::size_t, int, int) {}
 char __cudaInitModule(void**) { return 0; }
 Status __cudaGetKernel(void** kernel, const void* function) { *kernel = const_cast<void*>(function); return 0; }
-Status __cudaLaunchKernel(void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
-Status __cudaLaunchKernel_ptsz(void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
+Status __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void**, std::size_t, void* stream) { return launch(kernel, grid, block, stream); }
+Status __cudaLaunchKernel_ptsz(void* kernel, Dim3 grid, Dim3 block, void**, std::size_t, void* stream) { return launch(kernel, grid, block, stream); }
 unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared_bytes, void* stream) {
   pending = {grid, block, shared_bytes, stream};
   return 0;
@@ -56,9 +60,13 @@ Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_b
   *static_cast<void**>(stream) = pending.stream;
   return 0;
 }
-Status cudaLaunchKernel(const void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
-Status cudaLaunchKernelExC(const void*, const void* kernel, void**) { return launch(kernel); }
-Status cudaLaunchCooperativeKernel(const void* kernel, Dim3, Dim3, void**, std::size_t, void*) { return launch(kernel); }
+Status cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::size_t, void* stream) { return launch(kernel, grid, block, stream); }
+/// cudaLaunchConfig_t (driver_types.h) begins as LaunchConfiguration does.
+Status cudaLaunchKernelExC(const void* configuration, const void* kernel, void**) {
+  const auto& c = *static_cast<const LaunchConfiguration*>(configuration);
+  return launch(kernel, c.grid, c.block, c.stream);
+}
+Status cudaLaunchCooperativeKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::size_t, void* stream) { return launch(kernel, grid, block, stream); }
 
 Status cudaFuncGetAttributes(void* out, const void* function) {
   auto& a = *static_cast<abi::FuncAttributes*>(out);

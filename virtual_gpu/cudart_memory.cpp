@@ -8,6 +8,7 @@
 
 #include "cuda_abi.h"
 #include "card.h"
+#include "device_clock.h"
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
@@ -55,19 +56,24 @@ PinnedMemory& pinned() {
   return *all;
 }
 
-abi::Status copy_any(void* destination, const void* source, std::size_t bytes) {
+abi::Status copy_any(void* destination, const void* source, std::size_t bytes, const void* stream, bool asynchronous) {
+  queue_copy(stream, destination, source, bytes, asynchronous);
   const bool reads_device = device_memory().owns(source) && !device_memory().owns(destination);
   if (!(reads_device && take_promised_count(destination, bytes))) copy(destination, source, bytes);
   return abi::kSuccess;
 }
 
-abi::Status copy_rows(void* destination, std::size_t to_pitch, const void* source, std::size_t from_pitch, std::size_t width, std::size_t rows) {
+abi::Status copy_rows(void* destination, std::size_t to_pitch, const void* source, std::size_t from_pitch, std::size_t width, std::size_t rows, const void* stream) {
+  queue_copy(stream, destination, source, width * rows, true);
   for (std::size_t row = 0; row < rows; ++row)
     copy(static_cast<std::byte*>(destination) + row * to_pitch, static_cast<const std::byte*>(source) + row * from_pitch, width);
   return abi::kSuccess;
 }
 
 }  // namespace
+
+bool is_pinned(const void* pointer) { return pinned().holds(pointer); }
+
 }  // namespace tidemark
 
 using namespace tidemark;
@@ -80,12 +86,15 @@ Status cudaMalloc(void** pointer, std::size_t bytes) {
   *pointer = device_memory().allocate(bytes);
   return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
 }
+/// Waits for all work on the card, as every observer of cudaFree has it; cudaMalloc does not (NVIDIA's "GPU Pro Tip: CUDA 7 Streams
+/// Simplify Concurrency" shows kernels of several streams side by side with a cudaMalloc between them).
 Status cudaFree(void* pointer) {
+  if (pointer) wait_for_device();
   device_memory().free(pointer);
   return 0;
 }
 Status cudaMallocAsync(void** pointer, std::size_t bytes, void*) { return cudaMalloc(pointer, bytes); }
-Status cudaFreeAsync(void* pointer, void*) { return cudaFree(pointer); }
+Status cudaFreeAsync(void* pointer, void*) { device_memory().free(pointer); return 0; }
 Status cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) { return cudaMalloc(pointer, bytes); }
 Status cudaMemPoolGetAttribute(void*, int, void* value) { std::memset(value, 0, sizeof(std::uint64_t)); return 0; }
 
@@ -110,14 +119,14 @@ Status cudaPointerGetAttributes(void* attributes, const void* pointer) {
   return 0;
 }
 
-Status cudaMemcpy(void* to, const void* from, std::size_t bytes, int) { return copy_any(to, from, bytes); }
-Status cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void*) { return copy_any(to, from, bytes); }
-Status cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void*) { return copy_any(to, from, bytes); }
-Status cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t rows, int, void*) {
-  return copy_rows(to, to_pitch, from, from_pitch, width, rows);
+Status cudaMemcpy(void* to, const void* from, std::size_t bytes, int) { return copy_any(to, from, bytes, nullptr, false); }
+Status cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void* stream) { return copy_any(to, from, bytes, stream, true); }
+Status cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void* stream) { return copy_any(to, from, bytes, stream, true); }
+Status cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t rows, int, void* stream) {
+  return copy_rows(to, to_pitch, from, from_pitch, width, rows, stream);
 }
-Status cudaMemset(void* pointer, int value, std::size_t bytes) { fill(pointer, value, bytes); return 0; }
-Status cudaMemsetAsync(void* pointer, int value, std::size_t bytes, void*) { fill(pointer, value, bytes); return 0; }
+Status cudaMemsetAsync(void* pointer, int value, std::size_t bytes, void* stream) { queue_fill(stream, bytes); fill(pointer, value, bytes); return 0; }
+Status cudaMemset(void* pointer, int value, std::size_t bytes) { return cudaMemsetAsync(pointer, value, bytes, nullptr); }
 Status cudaMemcpyToSymbol(const void*, const void*, std::size_t, std::size_t, int) { return 0; }
 Status cudaGetSymbolAddress(void** pointer, const void*) {
   static void* constant_bank = device_memory().reserve_addresses(std::size_t{64} << 10);

@@ -14,7 +14,7 @@ extern "C" {
 
 Status cudnnCreate(void** handle) { put_handle(handle); return kSuccess; }
 Status cudnnDestroy(void*) { return kSuccess; }
-Status cudnnSetStream(void*, void*) { return kSuccess; }
+Status cudnnSetStream(void* handle, void* stream) { tidemark::set_stream_of(handle, stream); return kSuccess; }
 Status cudnnGetStream(void*, void** stream) { *stream = nullptr; return kSuccess; }
 
 // What torch was built with, whichever library answers: torch refuses to run with an older one (ATen's CUDAHooks, torch.backends.cudnn).

@@ -5,6 +5,8 @@
 #include "cudnn_abi.h"
 #include "cudnn_plan.h"
 #include "cudnn_real.h"
+#include "device_clock.h"
+#include "handles.h"
 #include "notes.h"
 
 namespace tidemark::cudnn {
@@ -75,9 +77,10 @@ Status cudnnBackendGetAttribute(Descriptor descriptor, int name, int kind, std::
   return r->get(descriptor, name, kind, room, count, values);
 }
 
-Status cudnnBackendExecute(void*, Descriptor, Descriptor variant_pack) {
+Status cudnnBackendExecute(void* handle, Descriptor, Descriptor variant_pack) {
   const Real* r = real();
   if (!r) return kNotInitialized;
+  queue_work(stream_of(handle), 0);   // how long it takes follows from the operation's shapes
   void* workspace = nullptr;
   std::int64_t count = 0;
   if (r->get(variant_pack, attribute::kVariantPackWorkspace, type::kVoidPointer, 1, &count, &workspace) == kSuccess)

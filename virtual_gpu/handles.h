@@ -13,4 +13,8 @@ void put_handle(T** out) {
   if (out) *out = static_cast<T*>(new_handle());
 }
 
+/// The stream that a library's handle was told to work on (cublasSetStream, cudnnSetStream); null until then.
+void set_stream_of(const void* handle, void* stream);
+void* stream_of(const void* handle);
+
 }  // namespace tidemark

@@ -11,6 +11,7 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "device_clock.h"
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
@@ -80,6 +81,10 @@ void reduce(const void* send, void* receive, std::size_t count, int type, int re
   else if (type == kInt32 || type == kUint32) reduce_equal<std::uint32_t>(receive, count, reduction, ranks);
   else reduce_equal<std::uint64_t>(receive, count, reduction, ranks);
 }
+
+/// `count`: elements of the whole message.
+void take_time(Collective kind, std::size_t count, int type, void* comm, void* stream) { queue_collective(stream, kind, count * element_bytes(type), of(comm).ranks()); }
+std::size_t of_all(std::size_t count, void* comm) { return count * static_cast<std::size_t>(of(comm).ranks()); }
 
 void note(const void* send, const void* receive) {
   note_role(send, Role::communication);
@@ -184,33 +189,38 @@ Status ncclGroupEnd() {
   return 0;
 }
 Status ncclGroupSimulateEnd(void*) { pending.clear(); group_depth = 0; return 0; }
-Status ncclSend(const void* data, std::size_t count, int type, int peer, void* comm, void*) { return transfer(const_cast<void*>(data), count, type, peer, comm, true); }
-Status ncclRecv(void* data, std::size_t count, int type, int peer, void* comm, void*) { return transfer(data, count, type, peer, comm, false); }
+Status ncclSend(const void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(const_cast<void*>(data), count, type, peer, comm, true); }
+Status ncclRecv(void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(data, count, type, peer, comm, false); }
 
-Status ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void*) {
+Status ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
+  take_time(Collective::all_reduce, count, type, comm, stream);
   note(send, receive);
   reduce(send, receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
-Status ncclReduce(const void* send, void* receive, std::size_t count, int type, int reduction, int root, void* comm, void*) {
+Status ncclReduce(const void* send, void* receive, std::size_t count, int type, int reduction, int root, void* comm, void* stream) {
+  take_time(Collective::reduce, count, type, comm, stream);
   note(send, receive);
   if (of(comm).rank == root) reduce(send, receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
-Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void*) {
+Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
+  take_time(Collective::reduce_scatter, of_all(count, comm), type, comm, stream);
   note(send, receive);
   reduce(part(send, of(comm).rank, count * element_bytes(type)), receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
-Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void*) { return broadcast(send, receive, count, type, root, of(comm)); }
-Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void*) { return broadcast(data, data, count, type, root, of(comm)); }
-Status ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* comm, void*) {
+Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) { take_time(Collective::broadcast, count, type, comm, stream); return broadcast(send, receive, count, type, root, of(comm)); }
+Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void* stream) { take_time(Collective::broadcast, count, type, comm, stream); return broadcast(data, data, count, type, root, of(comm)); }
+Status ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
+  take_time(Collective::all_gather, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);
   note(send, receive);
   for (int rank = 0; rank < of(comm).ranks(); ++rank) move(part(receive, rank, bytes), send, bytes, type);
   return 0;
 }
-Status ncclAlltoAll(const void* send, void* receive, std::size_t count, int type, void* comm, void*) {
+Status ncclAlltoAll(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
+  take_time(Collective::all_to_all, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);
   note(send, receive);
   for (int rank = 0; rank < of(comm).ranks(); ++rank) move(part(receive, rank, bytes), part(send, of(comm).rank, bytes), bytes, type);

@@ -20,6 +20,7 @@ struct RunOptions {
   std::string snapshot;
   bool fake_weights = false;
   std::string moe_routing = "balanced";
+  std::string event_order = "clock";
   std::string allocator;
   bool keep_going = false;
   bool quiet = false;

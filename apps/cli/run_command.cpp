@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -72,6 +75,7 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   environment.set("TIDEMARK_CARD", (run_folder / "card.properties").string());
   environment.set("TIDEMARK_STEPS", steps_setting(options));
   environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
+  environment.set("TIDEMARK_CLOCK", options.event_order);
   if (options.fake_weights) environment.set("TIDEMARK_FAKE_WEIGHTS", "1");
   if (!options.snapshot.empty())
     environment.set("TIDEMARK_SNAPSHOT", std::filesystem::absolute(options.snapshot).string());
@@ -189,6 +193,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--snapshot", options.snapshot, "PATH", "Write a snapshot for PyTorch's memory viewer");
   command->add_flag("--fake-weights", options.fake_weights, "Build pretrained models from their configuration alone");
   text("--moe-routing", options.moe_routing, "HOW", "How tokens spread over experts: balanced or skewed:X");
+  text("--event-order", options.event_order, "HOW",
+       "When work on other streams has completed: instant, clock (by estimated times) or late");
   text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
 }
@@ -202,6 +208,10 @@ void check_run_options(const RunOptions& options) {
   check_world(options.world);
   if (options.world.all_ranks && !options.snapshot.empty()) bad("--snapshot", "it shows one rank, so it cannot be combined with --all-ranks", "choose one with --rank");
   check_one_stdout(options.files);
+  constexpr std::array<std::string_view, 3> kEventOrders{"instant", "clock", "late"};
+  if (std::find(kEventOrders.begin(), kEventOrders.end(), options.event_order) == kEventOrders.end())
+    bad("--event-order", fmt::format("\"{}\" is not an order of events", options.event_order),
+        "write instant (at once), clock (by estimated times) or late (when the program waits)");
   const std::string& routing = options.moe_routing;
   if (routing == "balanced") return;
   char* end = nullptr;

@@ -186,6 +186,8 @@ std::string write_card_properties(const Card& card) {
       fmt::format("name={}\ncompute_capability_major={}\ncompute_capability_minor={}\ncontext_bytes={}\n", card.name,
                   card.compute_capability_major, card.compute_capability_minor, card.context_bytes.typical);
   visit_figures(card, [&](const char* key, std::int64_t value) { text += fmt::format("{}={}\n", key, value); });
+  text += fmt::format("bf16_flops={}\nfp16_flops={}\nfp32_flops={}\nlink_bytes_per_s={}\n", card.bf16_flops,
+                      card.fp16_flops, card.fp32_flops, card.link.bytes_per_s);
   return text;
 }
 

@@ -18,6 +18,7 @@
 #include "event_log.h"
 #include "python_frames.h"
 #include "stand_in.h"
+#include "stream_log.h"
 
 namespace tidemark {
 namespace {
@@ -81,6 +82,7 @@ struct Saved : at::ObserverContext {
 };
 
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& fn) {
+  allocator_was_left();
   const bool backward_node = fn.scope() == at::RecordScope::BACKWARD_FUNCTION;
   if (depth++ > 0 && !backward_node) return nullptr;
   auto saved = std::make_unique<Saved>();
@@ -146,6 +148,7 @@ void on_event(const TraceEntry& entry) {
   if (action == Action::alloc) log().live[event.address] = log().events.size();
   if (action == Action::free_completed) log().live.erase(event.address);
   log().events.push_back(event);
+  allocator_event_was_logged(action, event.address, log().events.size());
 }
 
 /// Files the live block that holds `address` under `category`, and under `module` if one is given.
@@ -172,6 +175,7 @@ void start_observing(int device) {
   c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker(&on_event);
   at::addGlobalCallback(at::RecordFunctionCallback(&on_start, &on_end).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   tidemark_on_role(&on_role);
+  start_logging_streams();
 }
 
 std::uint32_t Interned::id(const std::string& text) {
@@ -222,6 +226,7 @@ void tidemark_note_empty_cache() {
   event.active_bytes = c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(log().device)).active_bytes[0].current;
   const std::lock_guard lock(log().mutex);
   log().events.push_back(event);
+  allocator_event_was_logged(event.action, 0, log().events.size());
 }
 std::uint32_t tidemark_text_count(int kind) { return kind == 0 ? log().operations.size() : kind == 1 ? log().modules.size() : line_count(); }
 const char* tidemark_text(int kind, std::uint32_t id) {

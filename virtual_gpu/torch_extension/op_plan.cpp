@@ -9,7 +9,7 @@ bool starts_with(const std::string& text, const char* head) { return text.rfind(
 
 bool leaves_memory_uninitialised(const std::string& name) {
   for (const char* head : {"aten::empty", "aten::new_empty", "aten::resize", "aten::set_", "aten::_resize", "aten::_empty", "aten::as_strided_", "aten::detach_",
-                           "aten::squeeze_", "aten::unsqueeze_", "aten::t_", "aten::transpose_", "aten::swap", "aten::requires_grad_", "aten::rename_", "aten::retain_grad", "prim::", "profiler::"})
+                           "aten::squeeze_", "aten::unsqueeze_", "aten::t_", "aten::transpose_", "aten::swap", "aten::requires_grad_", "aten::record_stream", "aten::rename_", "aten::retain_grad", "prim::", "profiler::"})
     if (starts_with(name, head)) return true;
   return false;
 }

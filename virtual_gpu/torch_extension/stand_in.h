@@ -1,4 +1,4 @@
-// The private door of libtidemark_gpu.so (virtual_gpu/notes.h), declared again for code that is compiled against the user's PyTorch.
+// The private door of libtidemark_gpu.so (virtual_gpu/notes.h, device_clock.h), declared again for code that is compiled against the user's PyTorch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,4 +10,7 @@ void tidemark_withdraw_promise();
 long tidemark_times_asked();
 void tidemark_data_is_float(bool yes);
 void tidemark_fill(void* pointer, int value, std::size_t bytes);
+void tidemark_on_stream_call(void (*callback)(int call, const void* stream, const void* event, std::uint64_t work));
+void tidemark_operation_begins(std::int64_t before[3]);
+void tidemark_operation_ends(const std::int64_t before[3], double bytes, double flops, int precision);
 }

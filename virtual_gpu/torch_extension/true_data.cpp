@@ -18,6 +18,7 @@
 #include "host_data.h"
 #include "host_twin.h"
 #include "op_plan.h"
+#include "op_work.h"
 #include "sized_results.h"
 #include "stand_in.h"
 
@@ -128,11 +129,14 @@ void make_true(const c10::OperatorHandle& op, const OpPlan& plan, const Argument
   }
 }
 
-/// Runs the operation itself, with what it needs to be told meanwhile.
+/// Runs the operation itself, with what it needs to be told meanwhile; the card's clock is told of it.
 void run_for_real(const c10::OperatorHandle& op, c10::DispatchKeySet below, const OpPlan& plan, const Arguments& arguments, const Census& census, torch::jit::Stack* stack) {
+  const std::size_t first_result = stack->size() - arguments.size();
+  const OpWork work;
   const PromisedCount promised(op, plan, arguments, census, below.has(c10::DispatchKey::Python));
   const FloatData float_data(!census.integers);
   op.redispatchBoxed(below, stack);
+  work.tell(plan, arguments, *stack, first_result);
 }
 
 bool has_subclass(const torch::jit::Stack& stack, std::size_t count) {

@@ -18,6 +18,10 @@ _SIGNATURES = {
     "tidemark_events_truncated": (ctypes.c_bool, []),
     "tidemark_mark": (None, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]),
     "tidemark_note_empty_cache": (None, []),
+    "tidemark_stream_call_count": (ctypes.c_size_t, []),
+    "tidemark_stream_calls": (ctypes.c_void_p, []),
+    "tidemark_blocks_used_elsewhere": (ctypes.c_size_t, []),
+    "tidemark_event_answers": (None, [ctypes.c_void_p]),
     "tidemark_text_count": (ctypes.c_uint32, [ctypes.c_int]),
     "tidemark_text": (ctypes.c_char_p, [ctypes.c_int, ctypes.c_uint32]),
 }

@@ -5,11 +5,10 @@ import json
 import os
 import platform
 import resource
-import subprocess
 import sys
 import time
 
-from . import door, modules, steps, world
+from . import door, modules, replays, steps, world
 from .events import ALLOC, CATEGORIES, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
@@ -131,37 +130,22 @@ def _timeline(events, step_ends):
 
 
 def _interval(session, events):
-    """Peaks if the driver handed out addresses in the other order; None if that changes nothing."""
+    """Peaks if the driver handed out addresses in the other order, and if the card were infinitely fast or slow; None if that changes nothing."""
     if events.truncated or any(row[7] == OUT_OF_MEMORY for row in events.rows):
         return None
-    answer = _replay_with_addresses_the_other_way(session.run_dir, events)
-    other = tuple(map(int, answer.split())) if answer[:1].isdigit() else None
+    answers = replays.answers(session.run_dir, events)
     ours = (max(events.allocated), max(events.reserved))
-    if other == ours:
+    peaks = [ours] + [tuple(map(int, answer.split())) for answer in answers.values() if answer[:1].isdigit()]
+    unknown = "".join(f"; {world}: {answer or 'not known'}" for world, answer in answers.items() if not answer[:1].isdigit())
+    if set(peaks) == {ours} and not unknown:
         return None
-    other_or_ours = other or ours
+    allocated, reserved = zip(*peaks)
     return {
-        "allocated_bytes": sorted((ours[0], other_or_ours[0])),
-        "reserved_bytes": sorted((ours[1], other_or_ours[1])),
-        "why": "equal free blocks are taken by address; the two ends are segments placed upwards and downwards" + ("" if other else f"; downwards: {answer or 'not known'}"),
+        "allocated_bytes": [min(allocated), max(allocated)],
+        "reserved_bytes": [min(reserved), max(reserved)],
+        "why": "equal free blocks are taken by address; the two ends are segments placed upwards and downwards"
+        + (", and memory that other streams used given back at once or when the program waits for them" if len(answers) > 1 else "") + unknown,
     }
-
-
-def _replay_with_addresses_the_other_way(run_dir, events):
-    """What virtual_gpu/replay prints: `allocated_peak reserved_peak` or `out of memory`."""
-    import torch
-
-    with open(os.environ["TIDEMARK_CARD"]) as file:
-        card = [line for line in file if not line.startswith(("addresses_descend=", "devices="))]
-    flipped, recorded = os.path.join(run_dir, "card.flipped"), os.path.join(run_dir, "events.bin")
-    with open(flipped, "w") as file:
-        file.writelines(card + ["addresses_descend=1\n"])
-    with open(recorded, "wb") as file:
-        file.write(events.raw)
-    fraction = torch._C._cuda_getMemoryFraction(world.local_rank) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
-    done = subprocess.run([door.replay_program(), recorded, str(fraction)], env={**os.environ, "TIDEMARK_CARD": flipped}, capture_output=True, text=True)
-    os.unlink(recorded)
-    return done.stdout.strip()
 
 
 def _out_of_memory(session, events, step_ends):
@@ -208,9 +192,23 @@ def _assumptions():
     for line in door.library().tidemark_assumptions().decode(errors="replace").splitlines():
         count, what, where = line.split("\t")
         rows.append({"what": what, "where": "" if where == NO_LINE else short_path(where), "count": int(count)})
+    if used := replays.blocks_used_elsewhere():
+        asked, not_ready = replays.event_answers()
+        rows.append({"what": f"memory that another stream used, given back when {_EVENT_ORDERS[_event_order()]}; of {asked} questions whether an event had completed {not_ready} were answered no", "where": "", "count": used})
     if compiled := _compiled_now():
         rows.append({"what": "torch.compile began with a cold cache, and compiling allocates a little: run again for the peak of a warm one", "where": "", "count": compiled})
     return sorted(rows, key=lambda row: -row["count"])
+
+
+_EVENT_ORDERS = {
+    "instant": "it was freed (--event-order instant)",
+    "clock": "a clock of estimated kernel and link times says so (--event-order clock)",
+    "late": "the program waits for that stream (--event-order late)",
+}
+
+
+def _event_order():
+    return os.environ.get("TIDEMARK_CLOCK", "clock")
 
 
 def _compiled_now():

@@ -114,6 +114,8 @@ TEST(WriteCardProperties, IsOneKeyPerLine) {
   EXPECT_NE(text.find("compute_capability_major=8\ncompute_capability_minor=6\n"), std::string::npos);
   EXPECT_NE(text.find("\ncontext_bytes=300000000\n"), std::string::npos);
   EXPECT_NE(text.find("\ntotal_bytes=25769803776\n"), std::string::npos);
+  EXPECT_NE(text.find("\nbf16_flops=71000000000000\nfp16_flops=71000000000000\nfp32_flops=35600000000000\n"),
+            std::string::npos);
 }
 
 }  // namespace
