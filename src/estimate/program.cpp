@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "nn/lora.h"
+#include "parallel/ddp.h"
 
 namespace tidemark {
 namespace {
@@ -84,6 +85,18 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+StepHooks wrap(Run& run, Module& root, const Spec& spec) {
+  if (spec.parallel == Parallel::none) return {};
+  const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
+  return ddp(run, root,
+             {.ranks = spec.gpus,
+              .bucket_cap_mb = asked.bucket_cap_mb,
+              .gradient_as_bucket_view = asked.gradient_as_bucket_view,
+              .find_unused_parameters = asked.find_unused_parameters,
+              .static_graph = asked.static_graph,
+              .broadcast_buffers = asked.broadcast_buffers});
+}
+
 }  // namespace
 
 StepOptions step_options(const Spec& spec) {
@@ -116,7 +129,7 @@ Context context_of(const Spec& spec) {
           .padding = spec.padding};
 }
 
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, const StepOptions& options,
+void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
                  Recorder& recorder) {
   {
     const Setting<Category> category(run.category, Category::parameters);
@@ -127,6 +140,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   const BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
+  options.hooks = wrap(run, model.root, spec);
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);

@@ -18,7 +18,7 @@ Context context_of(const Spec& spec);
 StepOptions step_options(const Spec& spec);
 
 /// Loads, freezes, adds adapters, trains.  `model_type` is the configuration's.
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, const StepOptions& options,
+void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
                  Recorder& recorder);
 
 }  // namespace tidemark

@@ -37,6 +37,18 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
 enum class Load { to };
 
+inline constexpr std::array<std::string_view, 2> kParallelNames{"none", "ddp"};
+enum class Parallel { none, ddp };
+
+struct DdpSpec {
+  double bucket_cap_mb = 25;
+  bool gradient_as_bucket_view = false, find_unused_parameters = false, static_graph = false;
+  bool broadcast_buffers = true;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 struct LoraSpec {
   std::int64_t r = 8;
   double alpha = 8, dropout = 0;
@@ -79,6 +91,10 @@ struct Spec {
 
   std::vector<std::string> freeze, train_only;
   std::optional<LoraSpec> lora;
+
+  std::int64_t gpus = 1;
+  Parallel parallel = Parallel::none;
+  std::optional<DdpSpec> ddp;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -123,6 +139,19 @@ inline FieldInfo choice(std::string_view group, std::string_view help, std::span
 }
 
 }  // namespace spec_detail
+
+template <class Self, class Visit>
+void DdpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("bucket_cap_mb", self.bucket_cap_mb,
+        FieldInfo{.help = "MiB of gradients that are sent at once", .placeholder = "X", .group = group, .low = 1e-3, .high = 1e6});
+  visit("gradient_as_bucket_view", self.gradient_as_bucket_view, text(group, "Gradients lie in the buckets"));
+  visit("find_unused_parameters", self.find_unused_parameters, text(group, "Parameters may get no gradient"));
+  visit("static_graph", self.static_graph, text(group, "The graph is the same in every step"));
+  visit("broadcast_buffers", self.broadcast_buffers,
+        FieldInfo{.help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
+}
 
 template <class Self, class Visit>
 void LoraSpec::fields(Self& self, Visit&& visit) {
@@ -235,6 +264,11 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("maximize", self.maximize, text(group, "Climb instead of descend"));
 
   visit("lora", self.lora, text("LoRA", "Adapters of PEFT on a frozen model; {} for its defaults"));
+
+  group = "Many GPUs";
+  visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));
+  visit("parallel", self.parallel, choice(group, "How they share the work", kParallelNames));
+  visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
 
   group = "Card";
   visit("gpu", self.gpu,

@@ -18,10 +18,8 @@ bool obeys_layout_contract(const Layout& gradient, const Layout& variable) {
 }
 
 /// torch: AccumulateGrad::accumulateGrad
-void accumulate_grad(Node& node) {
+void accumulate(Node& node, Tensor gradient) {
   Tensor& variable = node.variable;
-  Tensor gradient = std::move(node.gradients[0]);
-  if (!gradient) return;
   Tensor& sum = variable.grad();
   if (sum) return;  // added in place
   const Layout& layout = variable.layout();
@@ -33,6 +31,13 @@ void accumulate_grad(Node& node) {
                 gradient.dtype());
   }
   node.run->set_category(*sum.impl().storage, Category::gradients);
+}
+
+void accumulate_grad(Node& node) {
+  Tensor gradient = std::move(node.gradients[0]);
+  if (!gradient) return;
+  accumulate(node, std::move(gradient));
+  if (node.run->on_gradient) node.run->on_gradient(node.variable);
 }
 
 /// torch: InputBuffer::add

@@ -25,6 +25,11 @@ std::uint32_t Run::name_module(std::string name) {
   return static_cast<std::uint32_t>(module_names_.size() - 1);
 }
 
+void Run::prefix_modules(std::uint32_t root, const std::string& child) {
+  for (std::uint32_t i = 1; i < module_names_.size(); ++i)
+    module_names_[i] = i == root ? child : child + "." + module_names_[i];
+}
+
 AllocationId Run::request(std::int64_t bytes) {
   const AllocationId id = allocator_.alloc(bytes, 0);
   if (id == kOutOfMemory)

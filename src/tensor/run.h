@@ -25,7 +25,15 @@ struct Stage {
   int part = 0;
 };
 
-enum class Category : std::uint8_t { parameters, gradients, optimizer_state, activations, workspace, other };
+enum class Category : std::uint8_t {
+  parameters,
+  gradients,
+  optimizer_state,
+  activations,
+  workspace,
+  communication,
+  other
+};
 
 /// One allocation in the ledger: who asked for it, and from which event to which it lived.
 struct LedgerEntry {
@@ -68,6 +76,8 @@ class Run {
 
   /// Modules are named once and then go by number; 0 is "-", no module.
   std::uint32_t name_module(std::string name);
+  /// A wrapper has taken the whole model, whose root goes by `root`, for its `child`: names begin with it now.
+  void prefix_modules(std::uint32_t root, const std::string& child);
 
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
@@ -98,6 +108,8 @@ class Run {
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;
+  /// Told of a parameter whose gradient has been accumulated.  torch: a post hook of AccumulateGrad
+  std::function<void(const Tensor& parameter)> on_gradient;
   CheckpointFrame* checkpoint = nullptr;  // the block whose saved tensors are being left out, or made again
   /// Where the running operation began: how many beginnings there were, and the ledger's next entry then.  An operation
   /// begins anew behind one that it is made of.

@@ -54,6 +54,7 @@ class Loop {
     for (std::int64_t micro = 0; micro < options_.grad_accumulation; ++micro) {
       begin(StepPhase::forward);
       Batch batch = load_batch(run_, sizes_, options_.pixel_dtype);
+      if (options_.hooks.before_forward) options_.hooks.before_forward();
       Tensor loss = forward(run_, model_, batch, options_);
       phase_ends(StepPhase::forward);
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
@@ -120,6 +121,7 @@ AllocatorState state_of(const CachingAllocator& allocator) {
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer) {
   Loop loop(run, model, sizes, optimizer, options);
+  const Setting on_gradient(run.on_gradient, options.hooks.gradient_is_ready);
   std::vector<std::pair<StepPhase, std::size_t>> second;  // its phases, and the event with which each ends
   std::size_t begin = 0;
   AllocatorState before;

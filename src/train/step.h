@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nn/model.h"
+#include "train/hooks.h"
 #include "train/optimizer.h"
 
 namespace tidemark {
@@ -21,6 +22,7 @@ struct StepOptions {
   bool autocast = false, grad_scaler = false;
   Dtype autocast_dtype = Dtype::bf16;
   Dtype pixel_dtype = Dtype::bf16;
+  StepHooks hooks = {};      // of a strategy for many GPUs
   bool repeat_steps = true;  // false: simulate every step (Note [Steps that repeat])
 };
 

@@ -72,6 +72,16 @@ def checkpointed(model, spec):
     return model
 
 
+def wrapped(model, spec):
+    """By the strategy for many GPUs."""
+    if spec.get("parallel", "none") == "none":
+        return model
+    import torch
+
+    torch.distributed.init_process_group("nccl")
+    return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
+
+
 def optimizer_of(spec, trainable):
     import torch
 
@@ -122,7 +132,7 @@ def train(spec):
     """The training loop that a spec stands for."""
     import torch
 
-    model = build(spec)
+    model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, trainable)
     autocast = spec.get("autocast", "none")
@@ -198,27 +208,32 @@ def record_all(cases, out, folder):
         sys.exit("failed: " + " ".join(failed))
 
 
+def machine_of(case):
+    return case["card"], str(case["spec"].get("gpus", 1))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--inside", nargs=2, metavar=("CARD", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--inside", nargs=3, metavar=("CARD", "GPUS", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
     from step_cases import cases
 
     chosen = [case for case in cases() if not options.only or case["name"] in options.only]
+    machines = sorted({machine_of(case) for case in chosen})
     if options.inside:
-        card, folder = options.inside
-        return record_all([case for case in chosen if case["card"] == card], options.out, pathlib.Path(folder))
+        card, gpus, folder = options.inside
+        return record_all([case for case in chosen if machine_of(case) == (card, gpus)], options.out, pathlib.Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    for card in sorted({case["card"] for case in chosen}):
+    for card, gpus in machines:
         with tempfile.TemporaryDirectory() as folder:
-            command = [options.tidemark, "run", "--gpu", card, "--steps", "100000", "--quiet", "--", options.python, __file__]
-            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, folder, "--only", *options.only]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 

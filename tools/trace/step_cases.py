@@ -123,6 +123,23 @@ def grids():
         "merger": {"train_only": ["merger"]}, "lora": {"lora": LORA}}.items()}
 
 
+def data_parallel():
+    """Buckets of a model with enough gradients for several, and what fills, keeps and sends them."""
+    model = {"model": {**MODEL, "hidden_size": 256, "intermediate_size": 1376, "num_hidden_layers": 4, "vocab_size": 4096}}
+    wide = {"model": {**MODEL, "hidden_size": 1024, "intermediate_size": 4096, "vocab_size": 16000}, "batch": 1}
+    return {"ddp_" + name: {**model, "gpus": 2, "parallel": "ddp", **options} for name, options in {
+        "plain": {}, "eight": {"gpus": 8}, "small_buckets": {"ddp": {"bucket_cap_mb": 2}}, "one": {"gpus": 1}, "wide": wide,
+        "views": {"ddp": {"gradient_as_bucket_view": True}}, "views_clip": {"ddp": {"gradient_as_bucket_view": True}, "max_grad_norm": 1.0},
+        "views_fill_zeros": {"ddp": {"gradient_as_bucket_view": True}, "set_to_none": False},
+        "static": {"ddp": {"static_graph": True}}, "static_views": {"ddp": {"static_graph": True, "gradient_as_bucket_view": True}},
+        "unused": {"ddp": {"find_unused_parameters": True}}, "quiet_buffers": {"ddp": {"broadcast_buffers": False}},
+        "unused_views": {"ddp": {"find_unused_parameters": True, "gradient_as_bucket_view": True}},
+        "amp": {"dtype": "fp32", "autocast": "bf16"}, "scaler": {**HALF, "max_grad_norm": 1.0}, "accumulate": {"grad_accumulation": 2},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant_static": {"checkpointing": "reentrant", "ddp": {"static_graph": True}},
+        "lora": {"lora": LORA}, "freeze": {"freeze": ["embed_tokens", "layers.0"]}, "tied": {"model": {**model["model"], "tie_word_embeddings": True}},
+        "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -132,7 +149,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids()):
+    for group in (steps(), adapters(), large(), vision(), grids(), data_parallel()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
