@@ -4,7 +4,8 @@
 usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...]
 
 PYTHON has torch, transformers and peft.  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
-process of its own.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
+process of its own.  Work on other streams has completed at once: of the extremes of `--event-order`, the one that predictions
+follow.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
 "+bytes" and "-bytes", as the allocator rounds them.
 """
 
@@ -232,7 +233,7 @@ def main():
     worst = 0
     for card, gpus in machines:
         with tempfile.TemporaryDirectory() as folder:
-            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
             command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
