@@ -8,7 +8,6 @@ namespace {
 
 constexpr Nanoseconds kQuestion = 1'000;   // one cudaEventQuery: a microsecond, the order of a call into the driver
 constexpr int kPatience = 1'000;           // questions in a row, with nothing queued between, after which a thread is taken to poll
-constexpr int kOnlookersPatience = 100'000;
 constexpr int kDoublings = 40;             // … and each further one takes twice as long, up to minutes
 
 /// What one thread did on its own since it last queued work or waited.  It is ahead of the others by the time that its questions took,
@@ -17,7 +16,6 @@ struct Asking {
   const Clock* clock = nullptr;
   Nanoseconds ahead = 0;
   int in_vain = 0;
-  Nanoseconds looked_at = 0;   // an onlooker: the host's time when it looked last
 };
 thread_local Asking asking;
 
@@ -160,12 +158,7 @@ bool Clock::ask_stream(const void* stream) {
 bool Clock::event_is_done(const void* event) {
   const std::lock_guard lock(mutex_);
   const auto found = events_.find(event);
-  if (found == events_.end() || done(found->second)) return true;
-  Asking& own = asking_of(this);
-  own.in_vain = own.looked_at == host_ ? own.in_vain + 1 : 0;
-  own.looked_at = host_;
-  if (own.in_vain > kOnlookersPatience) wait_for(found->second);
-  return false;
+  return found == events_.end() || done(found->second);
 }
 
 void Clock::wait_for(const Moment& moment) {

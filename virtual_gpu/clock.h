@@ -43,8 +43,7 @@ class Clock {
   /// and more when it asks over and over with nothing else to do, so that a loop that polls ends; under `late` such a loop is a wait.
   bool ask_event(const void* event);
   bool ask_stream(const void* stream);
-  /// The same for an onlooker: neither counted nor a cause of anything.  But if it is asked 100,000 times while nothing moves, everybody
-  /// waits for the onlooker, and it for the card: then it has waited.
+  /// The same for an onlooker: neither counted nor a cause of anything.
   bool event_is_done(const void* event);
 
   void synchronize_event(const void* event);

@@ -152,21 +152,6 @@ TEST(Clock, AThreadThatOnlyAsksDoesNotMoveTheOthers) {
   EXPECT_FALSE(clock.event_is_done(kEvent));
 }
 
-TEST(Clock, AnOnlookerWaitsOnlyIfNothingMoves) {
-  for (const EventOrder order : {EventOrder::clock, EventOrder::late}) {
-    Clock clock(order);
-    clock.queue(kSide, 3'600'000'000'000);
-    clock.record(kEvent, kSide);
-    for (int i = 0; i < 150'000; ++i) {
-      ASSERT_FALSE(clock.event_is_done(kEvent));
-      if (i % 1'000 == 0) clock.host_works(1);
-    }
-    int questions = 0;
-    while (!clock.event_is_done(kEvent)) ASSERT_LT(++questions, 150'000);
-    EXPECT_EQ(clock.answers().asked, 0);
-  }
-}
-
 TEST(Clock, CountsTheWorkOfAStream) {
   Clock clock(EventOrder::clock);
   EXPECT_EQ(clock.work_queued(kSide), 0U);
