@@ -26,7 +26,8 @@ constexpr std::chrono::microseconds kBetweenLooks{200};
 constexpr int kDisappointments = 3;                         // … after which it is taken not to
 constexpr int kPatience = 100'000;                          // questions while nothing moves: then everybody waits for the watchdog
 
-enum class End { pending, seen_by_clock, told };
+enum class State { pending, shown, told };
+struct End { State state = State::pending; Nanoseconds done_at = -1; };   // when it was first found done
 
 class Watchdogs {
  public:
@@ -34,7 +35,7 @@ class Watchdogs {
 
   void recorded(const void* event, const void* stream) {
     const std::lock_guard lock(mutex_);
-    if (collective_on_.erase(stream)) ends_[event] = End::pending;
+    if (collective_on_.erase(stream)) ends_[event] = {};
     else ends_.erase(event);
   }
 
@@ -48,26 +49,26 @@ class Watchdogs {
     threads_.insert(static_cast<int>(syscall(SYS_gettid)));
     const auto end = ends_.find(event);
     if (end == ends_.end()) return device_clock().event_is_done(event);
-    if (end->second == End::pending && !nothing_moves()) return false;
-    end->second = End::told;
+    if (end->second.state == State::pending && !nothing_moves()) return false;
+    end->second.state = State::told;
     told_.notify_all();
     return true;
   }
 
-  /// Lets them see what has completed by now, all if the program is over, and waits until they have.
-  void look(bool all) {
+  /// Lets them see what had completed by `host_time`, all if the program is over, and waits until they have.
+  void look(Nanoseconds host_time, bool all) {
     std::unique_lock lock(mutex_);
     if (disappointments_ >= kDisappointments) return;
     std::vector<const void*> shown;
     for (auto& [event, end] : ends_)
-      if (end == End::pending && (all || device_clock().event_is_done(event))) {
-        end = End::seen_by_clock;
+      if (end.state == State::pending && (all || has_been_done(event, end, host_time))) {
+        end.state = State::shown;
         shown.push_back(event);
       }
     if (shown.empty()) return;
     const auto seen = [&] {
       for (const void* event : shown)
-        if (const auto end = ends_.find(event); end != ends_.end() && end->second == End::seen_by_clock) return false;
+        if (const auto end = ends_.find(event); end != ends_.end() && end->second.state == State::shown) return false;
       return true;
     };
     if (!told_.wait_for(lock, kWaitsAtMost, seen)) ++disappointments_;
@@ -77,6 +78,7 @@ class Watchdogs {
   }
 
   bool is_time(Nanoseconds host_time) {
+    if (device_clock().order() == EventOrder::late) return true;
     const std::lock_guard lock(mutex_);
     const Nanoseconds turn = host_time / kLooksEvery;
     if (turn == turn_) return false;
@@ -85,6 +87,12 @@ class Watchdogs {
   }
 
  private:
+  static bool has_been_done(const void* event, End& end, Nanoseconds host_time) {
+    if (!device_clock().event_is_done(event)) return false;
+    if (end.done_at < 0) end.done_at = host_time;
+    return device_clock().order() != EventOrder::late || host_time >= end.done_at + kLooksEvery;
+  }
+
   bool nothing_moves() {
     const Nanoseconds time = device_clock().host_time();
     in_vain_ = time == looked_at_ ? in_vain_ + 1 : 0;
@@ -137,7 +145,8 @@ bool this_thread_watches() {
 bool watchdog_sees(const void* event) { return watchdogs().ask(event); }
 
 void before_collective(const void* stream) {
-  if (watchdogs().is_time(device_clock().host_time())) watchdogs().look(false);
+  const Nanoseconds now = device_clock().host_time();
+  if (watchdogs().is_time(now)) watchdogs().look(now, false);
   watchdogs().collective(stream);
 }
 
@@ -146,4 +155,4 @@ void event_was_destroyed(const void* event) { watchdogs().destroyed(event); }
 
 }  // namespace tidemark
 
-void tidemark_let_watchdogs_finish() { tidemark::watchdogs().look(true); }
+void tidemark_let_watchdogs_finish() { tidemark::watchdogs().look(0, true); }
