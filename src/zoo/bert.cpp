@@ -9,6 +9,7 @@ namespace {
 
 struct BertConfig {
   std::int64_t vocab_size = 30522, max_position_embeddings = 512, type_vocab_size = 2, chunk_size_feed_forward = 0;
+  std::optional<std::int64_t> pad_token_id = 0;
   PostNormEncoder encoder;
   std::optional<double> classifier_dropout;
   bool is_decoder = false, add_cross_attention = false, tie_word_embeddings = true;
@@ -25,7 +26,7 @@ struct BertConfig {
               "attention_probs_dropout_prob", e.attention_dropout);
     visit_all(visit, kAny, "hidden_act", e.hidden_act, "chunk_size_feed_forward", c.chunk_size_feed_forward,
               "is_decoder", c.is_decoder, "add_cross_attention", c.add_cross_attention, "tie_word_embeddings",
-              c.tie_word_embeddings);
+              c.tie_word_embeddings, "pad_token_id", c.pad_token_id);
     LabelConfig::visit_fields(c.labels, visit);
   }
   static KeyNames harmless() {
@@ -101,7 +102,7 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.chunk_size_feed_forward != 0, "chunk_size_feed_forward", "not 0");
   check_divides({"hidden_size", c.encoder.hidden_size}, {"num_attention_heads", c.encoder.num_attention_heads});
-  check_padding_index(request.config, c.vocab_size, 0);
+  check_padding_index(c.pad_token_id, c.vocab_size);
   std::unique_ptr<Model> model = new_model(request);
   const bool classifies = request.head == "sequence_classification";
   model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}), classifies,

@@ -9,7 +9,10 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
   return sizes;
 }
 
-ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache,
+namespace {
+
+/// LlamaForCausalLM.forward from lm_head on
+ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, DynamicCache cache,
                                bool softcap) {
   ModelOutputs outputs;
   Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
@@ -28,11 +31,13 @@ ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& 
   return outputs;
 }
 
-std::function<BatchSizes(const Data&)> text_batches(Keyed positions) {
-  return [key = std::string(positions.key), longest = positions.value](const Data& data) {
+}  // namespace
+
+std::function<BatchSizes(const Data&)> text_batches(Keyed positions, bool learned) {
+  return [key = std::string(positions.key), longest = positions.value, learned](const Data& data) {
     check_no_images(data);
     BatchSizes sizes = text_batch(data, longest);
-    note_length(sizes, {key, longest});
+    if (learned) note_length(sizes, {key, longest});
     return sizes;
   };
 }
@@ -43,36 +48,34 @@ std::unique_ptr<Model> new_model(const ModelRequest& request) {
   return model;
 }
 
-void finish_causal_lm(Model& model, const Context& context, Module& embedding, bool tie, std::int64_t longest,
-                      std::function<Tensor(const Batch&, DynamicCache&)> forward, bool softcap) {
+void finish_causal_lm(Model& model, const Context& context, Module& embedding, const TextHead& head,
+                      TextForward forward) {
   Module& root = model.root;
   const Dims sizes = embedding.get("weight").sizes;
   add_linear(root, "lm_head", sizes[1], sizes[0], false);
-  if (tie) root["lm_head"].tie("weight", embedding, "weight");
-  model.batch_sizes = [longest](const Data& data) {
-    check_no_images(data);
-    return text_batch(data, longest);
-  };
-  model.forward = [&root, enabled = context.use_cache, body = std::move(forward), softcap](const Batch& batch) {
+  if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
+  model.forward = [&root, enabled = context.use_cache, body = std::move(forward),
+                   softcap = head.softcap](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
-    const Tensor hidden_states = body(batch, cache);
-    return causal_lm_outputs(root, hidden_states, batch, std::move(cache), softcap);
+    Tensors held;
+    const Tensor hidden_states = body(batch, cache, held);
+    ModelOutputs outputs = causal_lm_outputs(root, hidden_states, batch, std::move(cache), softcap);
+    for (Tensor& tensor : held) outputs.held.push_back(std::move(tensor));
+    return outputs;
   };
 }
 
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
   check_decoder(decoder);
-  check_padding_index(request.config, decoder.vocab_size);
   std::unique_ptr<Model> model = new_model(request);
   Module& m = model->root.add("model");
   add_decoder(m, decoder);
-  finish_causal_lm(
-      *model, request.context, m["embed_tokens"], decoder.tie_word_embeddings, 2048,
-      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache) {
-        return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
-      },
-      decoder.logit_softcap);
+  model->batch_sizes = text_batches({"max_position_embeddings", 2048}, false);
+  finish_causal_lm(*model, request.context, m["embed_tokens"], {decoder.tie_word_embeddings, decoder.logit_softcap},
+                   [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, Tensors&) {
+                     return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
+                   });
   return model;
 }
 

@@ -74,7 +74,6 @@ Decoder text_part(const Value& config, const char* usual_type) {
   try {
     Decoder decoder = entry.decoder(config);
     check_decoder(decoder);
-    check_padding_index(config, decoder.vocab_size);
     return decoder;
   } catch (const Error& error) {  // of the family's own reader, which does not know that it reads a part
     const std::string file = "config.json: ";
