@@ -9,11 +9,12 @@ Module& add_rotary(Module& parent, std::string_view name, std::int64_t head_dim)
 }
 
 /// transformers: models/llama/modeling_llama.py, LlamaRotaryEmbedding.forward
-Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids) {
+Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, const RopeUpdate& update) {
   Run& run = like.run();
   const InModule scope(run, m);
   const NoGrad no_grad(run);
   const Tensor positions = std::move(position_ids);
+  update_frequencies(m, update, positions);
   const Tensor inv_freq_expanded = expand(unsqueeze(unsqueeze(m("inv_freq"), 0), 2), {positions.size(0), -1, 1});
   const Tensor position_ids_expanded = to(unsqueeze(positions, 1), Dtype::f32);
   const Setting<bool> autocast(run.autocast.enabled, false);

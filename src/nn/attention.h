@@ -7,6 +7,7 @@
 #include "nn/context.h"
 #include "nn/masks.h"
 #include "nn/module.h"
+#include "nn/rope.h"
 
 namespace tidemark {
 
@@ -18,7 +19,7 @@ struct Rotary {
 /// LlamaRotaryEmbedding: two buffers of half a head.
 Module& add_rotary(Module& parent, std::string_view name, std::int64_t head_dim);
 /// position_ids (1, S) -> (1, S, D) in the type of `like`.
-Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids);
+Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, const RopeUpdate& update = {});
 Tensor rotate_half(Tensor x);
 /// x (B, H, S, D); unsqueezes the positions at dimension 1.
 std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary& rotary);

@@ -130,7 +130,7 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
   DecoderInputs inputs{config, context, {}, {}, cache.enabled ? &cache : nullptr, position_ids};
-  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
+  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids, config.rope);
   Module& layers = m["layers"];
   const auto call = config.layer ? config.layer : decoder_layer;
   for (std::size_t i = 0; i < layers.children().size(); ++i) {

@@ -25,6 +25,7 @@ struct Decoder {
   bool scaled_embedding = false;  // the embedding is multiplied by a buffer
   bool attention_softcap = false, logit_softcap = false;
   std::int64_t rotary_dim = 0;  // of a head; 0: all of it
+  RopeUpdate rope = {};
 
   // Attention to a window: whether there are layers without one, and which have it (an empty list: all).
   std::optional<std::int64_t> sliding_window = {};

@@ -25,6 +25,7 @@ struct GptNeoxConfig : TextConfig {
     visit_all(visit, kAny, "use_parallel_residual", c.use_parallel_residual, "attention_bias", c.attention_bias);
     RopeConfig::visit_fields(c.rope, visit);
   }
+  RopeUpdate rope_update() const { return rope.update(head_size(), max_position_embeddings); }
   static KeyNames harmless() {
     return {"classifier_dropout", "layer_norm_eps", "rotary_emb_base", "rope_theta", "partial_rotary_factor"};
   }
@@ -87,7 +88,7 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
   inputs.position_ids = text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
-  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids);
+  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids, inputs.config.rope_update());
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, layer_forward);
   return m["final_layer_norm"](hidden_states);
 }
@@ -96,6 +97,7 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
 
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   const auto c = read_config<GptNeoxConfig>(request.config);
+  c.rope_update();  // is a type that is known
   check_rotary({"rotary_pct", c.rope.rotary_dim(c.head_size())});
   return make_causal_lm<GptNeoxConfig>(request, c, {add_model, "embed_in", model_forward});
 }

@@ -35,7 +35,7 @@ const ModelEntry kEntries[] = {
      make_mistral,
      mistral_decoder},
     {"opt", "OPT", {{"causal_lm", "OPTForCausalLM"}}, make_opt},
-    {"phi3", "Phi 3 and 4, with positions as trained", {{"causal_lm", "Phi3ForCausalLM"}}, make_phi3, phi3_decoder},
+    {"phi3", "Phi 3 and 4, and their long versions", {{"causal_lm", "Phi3ForCausalLM"}}, make_phi3, phi3_decoder},
     {"qwen2", "Qwen 2 and 2.5", {{"causal_lm", "Qwen2ForCausalLM"}}, make_qwen2, qwen2_decoder},
     {"qwen2_vl",
      "Qwen2-VL: images of any size, and Qwen 2",

@@ -8,6 +8,7 @@ namespace {
 
 struct Phi3Config : DecoderConfig {
   double resid_pdrop = 0;
+  std::int64_t original_max_position_embeddings = 4096;
   std::optional<std::int64_t> sliding_window;
 
   Phi3Config() {
@@ -19,11 +20,10 @@ struct Phi3Config : DecoderConfig {
     DecoderConfig::fields(c, visit);
     visit("resid_pdrop", c.resid_pdrop, kProbability);
     visit("partial_rotary_factor", c.rope.partial_rotary_factor, kShare);
-    visit("sliding_window", c.sliding_window, kSize);
+    visit_all(visit, kSize, "sliding_window", c.sliding_window, "original_max_position_embeddings",
+              c.original_max_position_embeddings);
   }
-  static KeyNames harmless() {
-    return {"original_max_position_embeddings", "rms_norm_eps", "rope_theta", "embd_pdrop"};
-  }
+  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "embd_pdrop"}; }
 };
 
 void add_layer(Module& layer, const Decoder& c) {
@@ -84,9 +84,11 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
 }  // namespace
 
 Decoder phi3_decoder(const Value& config) {
-  const auto c = read_config<Phi3Config>(config);
+  auto c = read_config<Phi3Config>(config);
+  c.rope.rename_type({"su", "yarn"}, "longrope");
   Decoder decoder = c.decoder();
   check_rotary({"partial_rotary_factor", decoder.rotary_dim});
+  decoder.rope.original_length = c.original_max_position_embeddings;
   decoder.residual_dropout = c.resid_pdrop;
   decoder.sliding_window = c.sliding_window;
   decoder.full_attention = !c.sliding_window;

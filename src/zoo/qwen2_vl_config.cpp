@@ -34,17 +34,11 @@ struct Qwen2VlConfig : Qwen2VlTextConfig {
   }
 };
 
-/// convert_rope_params_to_dict: "mrope" of older files is "default".
-void standardize(Value& rope) {
-  for (const char* key : {"rope_type", "type"})
-    if (const Value* type = rope.find(key); type && *type == Value("mrope")) rope.set(key, "default");
-}
-
 Decoder decoder_of(Qwen2VlTextConfig c) {
   refuse(c.head_dim && *c.head_dim != c.head_size(), "head_dim", "not hidden_size / num_attention_heads");
-  standardize(c.rope.rope_scaling);
-  standardize(c.rope.rope_parameters);
+  c.rope.rename_type({"mrope"}, "default");
   Decoder decoder = c.decoder();
+  refuse(decoder.rope.kind != RopeUpdate::Kind::none, "rope_type", "dynamic or longrope");
   refuse(decoder.sliding_window.has_value(), "use_sliding_window", "true");
   decoder.qkv_bias = decoder.projects_first = true;
   return decoder;

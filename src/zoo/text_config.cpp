@@ -15,7 +15,8 @@ Decoder DecoderConfig::decoder() const {
           .tie_word_embeddings = tie_word_embeddings,
           .pad_token_id = pad_token_id,
           .attention_dropout = attention_dropout,
-          .rotary_dim = rope.rotary_dim(head)};
+          .rotary_dim = rope.rotary_dim(head),
+          .rope = rope.update(head, max_position_embeddings)};
 }
 
 }  // namespace tidemark

@@ -150,7 +150,9 @@ def predict(tidemark, work):
     [
         ({"model_type": "lama"}, [], UNSUPPORTED, ["config.json: model_type", "did you mean llama?"]),
         ({**LLAMA, "hiden_size": 64}, [], USAGE, ['"hiden_size" is not a known key', "did you mean hidden_size?"]),
-        ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], UNSUPPORTED, ["rope_type = dynamic"]),
+        ({**LLAMA, "rope_parameters": {"rope_type": "proportional"}}, [], UNSUPPORTED, ["rope_type = proportional"]),
+        ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], USAGE, ["rope_parameters.factor: expected a number"]),
+        ({**LLAMA, "rope_scaling": {"type": "longrope", "short_factor": [1]}}, [], USAGE, ["rope_scaling.short_factor", "a list of 8 numbers"]),
         ({**LLAMA, "rope_parameters": 3}, [], USAGE, ["rope_parameters: expected a map"]),
         ({**LLAMA, "num_attention_heads": 7}, [], USAGE, ["num_attention_heads", "8 would do"]),
         ({**LLAMA, "num_key_value_heads": 3}, [], USAGE, ["num_key_value_heads"]),

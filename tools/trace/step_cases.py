@@ -123,6 +123,25 @@ def grids():
         "merger": {"train_only": ["merger"]}, "lora": {"lora": LORA}}.items()}
 
 
+def positions():
+    """Rotary positions whose frequencies follow the length of the samples."""
+    phi3 = {**MODEL, "model_type": "phi3", "pad_token_id": 0, "original_max_position_embeddings": 64}
+    longrope = {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0] * 16, "long_factor": [2.0] * 16}
+    long = {"model": {**phi3, "rope_parameters": longrope}}
+    halves = {**longrope, "partial_rotary_factor": 0.5, "short_factor": [1.0] * 8, "long_factor": [2.0] * 8}
+    dynamic = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0}
+    grown = {"model": {**MODEL, "max_position_embeddings": 32, "rope_parameters": dynamic}}
+    return {
+        "longrope_short": long, "longrope_long": {**long, "seq": 65}, "longrope_amp": {**long, "seq": 128, "dtype": "fp32", "autocast": "bf16"},
+        "longrope_half": {"model": {**phi3, "rope_parameters": halves}, "seq": 96},
+        "longrope_checkpoint": {**long, "seq": 96, "checkpointing": "non_reentrant", "grad_accumulation": 2},
+        "longrope_llama": {"model": {**MODEL, "rope_parameters": {**longrope, "original_max_position_embeddings": 32}}, "lora": LORA},
+        "dynamic_short": {"model": {**MODEL, "rope_parameters": dynamic}}, "dynamic_grown": grown,
+        "dynamic_amp": {**grown, "dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2},
+        "dynamic_reentrant": {**grown, "checkpointing": "reentrant", "max_grad_norm": 1.0},
+    }
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -132,7 +151,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids()):
+    for group in (steps(), adapters(), large(), vision(), grids(), positions()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
