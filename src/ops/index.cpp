@@ -33,6 +33,7 @@ const OpEntry kEntries[] = {
     {"index_mask", "aten::index.Tensor with a mask; cuda/Nonzero.cu"},
     {"index_pairs", "aten::index.Tensor with two indices; cuda/Indexing.cu"},
     {"index_put_mask", "aten::index_put_ with a mask; cuda/Nonzero.cu"},
+    {"index_rows", "aten::index.Tensor with one index; cuda/Indexing.cu"},
     {"layer_norm", "aten::native_layer_norm; cuda/layer_norm_kernel.cu"},
     {"linear", "aten::linear; Linear.cpp"},
     {"log_sigmoid", "aten::log_sigmoid"},

@@ -13,7 +13,6 @@ struct BertConfig {
   PostNormEncoder encoder;
   std::optional<double> classifier_dropout;
   bool is_decoder = false, add_cross_attention = false, tie_word_embeddings = true;
-  LabelConfig labels;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -27,7 +26,6 @@ struct BertConfig {
     visit_all(visit, kAny, "hidden_act", e.hidden_act, "chunk_size_feed_forward", c.chunk_size_feed_forward,
               "is_decoder", c.is_decoder, "add_cross_attention", c.add_cross_attention, "tie_word_embeddings",
               c.tie_word_embeddings, "pad_token_id", c.pad_token_id);
-    LabelConfig::visit_fields(c.labels, visit);
   }
   static KeyNames harmless() {
     return {"layer_norm_eps", "gradient_checkpointing", "position_embedding_type", "pooler_*", "directionality"};
@@ -71,22 +69,22 @@ Tensor bert_forward(Module& m, const PostNormEncoder& config, const Context& con
   return post_norm_encoder(m["encoder"], {.config = config, .context = context, .mask = mask}, embedding_output);
 }
 
-void make_masked_lm(Model& model, const BertConfig& c, const Context& context) {
+void make_masked_lm(Model& model, const BertConfig& c, const ModelRequest& request) {
   Module& root = model.root;
   Module& embedding = root["bert"]["embeddings"]["word_embeddings"];
   add_masked_lm_head(root.add("cls").add("predictions"), c.encoder, embedding, c.tie_word_embeddings);
-  model.forward = [&root, config = c.encoder, context](const Batch& batch) {
+  model.forward = [&root, config = c.encoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
     return classified(masked_lm_head(root["cls"]["predictions"], sequence_output), batch);
   };
 }
 
-void make_sequence_classification(Model& model, const BertConfig& c, const Context& context) {
+void make_sequence_classification(Model& model, const BertConfig& c, const ModelRequest& request) {
   Module& root = model.root;
   add_dropout(root, "dropout", c.classifier_dropout.value_or(c.encoder.hidden_dropout));
-  add_linear(root, "classifier", c.encoder.hidden_size, c.labels.count(), true);
-  model.forward = [&root, config = c.encoder, context](const Batch& batch) {
+  add_linear(root, "classifier", c.encoder.hidden_size, count_labels(request.config), true);
+  model.forward = [&root, config = c.encoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
     const Tensor pooled_output = root["dropout"](pooler(root["bert"]["pooler"], sequence_output));
@@ -113,7 +111,7 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
     return sizes;
   };
   add_bert(model->root.add("bert"), c, classifies);
-  (classifies ? make_sequence_classification : make_masked_lm)(*model, c, request.context);
+  (classifies ? make_sequence_classification : make_masked_lm)(*model, c, request);
   return model;
 }
 

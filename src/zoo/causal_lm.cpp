@@ -1,5 +1,7 @@
 #include "zoo/causal_lm.h"
 
+#include "zoo/classification.h"
+
 namespace tidemark {
 
 BatchSizes text_batch(const Data& data, std::int64_t longest) {
@@ -12,8 +14,7 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
 namespace {
 
 /// LlamaForCausalLM.forward from lm_head on
-ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, DynamicCache cache,
-                               bool softcap) {
+ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, bool softcap) {
   ModelOutputs outputs;
   Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
   if (softcap) {
@@ -23,11 +24,6 @@ ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const 
   }
   if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels);
   outputs.held.push_back(std::move(logits));
-  for (auto& [key, value] : cache.layers) {
-    outputs.held.push_back(std::move(key));
-    outputs.held.push_back(std::move(value));
-  }
-  for (Tensor& window : cache.windows) outputs.held.push_back(std::move(window));
   return outputs;
 }
 
@@ -48,20 +44,34 @@ std::unique_ptr<Model> new_model(const ModelRequest& request) {
   return model;
 }
 
-void finish_causal_lm(Model& model, const Context& context, Module& embedding, const TextHead& head,
-                      TextForward forward) {
+void finish_text_model(Model& model, const ModelRequest& request, Module& embedding, const TextHead& head,
+                       TextForward forward) {
   Module& root = model.root;
   const Dims sizes = embedding.get("weight").sizes;
-  add_linear(root, "lm_head", sizes[1], sizes[0], false);
-  if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
-  model.forward = [&root, enabled = context.use_cache, body = std::move(forward),
+  const bool classifies = request.head == "sequence_classification", padded = head.pad_token_id.has_value();
+  if (classifies) {
+    add_linear(root, "score", sizes[1], count_labels(request.config), false);
+    model.batch_sizes = [texts = std::move(model.batch_sizes), padded](const Data& data) {
+      return with_one_label(texts(data), padded);
+    };
+  } else {
+    add_linear(root, "lm_head", sizes[1], sizes[0], false);
+    if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
+  }
+  model.forward = [&root, enabled = request.context.use_cache, body = std::move(forward), classifies, padded,
                    softcap = head.softcap](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
-    Tensors held;
+    std::vector<Tensor> held;
     const Tensor hidden_states = body(batch, cache, held);
-    ModelOutputs outputs = causal_lm_outputs(root, hidden_states, batch, std::move(cache), softcap);
-    for (Tensor& tensor : held) outputs.held.push_back(std::move(tensor));
+    ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
+                                      : causal_lm_outputs(root, hidden_states, batch, softcap);
+    for (auto& [key, value] : cache.layers) {
+      outputs.held.push_back(std::move(key));
+      outputs.held.push_back(std::move(value));
+    }
+    for (std::vector<Tensor>* rest : {&cache.windows, &held})
+      for (Tensor& tensor : *rest) outputs.held.push_back(std::move(tensor));
     return outputs;
   };
 }
@@ -72,10 +82,11 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   Module& m = model->root.add("model");
   add_decoder(m, decoder);
   model->batch_sizes = text_batches({"max_position_embeddings", 2048}, false);
-  finish_causal_lm(*model, request.context, m["embed_tokens"], {decoder.tie_word_embeddings, decoder.logit_softcap},
-                   [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, Tensors&) {
-                     return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
-                   });
+  finish_text_model(
+      *model, request, m["embed_tokens"], {decoder.tie_word_embeddings, decoder.logit_softcap, decoder.pad_token_id},
+      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
+        return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
+      });
   return model;
 }
 

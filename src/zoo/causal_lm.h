@@ -21,12 +21,14 @@ std::unique_ptr<Model> new_model(const ModelRequest& request);
 /// What a model of text, with images or without, ends in.
 struct TextHead {
   bool tie_word_embeddings = false, softcap = false;
+  std::optional<std::int64_t> pad_token_id = {};
 };
 /// From a batch to (B, S, D); what the outputs hold besides logits and cache goes to `held`.
-using TextForward = std::function<Tensor(const Batch& batch, DynamicCache& cache, Tensors& held)>;
-/// Adds lm_head behind a model of text, tied to its input embedding or not.
-void finish_causal_lm(Model& model, const Context& context, Module& embedding, const TextHead& head,
-                      TextForward forward);
+using TextForward = std::function<Tensor(const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held)>;
+/// Adds what the request asks for behind a model of text: lm_head, tied to the input embedding or not, or a score for
+/// each class.
+void finish_text_model(Model& model, const ModelRequest& request, Module& embedding, const TextHead& head,
+                       TextForward forward);
 
 /// A family with a forward of its own.
 template <class Config>
@@ -45,12 +47,12 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config&
   Module& body = family.add(model->root, c);
   model->batch_sizes =
       text_batches({names.max_position_embeddings, c.max_position_embeddings}, family.learned_positions);
-  finish_causal_lm(*model, request.context, body[family.embedding], {c.tie_word_embeddings},
-                   [&body, c, context = request.context, forward = family.forward](const Batch& batch,
-                                                                                   DynamicCache& cache, Tensors&) {
-                     DynamicCache* used = cache.enabled ? &cache : nullptr;
-                     return forward(body, {.config = c, .context = context, .cache = used}, batch);
-                   });
+  finish_text_model(*model, request, body[family.embedding], {c.tie_word_embeddings, false, c.pad_token_id},
+                    [&body, c, context = request.context, forward = family.forward](
+                        const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
+                      DynamicCache* used = cache.enabled ? &cache : nullptr;
+                      return forward(body, {.config = c, .context = context, .cache = used}, batch);
+                    });
   return model;
 }
 

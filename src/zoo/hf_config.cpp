@@ -108,6 +108,7 @@ KeyNames harmless_config_keys() {
           "no_repeat_ngram_size",
           "num_beam_groups",
           "num_beams",
+          "num_labels",
           "num_return_sequences",
           "output_attentions",
           "output_hidden_states",

@@ -59,7 +59,7 @@ Tensors image_features(Module& m, const Llava& llava, const Tensor& pixel_values
 }
 
 /// LlavaModel.forward
-Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache, Tensors& held) {
+Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
   const InModule scope(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), special_image_mask;
   if (batch.pixel_values) {
@@ -100,10 +100,10 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
                        image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };
   const TextHead head{c.tie_word_embeddings || llava.decoder.tie_word_embeddings, llava.decoder.logit_softcap};
-  finish_causal_lm(*model, request.context, root["model"]["language_model"]["embed_tokens"], head,
-                   [&m = root["model"], llava](const Batch& batch, DynamicCache& cache, Tensors& held) {
-                     return llava_model(m, llava, batch, cache, held);
-                   });
+  finish_text_model(*model, request, root["model"]["language_model"]["embed_tokens"], head,
+                    [&m = root["model"], llava](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
+                      return llava_model(m, llava, batch, cache, held);
+                    });
   return model;
 }
 

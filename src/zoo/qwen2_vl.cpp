@@ -82,11 +82,11 @@ std::unique_ptr<Model> make_qwen2_vl(const ModelRequest& request) {
   add_decoder(m.add("language_model"), qwen.decoder);
   model->batch_sizes = [qwen](const Data& data) { return qwen2_vl_batch(qwen, data); };
   // What the model remembers of the last batch: rope_deltas.
-  finish_causal_lm(
-      *model, request.context, m["language_model"]["embed_tokens"], {qwen.decoder.tie_word_embeddings},
-      [&m, qwen, rope_deltas = std::make_shared<Tensor>()](const Batch& batch, DynamicCache& cache, Tensors&) {
-        return qwen2_vl_model(m, qwen, batch, *rope_deltas, cache);
-      });
+  finish_text_model(*model, request, m["language_model"]["embed_tokens"], {qwen.decoder.tie_word_embeddings},
+                    [&m, qwen, rope_deltas = std::make_shared<Tensor>()](const Batch& batch, DynamicCache& cache,
+                                                                         std::vector<Tensor>&) {
+                      return qwen2_vl_model(m, qwen, batch, *rope_deltas, cache);
+                    });
   return model;
 }
 

@@ -89,6 +89,7 @@ OTHERS = {
     "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
     "argmax": lambda x, a: x[0].argmax(-1),
     "index_pairs": lambda x, a: x[0][x[1], x[2]],
+    "index_rows": lambda x, a: x[0][x[1]],
     "cumsum": lambda x, a: x[0].cumsum(a["d"]),
     "gather": lambda x, a: x[0].gather(-1, x[1]),
     "unbind": lambda x, a: list(x[0])[a["use"]],
@@ -389,6 +390,7 @@ def indexing_cases():
             size = "x".join(map(str, shape))
             for dtype in ("float32", "bfloat16"):
                 case("index_pairs", f"{dtype} {size} g", f"int64 {count}", f"int64 {count}", card=card)
+                case("index_rows", f"{dtype} {shape[0] * shape[1]}x{shape[2]} g", f"int64 {count}", card=card)
         for shape in ("2x30", "1x600", "4x1024"):
             for dtype in ("float32", "bfloat16"):
                 for flags in ("gg", "-g", "g-"):

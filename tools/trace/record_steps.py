@@ -22,6 +22,7 @@ from importlib import metadata
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
+AUTO_OF_HEAD = {"sequence_classification": "AutoModelForSequenceClassification"}
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
 
@@ -34,8 +35,8 @@ def build(spec):
     config = transformers.AutoConfig.for_model(**spec["model"])
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
     with no_init_weights():
-        auto = transformers.AutoModelForImageTextToText if spec.get("images") else transformers.AutoModelForCausalLM
-        model = auto.from_config(config, attn_implementation=spec.get("attn", "sdpa"))
+        auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if spec.get("images") else "AutoModelForCausalLM"
+        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"))
     torch.set_default_dtype(torch.float32)
     model.tie_weights()
     model.to("cuda")
@@ -90,6 +91,8 @@ def rows_of(spec):
 
     tokens = torch.full((spec["batch"], spec["seq"]), 5)
     rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
+    if spec.get("head") == "sequence_classification":
+        rows["labels"] = torch.ones(spec["batch"], dtype=torch.int64)
     if spec.get("images") and spec["model"]["model_type"] == "qwen2_vl":
         with_grids(rows, spec)
     elif spec.get("images"):

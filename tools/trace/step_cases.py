@@ -142,6 +142,21 @@ def positions():
     }
 
 
+def classifiers():
+    """Decoders with a score for each class, read at each sample's last token."""
+    padded = {"model": {**MODEL, "pad_token_id": 0, "num_labels": 3}, "head": "sequence_classification"}
+    gpt2 = {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "pad_token_id": 0}
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024}
+    opt = {"model_type": "opt", **sizes, "ffn_dim": 256, "word_embed_proj_dim": 64}
+    neox = {"model_type": "gpt_neox", **sizes, "intermediate_size": 256, "pad_token_id": 0}
+    return {"classifier_" + name: {**padded, **options} for name, options in {
+        "full": {}, "one_sample": {"batch": 1}, "unpadded": {"batch": 1, "model": {**MODEL, "num_labels": 3}},
+        "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2}, "fp32": {"dtype": "fp32", "batch": 4, "seq": 100},
+        "reentrant": {"checkpointing": "reentrant", "max_grad_norm": 1.0}, "lora": {"lora": LORA}, "head_alone": {"train_only": ["score"]},
+        "gpt2": {"model": gpt2}, "opt": {"model": opt}, "gpt_neox": {"model": neox},
+        "gemma2": {"model": {**MODEL, "model_type": "gemma2", "head_dim": 32}}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -151,7 +166,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), positions()):
+    for group in (steps(), adapters(), large(), vision(), grids(), positions(), classifiers()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")

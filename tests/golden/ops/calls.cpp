@@ -92,6 +92,7 @@ const std::vector<NamedCall> kIndexing = {
     {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a)); }},
     {"gather", binary<gather>},
     {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
+    {"index_rows", binary<index_rows>},
     {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
     {"masked_scatter",
      [](Inputs& in, const Arguments&, Run&) {
