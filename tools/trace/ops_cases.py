@@ -207,6 +207,9 @@ def copy_cases():
     for before, after in ((0, 1), (2, 0), (0, 0)):
         case("pad", "int64 4x30", before=before, after=after)
         case("pad", "float32 4x30", before=before, after=after)
+        case("pad", "bfloat16 4x30x20 g", before=before, after=after)
+        case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after)
+        case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after, gradient="0213")
 
 
 def binary_cases():

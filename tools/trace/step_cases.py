@@ -123,6 +123,15 @@ def grids():
         "merger": {"train_only": ["merger"]}, "lora": {"lora": LORA}}.items()}
 
 
+def odd_heads():
+    """Heads that flash attention takes only when they are padded, and positions that turn a part of them."""
+    llama = {"model": {**MODEL, "head_dim": 20}}
+    gpt2 = {"model": {"model_type": "gpt2", "n_embd": 80, "n_layer": 2, "n_head": 4, "vocab_size": 1024}}
+    return {"odd_heads_" + name: {**llama, **options} for name, options in {
+        "full": {}, "checkpoint": {"checkpointing": "non_reentrant"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "lora": {"lora": LORA},
+        "gpt2": gpt2, "frozen": {"train_only": ["lm_head"]}}.items()}
+
+
 def positions():
     """Rotary positions whose frequencies follow the length of the samples."""
     phi3 = {**MODEL, "model_type": "phi3", "pad_token_id": 0, "original_max_position_embeddings": 64}
@@ -166,7 +175,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), positions(), classifiers()):
+    for group in (steps(), adapters(), large(), vision(), grids(), positions(), odd_heads(), classifiers()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
