@@ -132,6 +132,24 @@ def odd_heads():
         "gpt2": gpt2, "frozen": {"train_only": ["lm_head"]}}.items()}
 
 
+def families():
+    """What OPT and Qwen 3 can be besides their usual selves."""
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024}
+    opt = {"model_type": "opt", **sizes, "ffn_dim": 256}
+    after = {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}}
+    qwen3 = {"model_type": "qwen3", **sizes, "intermediate_size": 344, "num_key_value_heads": 2, "head_dim": 32}
+    windows = {"model": {**qwen3, "use_sliding_window": True, "sliding_window": 16, "max_window_layers": 1}}
+    bare = {"enable_bias": False, "layer_norm_elementwise_affine": False, "activation_function": "gelu", "dropout": 0.0}
+    return {
+        "opt_after": after, "opt_after_amp": {**after, "dtype": "fp32", "autocast": "bf16", "checkpointing": "non_reentrant"},
+        "opt_bare": {"model": {**opt, **bare, "_remove_final_layer_norm": True}, "attn": "eager", "grad_accumulation": 2},
+        "opt_untied": {"model": {**opt, "tie_word_embeddings": False, "attention_dropout": 0.1}, "checkpointing": "reentrant"},
+        "qwen3_windows": windows, "qwen3_windows_eager": {**windows, "attn": "eager", "checkpointing": "non_reentrant"},
+        "qwen3_biased": {"model": {**qwen3, "attention_bias": True, "tie_word_embeddings": True}, "dtype": "fp32", "autocast": "bf16"},
+        "qwen3_dropout": {"model": {**qwen3, "attention_dropout": 0.1}, "lora": LORA, "max_grad_norm": 1.0},
+    }
+
+
 def positions():
     """Rotary positions whose frequencies follow the length of the samples."""
     phi3 = {**MODEL, "model_type": "phi3", "pad_token_id": 0, "original_max_position_embeddings": 64}
@@ -175,7 +193,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), positions(), odd_heads(), classifiers()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
