@@ -109,8 +109,10 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   Run run(run_config(spec, card, options));
   const std::unique_ptr<Model> model = make_model(spec, model_config);
   Recorder recorder(run);
+  StepOptions steps = step_options(spec);
+  steps.repeat_steps = options.repeat_steps;
   try {
-    run_program(run, *model, spec, model_type_of(model_config), recorder);
+    run_program(run, *model, spec, model_type_of(model_config), steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     run.end();
     report.oom = out_of_memory(full, run.stage);

@@ -17,6 +17,8 @@ struct PredictOptions {
   std::function<void(std::string_view line)> on_event;
   /// Whether the interval that the order of addresses leaves open is found too, by playing all requests again.
   bool interval = true;
+  /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
+  bool repeat_steps = true;
 };
 
 /// `model_config` is the model's config.json.  The report comes back judged.  Throws Error{unsupported} for what is

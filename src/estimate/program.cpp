@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "nn/lora.h"
-#include "train/step.h"
 
 namespace tidemark {
 namespace {
@@ -20,7 +19,9 @@ bool contains_any(const std::string& name, const std::vector<std::string>& patte
 }
 
 void freeze(Module& root, const Spec& spec) {
-  visit_parameters(root, [&](const std::string& name, Parameter& parameter) {
+  if (spec.freeze.empty() && spec.train_only.empty()) return;  // all train, as they were made
+  visit_parameters(root, [&](const Module& module, Parameter& parameter) {
+    const std::string name = full_name(module, parameter);
     bool trains = spec.train_only.empty() || contains_any(name, spec.train_only);
     if (contains_any(name, spec.freeze)) trains = false;
     parameter.tensor.impl().requires_grad = trains;
@@ -61,7 +62,7 @@ Optimizer make_optimizer(Module& root, const Spec& spec) {
                                       OptimizerLoop::for_loop};
   static_assert(std::size(kLoops) == kOptimizerImplNames.size());
   TensorList parameters;
-  visit_parameters(root, [&](const std::string&, Parameter& parameter) {
+  visit_parameters(root, [&](const Module&, Parameter& parameter) {
     if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
   });
   if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
@@ -83,6 +84,8 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+}  // namespace
+
 StepOptions step_options(const Spec& spec) {
   constexpr ZeroGradPlace kPlaces[] = {ZeroGradPlace::after_step, ZeroGradPlace::before_forward,
                                        ZeroGradPlace::before_backward};
@@ -97,8 +100,6 @@ StepOptions step_options(const Spec& spec) {
           .autocast_dtype = spec.autocast == Autocast::fp16 ? Dtype::f16 : Dtype::bf16,
           .pixel_dtype = dtype_of(spec.dtype)};
 }
-
-}  // namespace
 
 Dtype dtype_of(WeightDtype dtype) {
   constexpr Dtype kDtypes[] = {Dtype::bf16, Dtype::f16, Dtype::f32};
@@ -115,7 +116,8 @@ Context context_of(const Spec& spec) {
           .padding = spec.padding};
 }
 
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, Recorder& recorder) {
+void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, const StepOptions& options,
+                 Recorder& recorder) {
   {
     const Setting<Category> category(run.category, Category::parameters);
     model.root.to_device(run);
@@ -128,7 +130,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec);
   check_scaler(optimizer, spec);
-  train(run, model, sizes, optimizer, step_options(spec), [&](std::int64_t step, StepPhase phase) {
+  train(run, model, sizes, optimizer, options, [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
   });
   run.end();

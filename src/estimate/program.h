@@ -5,6 +5,7 @@
 #include "estimate/recorder.h"
 #include "estimate/spec.h"
 #include "nn/model.h"
+#include "train/step.h"
 
 namespace tidemark {
 
@@ -13,7 +14,11 @@ Phase phase_of(const Stage& stage);
 /// How the model's forward is to run.
 Context context_of(const Spec& spec);
 
+/// How its training loop goes.
+StepOptions step_options(const Spec& spec);
+
 /// Loads, freezes, adds adapters, trains.  `model_type` is the configuration's.
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, Recorder& recorder);
+void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, const StepOptions& options,
+                 Recorder& recorder);
 
 }  // namespace tidemark

@@ -29,22 +29,20 @@ std::string_view name_of(Category category) {
 }
 
 void Recorder::end_phase(std::int64_t step, Phase phase) {
-  CachingAllocator& allocator = run_.allocator();
-  const AllocatorStats& stats = allocator.stats();
+  const Timeline::Peaks peaks = run_.timeline().take_peaks();
   ends_.push_back({run_.timeline().events(), step, phase});
-  if (step == 0) return allocator.reset_peak_stats();
+  if (step == 0) return;
   if (steps_.empty() || steps_.back().step != step) steps_.push_back({.step = step, .phases = {}});
   StepReport& report = steps_.back();
   const auto same = std::find_if(report.phases.begin(), report.phases.end(),
                                  [&](const PhaseReport& known) { return known.phase == phase; });
   PhaseReport& entry = same != report.phases.end() ? *same : report.phases.emplace_back(PhaseReport{.phase = phase});
-  entry.peak_allocated_bytes = std::max(entry.peak_allocated_bytes, stats.all.allocated_bytes.peak);
-  entry.peak_reserved_bytes = std::max(entry.peak_reserved_bytes, stats.all.reserved_bytes.peak);
-  entry.end_allocated_bytes = allocator.totals().allocated_bytes;
+  entry.peak_allocated_bytes = std::max(entry.peak_allocated_bytes, peaks.allocated_bytes);
+  entry.peak_reserved_bytes = std::max(entry.peak_reserved_bytes, peaks.reserved_bytes);
+  entry.end_allocated_bytes = run_.timeline().last().allocated_bytes;
   report.peak_allocated_bytes = std::max(report.peak_allocated_bytes, entry.peak_allocated_bytes);
   report.peak_reserved_bytes = std::max(report.peak_reserved_bytes, entry.peak_reserved_bytes);
   report.end_allocated_bytes = entry.end_allocated_bytes;
-  allocator.reset_peak_stats();
 }
 
 std::pair<std::int64_t, Phase> Recorder::place_of(std::int64_t event) const {

@@ -38,21 +38,19 @@ AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stre
   if (!uses_.nobody_waits() && stream_work_ == StreamWork::finished) finish_events();
   request.bytes = round_size(requested_bytes, settings_);
   request.pool = request.bytes <= kSmallBytes ? &small_pool_ : &large_pool_;
-  BlockId found = take_free_block(request);
-  if (found == kNoBlock) {
-    request.segment_bytes = segment_size(request.bytes, settings_);
-    found = make_room(request);
-    if (found == kNoBlock) return refuse(request);
-  }
-  return hand_out(request, found);
+  if (const auto place = find_free_block(request))
+    return hand_out(request, free_blocks(*request.pool, stream).at(*place).block, &*place);
+  request.segment_bytes = segment_size(request.bytes, settings_);
+  const BlockId found = make_room(request);
+  return found == kNoBlock ? refuse(request) : hand_out(request, found, nullptr);
 }
 
 /// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
-BlockId CachingAllocator::take_free_block(const Request& request) {
+std::optional<FreeBlocks::Position> CachingAllocator::find_free_block(const Request& request) {
   if (counts_age()) ++request.pool->searches;
   FreeBlocks& free = free_blocks(*request.pool, request.stream);
   auto found = free.lower_bound(request.bytes);
-  if (found == free.end()) return kNoBlock;
+  if (found == free.end()) return std::nullopt;
   if (settings_.expandable_segments) {
     // A block counts as large as it could become, so that the end of a segment is not eaten up first.
     const auto could_become = [&](FreeBlocks::Position position) {
@@ -66,11 +64,9 @@ BlockId CachingAllocator::take_free_block(const Request& request) {
   }
   const std::int64_t found_bytes = free.at(found).bytes;
   const bool oversize = request.bytes >= settings_.max_split_bytes;
-  if (!oversize && found_bytes >= settings_.max_split_bytes) return kNoBlock;
-  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return kNoBlock;
-  const BlockId block = free.at(found).block;
-  free.erase(found);
-  return block;
+  if (!oversize && found_bytes >= settings_.max_split_bytes) return std::nullopt;
+  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return std::nullopt;
+  return found;
 }
 
 /// The slow part of malloc: garbage collection, a new segment, and what can be given back to make room for one.
@@ -91,8 +87,8 @@ bool CachingAllocator::should_split(const Block& block, std::int64_t bytes) cons
   return bytes < settings_.max_split_bytes && remaining > kSmallBytes;
 }
 
-/// alloc_found_block
-AllocationId CachingAllocator::hand_out(const Request& request, BlockId found) {
+/// alloc_found_block.  `place`: where the block stands among the free ones, if it does.
+AllocationId CachingAllocator::hand_out(const Request& request, BlockId found, const FreeBlocks::Position* place) {
   PoolStats& pool_stats = stats_of(request.pool->small);
   const bool already_split = blocks_[found].is_split(), expandable = blocks_[found].is_expandable();
   BlockId id = found;
@@ -110,7 +106,12 @@ AllocationId CachingAllocator::hand_out(const Request& request, BlockId found) {
     remaining.previous = id;
     remaining.address += request.bytes;
     remaining.bytes -= request.bytes;
-    insert_free(*request.pool, found);
+    if (place) {
+      remaining.searches_when_freed = request.pool->searches;
+      free_blocks(*request.pool, request.stream).replace(*place, remaining.bytes, remaining.address, found);
+    } else {
+      insert_free(*request.pool, found);
+    }
     for (PoolStats* stats : {&stats_.all, &pool_stats}) {
       if (expandable) break;  // PyTorch leaves them out of inactive_split
       if (already_split) {
@@ -120,8 +121,10 @@ AllocationId CachingAllocator::hand_out(const Request& request, BlockId found) {
         stats->inactive_split.add(1);
       }
     }
-  } else if (already_split && !expandable) {
+  } else {
+    if (place) free_blocks(*request.pool, request.stream).erase(*place);
     for (PoolStats* stats : {&stats_.all, &pool_stats}) {
+      if (!already_split || expandable) break;
       stats->inactive_split_bytes.remove(blocks_[id].bytes);
       stats->inactive_split.remove(1);
     }
@@ -182,13 +185,27 @@ void CachingAllocator::free_block(BlockId id) {
   emit(EventKind::free_completed, block.address, block.requested_bytes, block.stream);
   const std::int64_t bytes = block.bytes;
   Pool& pool = pool_of(block);
+  const BlockId previous = can_join(block, block.previous) ? block.previous : kNoBlock;
+  const BlockId next = can_join(block, block.next) ? block.next : kNoBlock;
   std::int64_t split_blocks = 0, split_bytes = 0;  // by how much inactive_split changes
-  for (const BlockId neighbour : {block.previous, block.next}) {
-    const std::int64_t merged_bytes = merge(id, neighbour, pool);
-    split_blocks -= merged_bytes > 0 ? 1 : 0;
-    split_bytes -= merged_bytes;
+  // The larger neighbour's place among the free blocks becomes that of the whole: it seldom has to move.
+  BlockId larger = previous, smaller = next;
+  if (larger == kNoBlock || (smaller != kNoBlock && blocks_[smaller].bytes > blocks_[larger].bytes))
+    std::swap(larger, smaller);
+  if (smaller != kNoBlock) erase_free(pool, smaller);
+  if (larger == kNoBlock) {
+    insert_free(pool, id);
+  } else {
+    FreeBlocks& free = free_blocks(pool, block.stream);
+    const FreeBlocks::Position place = free.find(blocks_[larger].bytes, blocks_[larger].address);
+    for (const BlockId neighbour : {previous, next}) {
+      if (neighbour == kNoBlock) continue;
+      split_blocks -= 1;
+      split_bytes -= join(id, neighbour);
+    }
+    block.searches_when_freed = pool.searches;
+    free.replace(place, block.bytes, block.address, id);
   }
-  insert_free(pool, id);
   if (block.is_split()) {
     split_blocks += 1;
     split_bytes += block.bytes;
@@ -204,12 +221,14 @@ void CachingAllocator::free_block(BlockId id) {
   }
 }
 
-/// try_merge_blocks: the bytes that `into` gained, 0 if the neighbour is in use or not of its kind.
-std::int64_t CachingAllocator::merge(BlockId into, BlockId neighbour, Pool& pool) {
-  if (neighbour == kNoBlock) return 0;
+/// Of try_merge_blocks: not if the neighbour is in use or not of the block's kind.
+bool CachingAllocator::can_join(const Block& block, BlockId neighbour) const {
+  return neighbour != kNoBlock && blocks_[neighbour].is_available() && block.mapped == blocks_[neighbour].mapped;
+}
+
+/// try_merge_blocks, but for the pool's lists: the bytes that `into` gained.
+std::int64_t CachingAllocator::join(BlockId into, BlockId neighbour) {
   Block &block = blocks_[into], &other = blocks_[neighbour];
-  if (!other.is_available() || block.mapped != other.mapped) return 0;
-  other.mapped ? erase_free(pool, neighbour) : erase_unmapped(pool, neighbour);
   if (block.previous == neighbour) {
     block.address = other.address;
     block.previous = other.previous;
@@ -248,7 +267,8 @@ void CachingAllocator::insert_free(Pool& pool, BlockId id) {
 }
 
 void CachingAllocator::erase_free(Pool& pool, BlockId id) {
-  free_blocks(pool, blocks_[id].stream).erase(blocks_[id].bytes, blocks_[id].address);
+  FreeBlocks& free = free_blocks(pool, blocks_[id].stream);
+  free.erase(free.find(blocks_[id].bytes, blocks_[id].address));
 }
 
 }  // namespace tidemark

@@ -57,6 +57,7 @@ class CachingAllocator final : public Allocator {
     std::int64_t address, bytes, requested_bytes;
     bool allocated, active, starts_segment, small;
     StreamId stream;
+    bool operator==(const BlockView&) const = default;
   };
   std::vector<BlockView> snapshot() const;
 
@@ -79,13 +80,14 @@ class CachingAllocator final : public Allocator {
   }
 
   // caching_allocator.cpp
-  BlockId take_free_block(const Request& request);
+  std::optional<FreeBlocks::Position> find_free_block(const Request& request);
   BlockId make_room(const Request& request);
-  AllocationId hand_out(const Request& request, BlockId found);
+  AllocationId hand_out(const Request& request, BlockId found, const FreeBlocks::Position* place);
   bool should_split(const Block& block, std::int64_t bytes) const;
   AllocationId refuse(const Request& request);
   void free_block(BlockId id);
-  std::int64_t merge(BlockId into, BlockId neighbour, Pool& pool);
+  bool can_join(const Block& block, BlockId neighbour) const;
+  std::int64_t join(BlockId into, BlockId neighbour);
   void finish_events();
   void insert_free(Pool& pool, BlockId id);
   void erase_free(Pool& pool, BlockId id);
@@ -116,6 +118,7 @@ class CachingAllocator final : public Allocator {
   bool map_block(BlockId id, std::int64_t bytes);
   void unmap_block(BlockId id);
   void release_expandable_segment(BlockId id);
+  void merge(BlockId into, BlockId neighbour, Pool& pool);
   void insert_unmapped(Pool& pool, BlockId id);
   void erase_unmapped(Pool& pool, BlockId id);
   BlockId piece_of(const Block& whole, std::int64_t address, std::int64_t bytes, bool mapped);

@@ -126,6 +126,12 @@ void CachingAllocator::release_expandable_segment(BlockId id) {
   blocks_.remove(id);
 }
 
+void CachingAllocator::merge(BlockId into, BlockId neighbour, Pool& pool) {
+  if (!can_join(blocks_[into], neighbour)) return;
+  blocks_[neighbour].mapped ? erase_free(pool, neighbour) : erase_unmapped(pool, neighbour);
+  join(into, neighbour);
+}
+
 void CachingAllocator::insert_unmapped(Pool& pool, BlockId id) {
   const auto is_before = [&](BlockId a, BlockId b) {
     return std::pair(blocks_[a].stream, blocks_[a].address) < std::pair(blocks_[b].stream, blocks_[b].address);

@@ -12,20 +12,20 @@ struct Key {
 };
 
 bool is_before(const FreeBlocks::Entry& entry, const Key& key) {
-  // Without the branches of || and &&: which way they go cannot be foreseen.
-  return static_cast<bool>(static_cast<int>(entry.bytes < key.bytes) | (static_cast<int>(entry.bytes == key.bytes) &
-                                                                        static_cast<int>(entry.address < key.address)));
+  return entry.bytes != key.bytes ? entry.bytes < key.bytes : entry.address < key.address;
 }
 
-/// How many of `count` sorted entries stand before `key`; without branches that depend on the data.
-std::uint32_t entries_before(const FreeBlocks::Entry* entries, std::uint32_t count, const Key& key) {
-  const FreeBlocks::Entry* at = entries;
-  while (count > 1) {
-    const std::uint32_t half = count / 2;
-    at += static_cast<std::ptrdiff_t>(half) * static_cast<std::ptrdiff_t>(is_before(at[half - 1], key));
-    count -= half;
-  }
-  return static_cast<std::uint32_t>(at - entries) + (count == 1 && is_before(*at, key) ? 1 : 0);
+constexpr FreeBlocks::Entry kUnused{INT64_MAX, INT64_MAX, kNoBlock};
+
+/// How many entries of a chunk are smaller: of every eighth first, then of the eight between.  The comparisons of a
+/// round wait for nothing, where a binary search waits for memory at every turn.
+std::uint32_t count_smaller(const FreeBlocks::Entry* entries, std::int64_t bytes) {
+  constexpr std::uint32_t kStride = 8;
+  std::uint32_t rows = 0, count = 0;
+  for (std::uint32_t i = kStride - 1; i + 1 < kStride * kStride; i += kStride) rows += entries[i].bytes < bytes ? 1 : 0;
+  const FreeBlocks::Entry* row = entries + std::size_t{rows} * kStride;
+  for (std::uint32_t i = 0; i < kStride; ++i) count += row[i].bytes < bytes ? 1 : 0;
+  return rows * kStride + count;
 }
 
 }  // namespace
@@ -44,8 +44,10 @@ FreeBlocks::Position FreeBlocks::lower_bound(std::int64_t bytes, std::int64_t ad
     }
   }
   if (first == chunks_.size()) return end();
-  return {static_cast<std::uint32_t>(first),
-          entries_before(chunks_[first]->entries.data(), chunks_[first]->count, key)};
+  const Chunk& chunk = *chunks_[first];  // whose last entry is not before the key
+  std::uint32_t slot = count_smaller(chunk.entries.data(), bytes);
+  while (is_before(chunk.entries[slot], key)) ++slot;  // few are of the same size
+  return {static_cast<std::uint32_t>(first), slot};
 }
 
 void FreeBlocks::insert(std::int64_t bytes, std::int64_t address, BlockId block) {
@@ -68,24 +70,42 @@ void FreeBlocks::insert(std::int64_t bytes, std::int64_t address, BlockId block)
   ++chunk.count;
 }
 
-void FreeBlocks::erase(std::int64_t bytes, std::int64_t address) {
+FreeBlocks::Position FreeBlocks::find(std::int64_t bytes, std::int64_t address) const {
   const Position position = lower_bound(bytes, address);
   TM_CHECK(position != end() && at(position).bytes == bytes && at(position).address == address,
            "a free block is not in its pool");
-  erase(position);
+  return position;
+}
+
+void FreeBlocks::replace(Position position, std::int64_t bytes, std::int64_t address, BlockId block) {
+  const Key key{bytes, address};
+  const Position next = after(position);
+  const bool fits =
+      (position == begin() || is_before(at(before(position)), key)) && (next == end() || !is_before(at(next), key));
+  if (fits) {
+    chunks_[position.chunk]->entries[position.slot] = {bytes, address, block};
+  } else {
+    erase(position);
+    insert(bytes, address, block);
+  }
 }
 
 void FreeBlocks::erase(Position position) {
   Chunk& chunk = *chunks_[position.chunk];
   Entry* const at = chunk.entries.data() + position.slot;
   std::move(at + 1, chunk.entries.data() + chunk.count, at);
-  if (--chunk.count > 0) return;
+  chunk.entries[--chunk.count] = kUnused;
+  if (chunk.count > 0) return;
   spare_.push_back(std::move(chunks_[position.chunk]));
   chunks_.erase(chunks_.begin() + position.chunk);
 }
 
 std::unique_ptr<FreeBlocks::Chunk> FreeBlocks::new_chunk() {
-  if (spare_.empty()) return std::make_unique<Chunk>();
+  if (spare_.empty()) {
+    auto chunk = std::make_unique<Chunk>();
+    chunk->entries.fill(kUnused);
+    return chunk;
+  }
   std::unique_ptr<Chunk> chunk = std::move(spare_.back());
   spare_.pop_back();
   return chunk;
@@ -96,7 +116,9 @@ void FreeBlocks::split(std::size_t index) {
   Chunk& left = *chunks_[index];
   left.count = kChunkEntries / 2;
   right->count = kChunkEntries - left.count;
-  std::copy_n(left.entries.data() + left.count, right->count, right->entries.data());
+  Entry* const moved = left.entries.data() + left.count;
+  std::copy_n(moved, right->count, right->entries.data());
+  std::fill_n(moved, right->count, kUnused);
   chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(right));
 }
 

@@ -3,8 +3,8 @@
 //
 // Note [Chunks]
 // A sorted array would do for a hundred free blocks, a tree for a million.  This is the array cut into chunks of at
-// most 64 entries: an insertion moves half a chunk at worst, a search is two binary searches over memory that lies
-// together, and nothing is allocated once the chunks are there.
+// most 64 entries: an insertion moves half a chunk at worst, a search looks at few places that lie together, and
+// nothing is allocated once the chunks are there.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -28,9 +28,11 @@ class FreeBlocks {
   };
 
   void insert(std::int64_t bytes, std::int64_t address, BlockId block);
-  /// The entry must be there.
-  void erase(std::int64_t bytes, std::int64_t address);
   void erase(Position position);
+  /// Puts another entry in the place of one: where the order allows it nothing moves.
+  void replace(Position position, std::int64_t bytes, std::int64_t address, BlockId block);
+  /// The entry must be there.
+  Position find(std::int64_t bytes, std::int64_t address) const;
 
   Position begin() const { return {0, 0}; }
   Position end() const { return {static_cast<std::uint32_t>(chunks_.size()), 0}; }
@@ -51,7 +53,7 @@ class FreeBlocks {
   static constexpr std::uint32_t kChunkEntries = 64;
   struct Chunk {
     std::uint32_t count = 0;
-    std::array<Entry, kChunkEntries> entries;
+    std::array<Entry, kChunkEntries> entries;  // behind `count`: of the largest size, so that a search need not look
   };
 
   std::unique_ptr<Chunk> new_chunk();

@@ -1,12 +1,13 @@
 #include "memory/timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark {
 namespace {
 
-const Timeline::Point& higher(const Timeline::Point& earlier, const Timeline::Point& later) {
-  return later.totals.allocated_bytes > earlier.totals.allocated_bytes ? later : earlier;
+bool is_higher(const Totals& later, const Timeline::Point& earlier) {
+  return later.allocated_bytes > earlier.totals.allocated_bytes;
 }
 
 }  // namespace
@@ -14,25 +15,29 @@ const Timeline::Point& higher(const Timeline::Point& earlier, const Timeline::Po
 Timeline::Timeline(std::size_t points) : most_points_(std::max<std::size_t>(points, 2)) {}
 
 void Timeline::add(const Totals& totals) {
-  const Point point{events_, totals};
-  if (events_ == 0 || totals.allocated_bytes > allocated_peak_.totals.allocated_bytes) allocated_peak_ = point;
+  const std::int64_t event = events_++;
+  last_ = totals;
+  peaks_.allocated_bytes = std::max(peaks_.allocated_bytes, totals.allocated_bytes);
+  peaks_.reserved_bytes = std::max(peaks_.reserved_bytes, totals.reserved_bytes);
+  if (event == 0 || is_higher(totals, allocated_peak_)) allocated_peak_ = {event, totals};
   reserved_peak_bytes_ = std::max(reserved_peak_bytes_, totals.reserved_bytes);
-  if (events_++ % stretch_ != 0) {
-    points_.back() = higher(points_.back(), point);
-    return;
+  if (starts_point(event) && points_.size() == most_points_) halve();
+  if (starts_point(event))
+    points_.push_back({event, totals});
+  else if (is_higher(totals, points_.back()))
+    points_.back() = {event, totals};
+}
+
+Timeline::Peaks Timeline::take_peaks() { return std::exchange(peaks_, {last_.allocated_bytes, last_.reserved_bytes}); }
+
+/// Twice as long stretches from here on; a point that loses its partner stands alone.
+void Timeline::halve() {
+  for (std::size_t i = 0; i < points_.size(); i += 2) {
+    const bool second = i + 1 < points_.size() && is_higher(points_[i + 1].totals, points_[i]);
+    points_[i / 2] = points_[i + (second ? 1 : 0)];
   }
-  if (points_.size() ==
-      most_points_) {  // twice as long stretches from here on; a point that loses its partner stands alone
-    for (std::size_t i = 0; i < points_.size(); i += 2)
-      points_[i / 2] = i + 1 < points_.size() ? higher(points_[i], points_[i + 1]) : points_[i];
-    points_.resize((points_.size() + 1) / 2);
-    stretch_ *= 2;
-    if (point.event % stretch_ != 0) {
-      points_.back() = higher(points_.back(), point);
-      return;
-    }
-  }
-  points_.push_back(point);
+  points_.resize((points_.size() + 1) / 2);
+  stretch_ *= 2;
 }
 
 }  // namespace tidemark

@@ -25,12 +25,24 @@ class Timeline {
   /// The first event at which allocated memory was highest, and the highest reserved memory.
   const Point& allocated_peak() const { return allocated_peak_; }
   std::int64_t reserved_peak_bytes() const { return reserved_peak_bytes_; }
+  /// After the latest event.
+  const Totals& last() const { return last_; }
+  struct Peaks {
+    std::int64_t allocated_bytes = 0, reserved_bytes = 0;
+  };
+  /// The highest since the last call, which begin anew with what is there now: torch.cuda.reset_peak_memory_stats.
+  Peaks take_peaks();
 
  private:
+  bool starts_point(std::int64_t event) const { return (event & (stretch_ - 1)) == 0; }
+  void halve();
+
   std::size_t most_points_;
-  std::int64_t events_ = 0, stretch_ = 1;  // events per point
+  std::int64_t events_ = 0, stretch_ = 1;  // events per point: a power of two
   std::vector<Point> points_;
   Point allocated_peak_;
+  Totals last_;
+  Peaks peaks_;
   std::int64_t reserved_peak_bytes_ = 0;
 };
 

@@ -144,8 +144,7 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
   if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
-  visit_parameters(root,
-                   [](const std::string&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
+  visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
   for (Module* module : adapted) wrap(run, *module, options);
   for (Module* module : adapted) cast(*module, adapter_dtype(module->dtype, options));
 }

@@ -62,6 +62,10 @@ Tensor Module::operator()(Tensor x) {
   return result;
 }
 
+std::string full_name(const Module& module, const Parameter& parameter) {
+  return module.full_name().empty() ? parameter.name : module.full_name() + "." + parameter.name;
+}
+
 Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input) {
   const Tensor argument = std::move(input);
   const InModule scope(argument.run(), m);

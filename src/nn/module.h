@@ -84,7 +84,10 @@ struct InModule : Setting<std::uint32_t> {
 /// Its children, one after the other, as a forward of one statement for each does; the argument lives until the end.
 Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input);
 
-/// Calls visit(full name, parameter) once per parameter, as Module.named_parameters does: own first, then children.
+/// As state_dict and named_parameters name it.
+std::string full_name(const Module& module, const Parameter& parameter);
+
+/// Calls visit(module, parameter) once per parameter, as Module.named_parameters does: own first, then children.
 template <class Visit>
 void visit_parameters(Module& module, Visit&& visit) {
   std::vector<const Parameter*> seen;
@@ -99,7 +102,7 @@ void visit_parameters(Module& module, Visit&& visit, std::vector<const Parameter
       if (std::find(seen.begin(), seen.end(), parameter.get()) != seen.end()) continue;
       seen.push_back(parameter.get());
     }
-    visit(module.full_name().empty() ? parameter->name : module.full_name() + "." + parameter->name, *parameter);
+    visit(static_cast<const Module&>(module), *parameter);
   }
   for (const std::unique_ptr<Module>& child : module.children()) visit_parameters(*child, visit, seen);
 }

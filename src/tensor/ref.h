@@ -45,12 +45,11 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  template <class... Arguments>
-  T* make(Arguments&&... arguments) {
+  T* make() {
     if (unused_.empty()) grow();
     T* place = unused_.back();
     unused_.pop_back();
-    return new (place) T(std::forward<Arguments>(arguments)...);
+    return new (place) T;  // not T(): that would fill it with zeros first
   }
   void destroy(T* object) {
     object->~T();

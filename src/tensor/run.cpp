@@ -32,12 +32,12 @@ AllocationId Run::request(std::int64_t bytes) {
   return id;
 }
 
-void Run::note_allocation(LedgerEntry entry) {
+void Run::note_allocation(LedgerEntry entry, const Totals& totals) {
   // Each is kept; before the numbers of events overflow, and before memory is full of them.
   if (history_.size() >= kMostEvents)
     throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
                 "from the third step on nothing is new: lower steps, or grad_accumulation");
-  timeline_.add(allocator_.totals());
+  timeline_.add(totals);
   entry.born = static_cast<std::int32_t>(timeline_.events());
   entry.died = 0;
   ledger_.push_back(entry);
@@ -45,8 +45,8 @@ void Run::note_allocation(LedgerEntry entry) {
   if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
 }
 
-void Run::note_free(std::uint32_t entry) {
-  timeline_.add(allocator_.totals());
+void Run::note_free(std::uint32_t entry, const Totals& totals) {
+  timeline_.add(totals);
   ledger_[entry].died = static_cast<std::int32_t>(timeline_.events());
   history_.push_back(-static_cast<std::int32_t>(entry) - 1);
   if (config_.on_event) config_.on_event(fmt::format("-{} {} {}", ledger_[entry].bytes, op, module_names_[module]));
@@ -63,14 +63,15 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
                    .requested_bytes = bytes,
                    .module = module,
                    .op = op,
-                   .category = category});
+                   .category = category},
+                  allocator_.totals());
   return storage;
 }
 
 void Run::free(Storage& storage) {
   if (storage.id == kNoBytes || ended_) return;
   allocator_.free(storage.id);
-  note_free(storage.record);
+  note_free(storage.record, allocator_.totals());
 }
 
 bool Run::is_closed(std::size_t begin, std::size_t end) const {
@@ -92,10 +93,28 @@ void Run::repeat(std::size_t begin, std::size_t end) {
       LedgerEntry twin = ledger_[entry];
       repeated_[entry] = {request(twin.requested_bytes), static_cast<std::uint32_t>(ledger_.size())};
       twin.bytes = allocator_.block_bytes(repeated_[entry].first);
-      note_allocation(twin);
+      note_allocation(twin, allocator_.totals());
     } else {
       allocator_.free(repeated_[entry].first);
-      note_free(repeated_[entry].second);
+      note_free(repeated_[entry].second, allocator_.totals());
+    }
+  }
+}
+
+void Run::repeat_answers(std::size_t begin, std::size_t end) {
+  repeated_.resize(ledger_.size());
+  // Where the part before this one left them; on one stream, nothing that was freed waits.
+  Totals totals = timeline_.last();
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
+    const std::int64_t bytes = history_[i] > 0 ? ledger_[entry].bytes : -ledger_[entry].bytes;
+    totals.allocated_bytes += bytes;
+    totals.active_bytes += bytes;
+    if (history_[i] > 0) {
+      repeated_[entry].second = static_cast<std::uint32_t>(ledger_.size());
+      note_allocation(ledger_[entry], totals);
+    } else {
+      note_free(repeated_[entry].second, totals);
     }
   }
 }

@@ -62,6 +62,7 @@ class Run {
   const Card& card() const { return config_.card; }
   CachingAllocator& allocator() { return allocator_; }
   const Timeline& timeline() const { return timeline_; }
+  Timeline& timeline() { return timeline_; }
   const std::vector<LedgerEntry>& ledger() const { return ledger_; }
   const std::string& module_name(std::uint32_t number) const { return module_names_[number]; }
 
@@ -81,6 +82,8 @@ class Run {
   /// Puts the requests of events `begin` to `end` to the allocator once more, without making tensors.  A closed stretch
   /// may be repeated in parts, in order.  Throws DeviceOutOfMemory.
   void repeat(std::size_t begin, std::size_t end);
+  /// The same where the allocator is known to answer as it did: it is not asked.
+  void repeat_answers(std::size_t begin, std::size_t end);
 
   void set_category(const Storage& storage, Category to) { ledger_[storage.record].category = to; }
   std::uint32_t module_of(const Storage& storage) const { return ledger_[storage.record].module; }
@@ -124,8 +127,8 @@ class Run {
   std::vector<std::string> module_names_{"-"};
 
   AllocationId request(std::int64_t bytes);
-  void note_allocation(LedgerEntry entry);
-  void note_free(std::uint32_t entry);
+  void note_allocation(LedgerEntry entry, const Totals& totals);
+  void note_free(std::uint32_t entry, const Totals& totals);
 };
 
 /// Names the operation for the ledger.  The outermost one counts, as in a profile of the real program.

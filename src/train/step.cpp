@@ -94,25 +94,46 @@ class Loop {
   GradScaler scaler_;
 };
 
+/// What an allocator answers from while it does not go to the driver, and how often it has been there.
+struct AllocatorState {
+  std::vector<CachingAllocator::BlockView> blocks;
+  std::int64_t driver_calls = 0;
+  bool operator==(const AllocatorState&) const = default;
+};
+
+AllocatorState state_of(const CachingAllocator& allocator) {
+  const AllocatorStats& stats = allocator.stats();
+  AllocatorState state{allocator.snapshot(), stats.num_device_alloc + stats.num_device_free};
+  for (CachingAllocator::BlockView& block : state.blocks)
+    if (!block.active) block.requested_bytes = 0;  // what was asked of it when it was in use decides nothing
+  return state;
+}
+
 }  // namespace
 
 /// Note [Steps that repeat]
 /// The first step makes the optimizer's state, the second finds it there.  When the second leaves nothing behind and
 /// frees nothing older, the third begins with the same live tensors as the second and asks for the same memory in the
 /// same order, whatever the allocator then does with it: its requests are repeated without making tensors again.
+/// When the allocator, too, stands after the second step where it stood before it, and has not been to the driver in
+/// between, it would give the third step the answers of the second: it is not asked again.
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer) {
   Loop loop(run, model, sizes, optimizer, options);
   std::vector<std::pair<StepPhase, std::size_t>> second;  // its phases, and the event with which each ends
   std::size_t begin = 0;
-  bool repeats = false;
+  AllocatorState before;
+  bool repeats = false, answers_repeat = false;
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     run.stage.step = step;
-    if (step == 2) begin = run.history().size();
+    if (step == 2) {
+      begin = run.history().size();
+      before = state_of(run.allocator());
+    }
     if (repeats) {
       for (std::size_t from = begin; const auto& [phase, end] : second) {
         run.stage.part = static_cast<int>(phase);
-        run.repeat(from, end);
+        answers_repeat ? run.repeat_answers(from, end) : run.repeat(from, end);
         observer(step, phase);
         from = end;
       }
@@ -123,6 +144,7 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
       observer(step, phase);
     });
     repeats = step == 2 && options.repeat_steps && run.is_closed(begin, run.history().size());
+    answers_repeat = repeats && state_of(run.allocator()) == before;
   }
 }
 

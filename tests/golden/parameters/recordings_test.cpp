@@ -33,7 +33,8 @@ std::vector<std::string> rows_of(const std::string& head, const std::string& jso
   const ModelEntry& entry = model_entry(*config.find("model_type")->as_text());
   const std::unique_ptr<Model> model = entry.make({config, head, {}, Dtype::bf16});
   std::vector<std::string> rows;
-  visit_parameters(model->root, [&](const std::string& name, Parameter& parameter) {
+  visit_parameters(model->root, [&](const Module& module, Parameter& parameter) {
+    const std::string name = full_name(module, parameter);
     rows.push_back(row("parameter", name, parameter));
   });
   visit_buffers(model->root, rows);

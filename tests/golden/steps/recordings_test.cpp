@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "estimate/predict.h"
 #include "io/card_json.h"
+#include "io/report_json.h"
 #include "io/value_json.h"
 
 namespace tidemark {
@@ -92,6 +93,17 @@ TEST_P(RecordedStep, IsPredictedAllocationByAllocation) {
       << "allocation " << at << " of " << expected.size() << ", predicted " << got.size() << "\nrecorded:\n"
       << show(expected, at) << "predicted:\n"
       << show(got, at);
+}
+
+TEST_P(RecordedStep, IsReportedTheSameWhenStepsAreRepeated) {
+  const Value header = read(GetParam()).header;
+  Spec spec = read_spec(*header.find("spec"));
+  spec.steps = 5;
+  const auto report = [&](bool repeat_steps) {
+    return io::write_report(
+        predict(spec, spec.model, card_of(header), {.on_event = {}, .interval = true, .repeat_steps = repeat_steps}));
+  };
+  EXPECT_EQ(report(true), report(false));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecordedStep, testing::ValuesIn(recordings()),

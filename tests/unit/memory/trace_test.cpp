@@ -51,6 +51,15 @@ TEST(Trace, ReplaysThroughAnyAllocator) {
   EXPECT_EQ(least.timeline.allocated_peak().event, 1);
 }
 
+TEST(Timeline, PeaksBeginAnewAtWhatIsThere) {
+  Timeline timeline;
+  for (const std::int64_t bytes : {3, 7, 2}) timeline.add({bytes, 10 * bytes, bytes});
+  EXPECT_EQ(timeline.take_peaks().reserved_bytes, 70);
+  EXPECT_EQ(timeline.take_peaks().allocated_bytes, 2);
+  timeline.add({5, 50, 5});
+  EXPECT_EQ(timeline.take_peaks().allocated_bytes, 5);
+}
+
 TEST(Timeline, KeepsEveryPeakInFewPoints) {
   Timeline timeline(10);
   for (int i = 0; i < 1000; ++i) timeline.add({i == 617 ? 5000 : i, 10000, i});

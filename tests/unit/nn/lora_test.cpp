@@ -23,7 +23,8 @@ struct Lora : testing::Test {
   }
   std::vector<std::string> trained() {
     std::vector<std::string> names;
-    visit_parameters(root, [&](const std::string& name, Parameter& parameter) {
+    visit_parameters(root, [&](const Module& module, Parameter& parameter) {
+      const std::string name = full_name(module, parameter);
       if (parameter.tensor.requires_grad()) names.push_back(name);
     });
     return names;

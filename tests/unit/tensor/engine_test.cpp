@@ -135,6 +135,30 @@ TEST(Runs, RepeatAStretchThatLeavesNothingBehind) {
   EXPECT_EQ(run.ledger().size(), 7U);
 }
 
+TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
+  const auto repeated = [](void (tidemark::Run::*repeat)(std::size_t, std::size_t)) {
+    tidemark::Run run{RunConfig()};
+    const Tensor kept = empty(run, {8}, Dtype::f32);
+    {
+      const Tensor warm = neg(neg(empty(run, {1 << 20}, Dtype::f32)));
+    }
+    const std::size_t begin = run.history().size();
+    {
+      const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x));
+    }
+    const std::size_t middle = begin + 2, end = run.history().size();
+    (run.*repeat)(begin, middle);
+    (run.*repeat)(middle, end);
+    std::vector<std::int64_t> numbers;
+    for (const Timeline::Point& point : run.timeline().points())
+      numbers.insert(numbers.end(), {point.event, point.totals.allocated_bytes, point.totals.reserved_bytes,
+                                     point.totals.active_bytes});
+    for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
+    return std::pair(numbers, run.history());
+  };
+  EXPECT_EQ(repeated(&tidemark::Run::repeat_answers), repeated(&tidemark::Run::repeat));
+}
+
 TEST(Runs, FullDeviceIsAnOutcome) {
   RunConfig config;
   config.allocator.device = {.total_bytes = 4 << 20, .unavailable_bytes = 0, .context_bytes = 0};
