@@ -92,8 +92,6 @@ StepHooks wrap(Run& run, Module& root, const Spec& spec) {
              {.ranks = spec.gpus,
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
-              .find_unused_parameters = asked.find_unused_parameters,
-              .static_graph = asked.static_graph,
               .broadcast_buffers = asked.broadcast_buffers});
 }
 

@@ -131,11 +131,9 @@ def data_parallel():
         "plain": {}, "eight": {"gpus": 8}, "small_buckets": {"ddp": {"bucket_cap_mb": 2}}, "one": {"gpus": 1}, "wide": wide,
         "views": {"ddp": {"gradient_as_bucket_view": True}}, "views_clip": {"ddp": {"gradient_as_bucket_view": True}, "max_grad_norm": 1.0},
         "views_fill_zeros": {"ddp": {"gradient_as_bucket_view": True}, "set_to_none": False},
-        "static": {"ddp": {"static_graph": True}}, "static_views": {"ddp": {"static_graph": True, "gradient_as_bucket_view": True}},
-        "unused": {"ddp": {"find_unused_parameters": True}}, "quiet_buffers": {"ddp": {"broadcast_buffers": False}},
-        "unused_views": {"ddp": {"find_unused_parameters": True, "gradient_as_bucket_view": True}},
+        "quiet_buffers": {"ddp": {"broadcast_buffers": False}},
         "amp": {"dtype": "fp32", "autocast": "bf16"}, "scaler": {**HALF, "max_grad_norm": 1.0}, "accumulate": {"grad_accumulation": 2},
-        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant_static": {"checkpointing": "reentrant", "ddp": {"static_graph": True}},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
         "lora": {"lora": LORA}, "freeze": {"freeze": ["embed_tokens", "layers.0"]}, "tied": {"model": {**model["model"], "tie_word_embeddings": True}},
         "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5}}.items()}
 
