@@ -43,9 +43,11 @@ class ZeroOptimizer {
   const Tensor& master() const { return master_; }
 
   /// process_gradients, of the parameter whose gradient is there.
-  void gradient_is_ready(const Tensor& parameter) {
+  void gradient_is_ready(const Tensor& leaf) {
+    const auto known = indices_.find(&leaf.impl());
+    if (known == indices_.end()) return;  // an activation that was told to require a gradient
     setup_bucket();
-    if (options_.stage == 2) add_to_bucket(indices_.at(&parameter.impl()));
+    if (options_.stage == 2) add_to_bucket(known->second);
   }
 
   /// DeepSpeedEngine.backward
@@ -292,7 +294,7 @@ StepHooks zero(Run& run, Module& root, const ZeroOptions& options) {
   const auto optimizer = std::make_shared<ZeroOptimizer>(run, trainable_bf16(root), options);
   run.prefix_modules(root.number(), "module");
   StepHooks hooks;
-  hooks.gradient_is_ready = [optimizer](const Tensor& parameter) { optimizer->gradient_is_ready(parameter); };
+  hooks.gradient_is_ready = [optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
   hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
   hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
   hooks.optimizer_parameters = {optimizer->master()};
