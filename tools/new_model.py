@@ -17,7 +17,12 @@ import typing
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TYPES = {int: "std::int64_t", float: "double", str: "std::string", bool: "bool"}
-HARMLESS = ("eps", "max_position_embeddings", "default_theta")  # parts of names that change no memory
+HARMLESS = ("eps", "default_theta")  # parts of names that change no memory
+# Fields of DecoderConfig (src/zoo/text_config.h), and what they are there.
+SHARED = {"vocab_size": 0, "hidden_size": 0, "intermediate_size": 0, "num_hidden_layers": 0, "num_attention_heads": 0,
+          "num_key_value_heads": None, "head_dim": None, "max_position_embeddings": 2048, "hidden_act": "silu",
+          "attention_dropout": 0, "tie_word_embeddings": False, "pad_token_id": None}
+SHARED_HARMLESS = {"rms_norm_eps", "rope_theta"}
 DECODER = {"embed_tokens", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj",
            "mlp.up_proj", "mlp.down_proj", "mlp.act_fn", "input_layernorm", "post_attention_layernorm", "norm", "rotary_emb", "lm_head"}
 
@@ -52,19 +57,30 @@ def literal(value):
     return json.dumps(value) if isinstance(value, (bool, str)) else repr(value)
 
 
-def struct_of(name, fields, harmless):
+def struct_of(name, cls, fields, harmless, decoder):
+    own = [field for field in fields if not decoder or field[0] not in SHARED]
     by_type = {}
-    for field, kind, default, _ in fields:
+    for field, kind, default, _ in own:
         by_type.setdefault(kind, []).append(field if default is None else f"{field} = {literal(default)}")
-    lines = [f"struct {name} {{"]
+    lines = [f"struct {name} : DecoderConfig {{" if decoder else f"struct {name} {{"]
     for kind, items in by_type.items():
         lines += textwrap.wrap(f"{kind} {', '.join(items)};", 116, initial_indent="  ", subsequent_indent="      ")
-    lines += ["  RopeConfig rope;", ""]
+    lines += ["", *constructor(name, cls)] if decoder else ["  RopeConfig rope;", ""]
     lines += ["  template <class Self, class Visit>", "  static void fields(Self& c, Visit&& visit) {"]
-    lines += [f'    visit("{field}", c.{field}, {info});' for field, _, _, info in fields]
-    lines += ["    RopeConfig::visit_fields(c.rope, visit);", "  }",
-              "  static KeyNames harmless() { return {" + ", ".join(f'"{h}"' for h in harmless) + "}; }", "};"]
-    return lines
+    lines += ["    DecoderConfig::fields(c, visit);"] if decoder else []
+    lines += [f'    visit("{field}", c.{field}, {info});' for field, _, _, info in own]
+    lines += ["  }"] if decoder else ["    RopeConfig::visit_fields(c.rope, visit);", "  }"]
+    if not decoder or set(harmless) - SHARED_HARMLESS:
+        names = sorted({*harmless, *(SHARED_HARMLESS if decoder else ())})
+        lines += ["  static KeyNames harmless() { return {" + ", ".join(f'"{h}"' for h in names) + "}; }"]
+    return [*lines, "};"]
+
+
+def constructor(name, cls):
+    """The family's own values of what it shares."""
+    values = {f.name: f.default for f in dataclasses.fields(cls) if f.name in SHARED}
+    said = ", ".join(f"{key} = {literal(value)}" for key, value in values.items() if value is not None and value != SHARED[key])
+    return [f"  {name}() {{", *textwrap.wrap(f"{said};", 114, initial_indent="    ", subsequent_indent="        "), "  }"]
 
 
 def leaves(config, auto):
@@ -100,33 +116,34 @@ def calls(found, config):
             yield f"// TODO {name}: {kind}"
 
 
-def body(model_type, struct, fields, found, config):
-    names = {name for name, *_ in fields}
+def is_decoder(found):
     short = {re.sub(r"^(model\.)?(layers\.0\.)?", "", name) for name in found}
+    return short - {"self_attn.q_norm", "self_attn.k_norm"} == DECODER
+
+
+def decoder_body(model_type, struct, fields, found):
+    names = {name for name, *_ in fields}
+    biased = lambda part: next(m.bias is not None for n, m in found.items() if n.endswith(part))
+    lines = [f"Decoder {model_type}_decoder(const Value& config) {{", f"  const auto c = read_config<{struct}>(config);",
+             "  Decoder decoder = c.decoder();"]
+    for key, part, field in (("qkv_bias", "q_proj", "attention_bias"), ("output_bias", "o_proj", "attention_bias"),
+                             ("mlp_bias", "gate_proj", "mlp_bias")):
+        if field in names or biased(part):
+            lines.append(f"  decoder.{key} = " + (f"c.{field};" if field in names else "true;"))
+    if any(name.endswith("q_norm") for name in found):
+        lines.append("  decoder.qk_norm = true;")
+    lines += ["  // TODO compare the forward with models/llama, and say here what differs (nn/decoder.h)", "  return decoder;", "}", "",
+              f"std::unique_ptr<Model> make_{model_type}(const ModelRequest& request) {{",
+              f"  return make_causal_lm(request, {model_type}_decoder(request.config));", "}"]
+    return lines
+
+
+def body(model_type, struct, found, config):
     lines = [f"std::unique_ptr<Model> make_{model_type}(const ModelRequest& request) {{",
-             f"  const auto c = read_config<{struct}>(request.config);"]
-    if short - {"self_attn.q_norm", "self_attn.k_norm"} == DECODER:
-        biased = lambda part: next(m.bias is not None for n, m in found.items() if n.endswith(part))
-        optional = {name for name, kind, *_ in fields if "optional" in kind}
-        value = lambda name, other: f"c.{name}.value_or({other})" if name in optional else f"c.{name}" if name in names else other
-        lines += [f'  refuse(c.rope.rotated() != 1, "partial_rotary_factor", "not 1");', "  Decoder decoder{.vocab_size = c.vocab_size,"]
-        rows = [("hidden_size", "c.hidden_size"), ("intermediate_size", "c.intermediate_size"), ("num_hidden_layers", "c.num_hidden_layers"),
-                ("num_attention_heads", "c.num_attention_heads"), ("num_key_value_heads", value("num_key_value_heads", "c.num_attention_heads")),
-                ("head_dim", value("head_dim", "c.hidden_size / c.num_attention_heads"))]
-        for key, part, field in (("qkv_bias", "q_proj", "attention_bias"), ("output_bias", "o_proj", "attention_bias"),
-                                 ("mlp_bias", "gate_proj", "mlp_bias")):
-            if field in names or biased(part):
-                rows.append((key, f"c.{field}" if field in names else "true"))
-        rows += [("hidden_act", "c.hidden_act"), ("attention_dropout", value("attention_dropout", "0"))]
-        lines += [f"                  .{key} = {text}," for key, text in rows]
-        lines[-1] = lines[-1][:-1] + "};"
-        lines += ["  // TODO compare the forward with models/llama, and say here what differs (nn/decoder.h)",
-                  "  return make_causal_lm(request, decoder, c.tie_word_embeddings);"]
-    else:
-        lines += ["  auto model = std::make_unique<Model>();", "  Module& m = model->root;", "  m.dtype = request.dtype;"]
-        lines += [f"  {call}" for call in calls(found, config)]
-        lines += ["  // TODO model->batch_sizes and model->forward: read modeling_" + model_type + ".py", "  return model;"]
-    return lines + ["}"]
+             f"  const auto c = read_config<{struct}>(request.config);", "  std::unique_ptr<Model> model = new_model(request);",
+             "  Module& m = model->root;"]
+    lines += [f"  {call}" for call in calls(found, config)]
+    return lines + ["  // TODO model->batch_sizes and model->forward: read modeling_" + model_type + ".py", "  return model;", "}"]
 
 
 def insert_sorted(path, line, pattern):
@@ -162,16 +179,23 @@ def main():
     config = cls(**raw)
     fields, harmless = config_fields(cls)
     struct = "".join(part.capitalize() for part in model_type.split("_")) + "Config"
+    found = leaves(config, auto)
+    decoder = is_decoder(found)
+    written = decoder_body(model_type, struct, fields, found) if decoder else body(model_type, struct, found, config)
     lines = [f"// transformers: models/{model_type}/{{configuration,modeling}}_{model_type}.py ({transformers.__version__})",
-             '#include "zoo/causal_lm.h"', '#include "zoo/hf_config.h"', '#include "zoo/index.h"', "", "namespace tidemark {",
-             "namespace {", "", *struct_of(struct, fields, harmless), "", "}  // namespace", "",
-             *body(model_type, struct, fields, leaves(config, auto), config), "", "}  // namespace tidemark"]
+             '#include "zoo/causal_lm.h"', '#include "zoo/index.h"', '#include "zoo/text_config.h"', "", "namespace tidemark {",
+             "namespace {", "", *struct_of(struct, cls, fields, harmless, decoder), "", "}  // namespace", "", *written, "",
+             "}  // namespace tidemark"]
     path = ROOT / f"src/zoo/{model_type}.cpp"
     if path.exists():
         sys.exit(f"{path} is there already")
     path.write_text("\n".join(lines) + "\n")
     insert_sorted(ROOT / "src/zoo/index.h", f"std::unique_ptr<Model> make_{model_type}(const ModelRequest& request);", r"std::unique_ptr<Model> make_")
-    insert_sorted(ROOT / "src/zoo/index.cpp", f'    {{"{model_type}", "{model_type}", {{"causal_lm"}}, make_{model_type}}},', r'    \{"')
+    if decoder:
+        insert_sorted(ROOT / "src/zoo/index.h", f"Decoder {model_type}_decoder(const Value& config);", r"Decoder \w+_decoder")
+    heads = '{{"causal_lm", "' + transformers.AutoModelForCausalLM._model_mapping[cls].__name__ + '"}}' if decoder else "{}"
+    entry = f'    {{"{model_type}", "{model_type}", {heads}, make_{model_type}' + (f", {model_type}_decoder}}," if decoder else "},")
+    insert_sorted(ROOT / "src/zoo/index.cpp", entry, r'    \{"')
     list_source(model_type)
     print(f"{path.relative_to(ROOT)}: {len(lines)} lines; go on with docs/howto/add-a-model.md, step 3")
 

@@ -21,6 +21,7 @@ class Clock {
   struct Answers { std::int64_t asked, not_ready; };
 
   explicit Clock(EventOrder order) : order_(order) {}
+  EventOrder order() const { return order_; }
 
   /// The host does something that takes a while.
   void host_works(Nanoseconds cost);

@@ -3,6 +3,7 @@
 #include "device_clock.h"
 #include "handles.h"
 #include "notes.h"
+#include "watchdogs.h"
 
 using namespace tidemark;
 using abi::Status;
@@ -44,9 +45,10 @@ Status cudaLaunchHostFunc(void*, void (*function)(void*), void* data) { function
 
 Status cudaEventCreate(void** event) { put_handle(event); return 0; }
 Status cudaEventCreateWithFlags(void** event, unsigned) { put_handle(event); return 0; }
-Status cudaEventDestroy(void* event) { device_clock().forget_event(event); return 0; }
+Status cudaEventDestroy(void* event) { event_was_destroyed(event); device_clock().forget_event(event); return 0; }
 Status cudaEventRecord(void* event, void* stream) {
   device_clock().record(event, stream);
+  event_was_recorded(event, stream);
   tell_stream_call(StreamCall::record, stream, event);
   return 0;
 }

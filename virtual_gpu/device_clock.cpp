@@ -1,7 +1,5 @@
 #include "device_clock.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -10,6 +8,7 @@
 
 #include "card.h"
 #include "device_memory.h"
+#include "watchdogs.h"
 
 namespace tidemark {
 namespace {
@@ -70,17 +69,6 @@ double link_crossings(Collective kind, int ranks) {
   return 1;
 }
 
-/// ProcessGroupNCCL's watchdog looks at every event each 100 ms of real time (kWatchdogThreadSleepMillis, ProcessGroupNCCL.cpp): an
-/// onlooker, whose questions must not move the clock.
-bool this_thread_watches() {
-  static thread_local const bool watches = [] {
-    char name[16] = "";
-    pthread_getname_np(pthread_self(), name, sizeof name);
-    return std::strncmp(name, "pt_nccl_", 8) == 0;
-  }();
-  return watches;
-}
-
 }  // namespace
 
 Clock& device_clock() {
@@ -119,10 +107,11 @@ void queue_copy(const void* stream, const void* to, const void* from, std::size_
 }
 
 void queue_collective(const void* stream, Collective kind, std::size_t bytes, int ranks) {
+  before_collective(stream);
   queue_work(stream, time_for(static_cast<double>(bytes) * link_crossings(kind, ranks), static_cast<double>(card().link_bytes_per_s)));
 }
 
-bool event_has_completed(const void* event) { return this_thread_watches() ? device_clock().event_is_done(event) : device_clock().ask_event(event); }
+bool event_has_completed(const void* event) { return this_thread_watches() ? watchdog_sees(event) : device_clock().ask_event(event); }
 bool stream_is_idle(const void* stream) { return device_clock().ask_stream(stream); }
 
 void tell_stream_call(StreamCall call, const void* stream, const void* event) {

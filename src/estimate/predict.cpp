@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "estimate/interval.h"
 #include "estimate/program.h"
@@ -64,8 +66,17 @@ const std::string& model_type_of(const Value& config) {
   return *type->as_text();
 }
 
-const Head& head_of(const ModelEntry& entry, const std::string& name) {
-  if (name == "auto") return entry.heads.front();
+/// The class that config.json was written by, if it is one of these.
+const Head& usual_head(const ModelEntry& entry, const Value& config) {
+  const Value* architectures = config.find("architectures");
+  if (const Value::List* names = architectures ? architectures->as_list() : nullptr)
+    for (const Head& head : entry.heads)
+      if (std::find(names->begin(), names->end(), Value(head.class_name)) != names->end()) return head;
+  return entry.heads.front();
+}
+
+const Head& head_of(const ModelEntry& entry, const std::string& name, const Value& config) {
+  if (name == "auto") return usual_head(entry, config);
   std::vector<std::string> known;
   for (const Head& head : entry.heads) {
     if (head.name == name) return head;
@@ -80,7 +91,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   if (!entry.make)
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
-  const Head& head = head_of(entry, spec.head);
+  const Head& head = head_of(entry, spec.head, config);
   std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec), dtype_of(spec.dtype)});
   model->root.class_name = head.class_name;
   return model;

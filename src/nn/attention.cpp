@@ -9,11 +9,12 @@ Module& add_rotary(Module& parent, std::string_view name, std::int64_t head_dim)
 }
 
 /// transformers: models/llama/modeling_llama.py, LlamaRotaryEmbedding.forward
-Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids) {
+Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, const RopeUpdate& update) {
   Run& run = like.run();
   const InModule scope(run, m);
   const NoGrad no_grad(run);
   const Tensor positions = std::move(position_ids);
+  update_frequencies(m, update, positions);
   const Tensor inv_freq_expanded = expand(unsqueeze(unsqueeze(m("inv_freq"), 0), 2), {positions.size(0), -1, 1});
   const Tensor position_ids_expanded = to(unsqueeze(positions, 1), Dtype::f32);
   const Setting<bool> autocast(run.autocast.enabled, false);
@@ -38,6 +39,30 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
   Tensor q_embed = add({mul(query, cos), mul(rotate_half(query), sin)});
   Tensor k_embed = add({mul(key, cos), mul(rotate_half(key), sin)});
   return {std::move(q_embed), std::move(k_embed)};
+}
+
+std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary,
+                                                       bool rotates_both_first) {
+  const Tensor cos = unsqueeze(rotary.cos, 1), sin = unsqueeze(rotary.sin, 1);
+  const std::int64_t rotary_dim = cos.size(-1), head = q.size(-1);
+  const Tensor q_rot = slice(q, -1, 0, rotary_dim), q_pass = slice(q, -1, rotary_dim, head);
+  const Tensor k_rot = slice(k, -1, 0, rotary_dim), k_pass = slice(k, -1, rotary_dim, head);
+  const auto rotated = [&](const Tensor& x) { return add({mul(x, cos), mul(rotate_half(x), sin)}); };
+  Tensor q_embed = rotated(q_rot);
+  if (!rotates_both_first) q_embed = cat({q_embed, q_pass}, -1);
+  Tensor k_embed = rotated(k_rot);
+  if (rotates_both_first) q_embed = cat({q_embed, q_pass}, -1);
+  k_embed = cat({k_embed, k_pass}, -1);
+  return {std::move(q_embed), std::move(k_embed)};
+}
+
+Tensor text_position_ids(const Tensor& inputs_embeds) {
+  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+}
+
+Attended projected(Module& projection, Attended attended) {
+  attended.output = projection(attended.output);
+  return attended;
 }
 
 Tensor split_heads(Tensor x, std::int64_t head_dim) {

@@ -7,6 +7,7 @@
 #include "nn/context.h"
 #include "nn/masks.h"
 #include "nn/module.h"
+#include "nn/rope.h"
 
 namespace tidemark {
 
@@ -18,10 +19,16 @@ struct Rotary {
 /// LlamaRotaryEmbedding: two buffers of half a head.
 Module& add_rotary(Module& parent, std::string_view name, std::int64_t head_dim);
 /// position_ids (1, S) -> (1, S, D) in the type of `like`.
-Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids);
+Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, const RopeUpdate& update = {});
 Tensor rotate_half(Tensor x);
 /// x (B, H, S, D); unsqueezes the positions at dimension 1.
 std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary& rotary);
+/// The same of the first part of each head, as wide as the positions.  GPT-NeoX rotates queries and keys before it puts
+/// heads together again; Phi 3 is done with queries first.
+std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary,
+                                                       bool rotates_both_first);
+/// 0 to S - 1 for all samples: inputs_embeds (B, S, D) -> (1, S)
+Tensor text_position_ids(const Tensor& inputs_embeds);
 
 /// transformers: cache_utils.DynamicCache.  Empty when caching is off.
 struct DynamicCache {
@@ -80,6 +87,9 @@ Attended attend(AttentionCall call, const LayerInputs<Config>& inputs, std::size
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   return {std::move(attn_output), std::move(attn_weights)};
 }
+
+/// attn_output = projection(attn_output), beside the weights.
+Attended projected(Module& projection, Attended attended);
 
 /// `a, b = tensors`: the list itself is let go of.
 template <std::size_t N>

@@ -78,10 +78,8 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
-  auto [attn_output, attn_weights] =
-      attend(call, inputs, layer, query_states, key_states, value_states, is_sliding(inputs.config, layer));
-  attn_output = m["o_proj"](attn_output);
-  return {std::move(attn_output), std::move(attn_weights)};
+  return projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
+                                       is_sliding(inputs.config, layer)));
 }
 
 Tensor gated_mlp(Module& m, Tensor input) {
@@ -128,11 +126,11 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   Run& run = attention_mask.run();
   const InModule scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
-  const Tensor position_ids = unsqueeze(add_scalar(arange(run, inputs_embeds.size(1))), 0);
+  const Tensor position_ids = text_position_ids(inputs_embeds);
   const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
   DecoderInputs inputs{config, context, {}, {}, cache.enabled ? &cache : nullptr, position_ids};
-  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids);
+  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids, config.rope);
   Module& layers = m["layers"];
   const auto call = config.layer ? config.layer : decoder_layer;
   for (std::size_t i = 0; i < layers.children().size(); ++i) {

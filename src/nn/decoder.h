@@ -19,11 +19,13 @@ struct Decoder {
   bool projects_first = false;  // all three projections, and then their views
   std::string hidden_act = "silu";
   bool tie_word_embeddings = false;
+  std::optional<std::int64_t> pad_token_id = {};
   double attention_dropout = 0, residual_dropout = 0;
   bool gemma_norm = false;        // norms multiply by 1 + weight, in float32
   bool scaled_embedding = false;  // the embedding is multiplied by a buffer
   bool attention_softcap = false, logit_softcap = false;
   std::int64_t rotary_dim = 0;  // of a head; 0: all of it
+  RopeUpdate rope = {};
 
   // Attention to a window: whether there are layers without one, and which have it (an empty list: all).
   std::optional<std::int64_t> sliding_window = {};

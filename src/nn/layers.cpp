@@ -146,6 +146,13 @@ Module& add_activation(Module& parent, std::string_view name, std::string_view a
   throw Error(Errc::unsupported, "no activation " + std::string(activation));
 }
 
+void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation,
+             bool bias) {
+  add_linear(m, names.first, features, inner, bias);
+  add_activation(m, names.activation, activation);
+  add_linear(m, names.second, inner, features, bias);
+}
+
 std::optional<LinearShape> linear_shape(const Module& module) {
   if (module.forward != linear_forward && module.forward != conv1d_forward) return {};
   const Dims& sizes = module.get("weight").sizes;

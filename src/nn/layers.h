@@ -24,6 +24,12 @@ Module& add_scaled_embedding(Module& parent, std::string_view name, std::int64_t
 Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine = true);
 /// An activation by the name of transformers' ACT2FN.  Throws Error{unsupported}.
 Module& add_activation(Module& parent, std::string_view name, std::string_view activation);
+/// Two linear layers with an activation between them.
+struct MlpNames {
+  const char *first, *activation, *second;
+};
+void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation,
+             bool bias = true);
 /// torch.nn.Dropout
 Module& add_dropout(Module& parent, std::string_view name, double probability);
 

@@ -66,6 +66,7 @@ class Module {
   bool training = true;
   double probability = 0;             // of a dropout
   bool output_requires_grad = false;  // a forward hook: output.requires_grad_(True)
+  Tensors attributes;                 // what a forward leaves behind that is no buffer
 
  private:
   std::string full_name_;

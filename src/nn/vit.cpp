@@ -57,10 +57,7 @@ void add_encoder_attention(Module& layer, const Encoder& c) {
 }
 
 void add_encoder_mlp(Module& layer, const Encoder& c) {
-  Module& m = layer.add("mlp");
-  add_activation(m, "activation_fn", c.hidden_act);
-  add_linear(m, "fc1", c.hidden_size, c.intermediate_size, true);
-  add_linear(m, "fc2", c.intermediate_size, c.hidden_size, true);
+  add_mlp(layer.add("mlp"), {"fc1", "activation_fn", "fc2"}, c.hidden_size, c.intermediate_size, c.hidden_act);
 }
 
 Tensor encoder_mlp(Module& m, Tensor hidden_states) {

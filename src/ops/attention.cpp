@@ -110,7 +110,7 @@ Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, c
     throw Error(Errc::unsupported, "[scaled_dot_product_attention] a mask that needs a gradient");
   switch (attention_backend(in)) {
     case AttentionBackend::cudnn: return cudnn_attention(std::move(in));
-    case AttentionBackend::flash: return flash_attention(std::move(in));
+    case AttentionBackend::flash: return padded_flash_attention(std::move(in));
     case AttentionBackend::efficient: return efficient_attention(std::move(in));
     case AttentionBackend::math: return math_attention(std::move(in));
   }

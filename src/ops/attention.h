@@ -18,6 +18,8 @@ AttentionBackend attention_backend(const AttentionInputs& inputs);
 
 Tensor cudnn_attention(AttentionInputs inputs);
 Tensor flash_attention(AttentionInputs inputs);
+/// The same of heads of any size.
+Tensor padded_flash_attention(AttentionInputs inputs);
 Tensor efficient_attention(AttentionInputs inputs);
 Tensor math_attention(AttentionInputs inputs);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
 #include "ops/attention.h"
 
 namespace tidemark {
@@ -72,9 +71,6 @@ Tensors backward(Backward& call) {
 
 /// Keeps q, k, v, the result, its logarithms of sums and the state of the random numbers.
 Tensor flash_attention(AttentionInputs in) {
-  if (in.q.size(-1) % 8 != 0)
-    throw Error(Errc::unsupported,
-                "[scaled_dot_product_attention] flash attention with a head size that 8 does not divide");
   Run& run = in.q.run();
   const Dims& q = in.q.sizes();
   Tensor y = empty_like(in.q);
@@ -94,6 +90,14 @@ Tensor flash_attention(AttentionInputs in) {
   Tensors saved{in.q, in.k, in.v, alias(y), log_sum_exp, random_state, unused};
   return record(std::move(y), {in.q, in.k, in.v},
                 {.name = "ScaledDotProductFlashAttentionBackward0", .saved = std::move(saved), .backward = backward});
+}
+
+/// torch: attention.cpp, pad_last_dim and post_process_flash_output
+Tensor padded_flash_attention(AttentionInputs in) {
+  const std::int64_t size = in.q.size(-1), padding = round_up(size, 8) - size;
+  if (padding == 0) return flash_attention(std::move(in));
+  for (Tensor* x : {&in.q, &in.k, &in.v}) *x = pad(*x, 0, padding);
+  return slice(flash_attention(in), -1, 0, size);
 }
 
 }  // namespace tidemark

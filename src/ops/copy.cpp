@@ -104,8 +104,19 @@ Tensor pad(Tensor x, std::int64_t before, std::int64_t after) {
   const Op op(x, "aten::pad");
   Dims sizes = x.sizes();
   sizes[-1] += before + after;
-  TM_CHECK(!x.requires_grad(), "padding has no gradient here");
-  return empty(x.run(), sizes, x.dtype());
+  if (sizes == x.sizes()) {
+    Tensor same = empty_like(x);
+    return record(std::move(same), {std::move(x)},
+                  {.name = "CloneBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
+  }
+  const Facts facts{.sizes = x.sizes(), .a = before};
+  Tensor y = empty(x.run(), sizes, x.dtype());
+  return record(std::move(y), {std::move(x)},
+                {.name = "ConstantPadNdBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   // constant_pad_nd with nothing to add: a copy of what is inside
+                   const std::int64_t start = call.facts.a, width = call.facts.sizes[-1];
+                   return {empty_like(slice(call.gradient(), -1, start, start + width))};
+                 }});
 }
 
 }  // namespace tidemark

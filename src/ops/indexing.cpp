@@ -81,16 +81,16 @@ Tensors index_backward(Backward& call) {
   const std::int64_t count = call.gradient().size(0);
   const auto integers = [&] { return empty(run, Dims{count}, Dtype::int64); };
   Tensor self = empty(run, call.facts.sizes, call.gradient().dtype());
-  Tensor linear = integers();  // computeLinearIndex: each index times its stride, and their sum
-  {
+  Tensor linear;  // computeLinearIndex: each index times its stride, and their sum
+  std::int64_t indexed = 1;
+  for (int d = 0; d < static_cast<int>(call.saved.size()); ++d) {
+    if (!linear) linear = integers();
     const Tensor wrapped = integers();
-  }
-  {
-    const Tensor wrapped = integers();
-    linear = integers();
+    if (d > 0) linear = integers();
+    indexed *= call.facts.sizes[d];
   }
   const Tensor sorted = integers(), original = integers(), range = integers();
-  const std::int64_t passes = sorting_passes(call.facts.sizes[0] * call.facts.sizes[1]);
+  const std::int64_t passes = sorting_passes(indexed);
   take_scratch(run, cub_sort_bytes(count, passes, run.card()));
   return {self};
 }
@@ -117,15 +117,24 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
                  .backward = masked_scatter_backward});
 }
 
-/// Keeps the indices.
-Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
+namespace {
+
+/// Keeps the indices, which are for the first dimensions of x.
+Tensor index(Tensor x, Tensors indices) {
   const Op op(x, "aten::index");
-  Tensor y = empty(x.run(), Dims{rows.size(0), x.size(2)}, x.dtype());
+  Tensor y = empty(x.run(), Dims{indices[0].size(0), x.size(-1)}, x.dtype());
   const Facts facts{.sizes = x.sizes()};
-  Tensors saved{std::move(rows), std::move(columns)};
   return record(std::move(y), {std::move(x)},
-                {.name = "IndexBackward0", .saved = std::move(saved), .facts = facts, .backward = index_backward});
+                {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});
 }
+
+}  // namespace
+
+Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
+  return index(std::move(x), {std::move(rows), std::move(columns)});
+}
+
+Tensor index_rows(Tensor x, Tensor rows) { return index(std::move(x), {std::move(rows)}); }
 
 Tensor argmax(Tensor x) {
   const Op op(x, "aten::argmax");

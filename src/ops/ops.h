@@ -153,6 +153,8 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
 Tensors unbind(Tensor x);
 /// x[rows, columns]: x (B, S, D), as many rows as columns (N) -> (N, D)
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
+/// x[rows]: x (B, D) -> (N, D)
+Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1)
 Tensor argmax(Tensor x);
 /// x[mask] and x[..., mask] = …: booleans of one dimension (N), of which `found` are true.

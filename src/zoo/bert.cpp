@@ -9,10 +9,10 @@ namespace {
 
 struct BertConfig {
   std::int64_t vocab_size = 30522, max_position_embeddings = 512, type_vocab_size = 2, chunk_size_feed_forward = 0;
+  std::optional<std::int64_t> pad_token_id = 0;
   PostNormEncoder encoder;
   std::optional<double> classifier_dropout;
   bool is_decoder = false, add_cross_attention = false, tie_word_embeddings = true;
-  LabelConfig labels;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -25,8 +25,7 @@ struct BertConfig {
               "attention_probs_dropout_prob", e.attention_dropout);
     visit_all(visit, kAny, "hidden_act", e.hidden_act, "chunk_size_feed_forward", c.chunk_size_feed_forward,
               "is_decoder", c.is_decoder, "add_cross_attention", c.add_cross_attention, "tie_word_embeddings",
-              c.tie_word_embeddings);
-    LabelConfig::visit_fields(c.labels, visit);
+              c.tie_word_embeddings, "pad_token_id", c.pad_token_id);
   }
   static KeyNames harmless() {
     return {"layer_norm_eps", "gradient_checkpointing", "position_embedding_type", "pooler_*", "directionality"};
@@ -70,22 +69,22 @@ Tensor bert_forward(Module& m, const PostNormEncoder& config, const Context& con
   return post_norm_encoder(m["encoder"], {.config = config, .context = context, .mask = mask}, embedding_output);
 }
 
-void make_masked_lm(Model& model, const BertConfig& c, const Context& context) {
+void make_masked_lm(Model& model, const BertConfig& c, const ModelRequest& request) {
   Module& root = model.root;
   Module& embedding = root["bert"]["embeddings"]["word_embeddings"];
   add_masked_lm_head(root.add("cls").add("predictions"), c.encoder, embedding, c.tie_word_embeddings);
-  model.forward = [&root, config = c.encoder, context](const Batch& batch) {
+  model.forward = [&root, config = c.encoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
     return classified(masked_lm_head(root["cls"]["predictions"], sequence_output), batch);
   };
 }
 
-void make_sequence_classification(Model& model, const BertConfig& c, const Context& context) {
+void make_sequence_classification(Model& model, const BertConfig& c, const ModelRequest& request) {
   Module& root = model.root;
   add_dropout(root, "dropout", c.classifier_dropout.value_or(c.encoder.hidden_dropout));
-  add_linear(root, "classifier", c.encoder.hidden_size, c.labels.count(), true);
-  model.forward = [&root, config = c.encoder, context](const Batch& batch) {
+  add_linear(root, "classifier", c.encoder.hidden_size, count_labels(request.config), true);
+  model.forward = [&root, config = c.encoder, context = request.context](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     const Tensor sequence_output = bert_forward(root["bert"], config, context, batch);
     const Tensor pooled_output = root["dropout"](pooler(root["bert"]["pooler"], sequence_output));
@@ -101,7 +100,7 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.chunk_size_feed_forward != 0, "chunk_size_feed_forward", "not 0");
   check_divides({"hidden_size", c.encoder.hidden_size}, {"num_attention_heads", c.encoder.num_attention_heads});
-  check_padding_index(request.config, c.vocab_size, 0);
+  check_padding_index(c.pad_token_id, c.vocab_size);
   std::unique_ptr<Model> model = new_model(request);
   const bool classifies = request.head == "sequence_classification";
   model->batch_sizes = [texts = text_batches({"max_position_embeddings", c.max_position_embeddings}), classifies,
@@ -112,7 +111,7 @@ std::unique_ptr<Model> make_bert(const ModelRequest& request) {
     return sizes;
   };
   add_bert(model->root.add("bert"), c, classifies);
-  (classifies ? make_sequence_classification : make_masked_lm)(*model, c, request.context);
+  (classifies ? make_sequence_classification : make_masked_lm)(*model, c, request);
   return model;
 }
 

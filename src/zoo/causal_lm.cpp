@@ -1,5 +1,7 @@
 #include "zoo/causal_lm.h"
 
+#include "zoo/classification.h"
+
 namespace tidemark {
 
 BatchSizes text_batch(const Data& data, std::int64_t longest) {
@@ -9,8 +11,10 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
   return sizes;
 }
 
-ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache,
-                               bool softcap) {
+namespace {
+
+/// LlamaForCausalLM.forward from lm_head on
+ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, bool softcap) {
   ModelOutputs outputs;
   Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
   if (softcap) {
@@ -20,19 +24,16 @@ ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& 
   }
   if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels);
   outputs.held.push_back(std::move(logits));
-  for (auto& [key, value] : cache.layers) {
-    outputs.held.push_back(std::move(key));
-    outputs.held.push_back(std::move(value));
-  }
-  for (Tensor& window : cache.windows) outputs.held.push_back(std::move(window));
   return outputs;
 }
 
-std::function<BatchSizes(const Data&)> text_batches(Keyed positions) {
-  return [key = std::string(positions.key), longest = positions.value](const Data& data) {
+}  // namespace
+
+std::function<BatchSizes(const Data&)> text_batches(Keyed positions, bool learned) {
+  return [key = std::string(positions.key), longest = positions.value, learned](const Data& data) {
     check_no_images(data);
     BatchSizes sizes = text_batch(data, longest);
-    note_length(sizes, {key, longest});
+    if (learned) note_length(sizes, {key, longest});
     return sizes;
   };
 }
@@ -43,36 +44,49 @@ std::unique_ptr<Model> new_model(const ModelRequest& request) {
   return model;
 }
 
-void finish_causal_lm(Model& model, const Context& context, Module& embedding, bool tie, std::int64_t longest,
-                      std::function<Tensor(const Batch&, DynamicCache&)> forward, bool softcap) {
+void finish_text_model(Model& model, const ModelRequest& request, Module& embedding, const TextHead& head,
+                       TextForward forward) {
   Module& root = model.root;
   const Dims sizes = embedding.get("weight").sizes;
-  add_linear(root, "lm_head", sizes[1], sizes[0], false);
-  if (tie) root["lm_head"].tie("weight", embedding, "weight");
-  model.batch_sizes = [longest](const Data& data) {
-    check_no_images(data);
-    return text_batch(data, longest);
-  };
-  model.forward = [&root, enabled = context.use_cache, body = std::move(forward), softcap](const Batch& batch) {
+  const bool classifies = request.head == "sequence_classification", padded = head.pad_token_id.has_value();
+  if (classifies) {
+    add_linear(root, "score", sizes[1], count_labels(request.config), false);
+    model.batch_sizes = [texts = std::move(model.batch_sizes), padded](const Data& data) {
+      return with_one_label(texts(data), padded);
+    };
+  } else {
+    add_linear(root, "lm_head", sizes[1], sizes[0], false);
+    if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
+  }
+  model.forward = [&root, enabled = request.context.use_cache, body = std::move(forward), classifies, padded,
+                   softcap = head.softcap](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
-    const Tensor hidden_states = body(batch, cache);
-    return causal_lm_outputs(root, hidden_states, batch, std::move(cache), softcap);
+    std::vector<Tensor> held;
+    const Tensor hidden_states = body(batch, cache, held);
+    ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
+                                      : causal_lm_outputs(root, hidden_states, batch, softcap);
+    for (auto& [key, value] : cache.layers) {
+      outputs.held.push_back(std::move(key));
+      outputs.held.push_back(std::move(value));
+    }
+    for (std::vector<Tensor>* rest : {&cache.windows, &held})
+      for (Tensor& tensor : *rest) outputs.held.push_back(std::move(tensor));
+    return outputs;
   };
 }
 
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
   check_decoder(decoder);
-  check_padding_index(request.config, decoder.vocab_size);
   std::unique_ptr<Model> model = new_model(request);
   Module& m = model->root.add("model");
   add_decoder(m, decoder);
-  finish_causal_lm(
-      *model, request.context, m["embed_tokens"], decoder.tie_word_embeddings, 2048,
-      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache) {
+  model->batch_sizes = text_batches({"max_position_embeddings", 2048}, false);
+  finish_text_model(
+      *model, request, m["embed_tokens"], {decoder.tie_word_embeddings, decoder.logit_softcap, decoder.pad_token_id},
+      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
         return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
-      },
-      decoder.logit_softcap);
+      });
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include "nn/decoder.h"
 #include "zoo/checks.h"
 #include "zoo/model.h"
+#include "zoo/text_config.h"
 
 namespace tidemark {
 
@@ -11,31 +12,48 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
 
 /// Token ids, mask and labels of one batch of text; `longest` is what the model takes when nothing is said.
 BatchSizes text_batch(const Data& data, std::int64_t longest);
-/// The same for a model that learned its positions and takes no images; the sizes are checked.
-std::function<BatchSizes(const Data&)> text_batches(Keyed positions);
-
-/// Adds lm_head behind a model of text, tied to its input embedding or not; `forward` is what the model does before it.
-void finish_causal_lm(Model& model, const Context& context, Module& embedding, bool tie, std::int64_t longest,
-                      std::function<Tensor(const Batch&, DynamicCache&)> forward, bool softcap = false);
-/// The same of a family's own forward: body(input_ids) -> (B, S, D).
-/// `positions` names the key of the positions that the model learned, if it did.
-template <class Config>
-void finish_causal_lm(Model& model, const ModelRequest& request, const Config& c, Module& body, const char* embedding,
-                      Tensor (*forward)(Module& body, LayerInputs<Config> inputs, const Batch& batch),
-                      const char* positions = nullptr) {
-  finish_causal_lm(model, request.context, body[embedding], c.tie_word_embeddings, c.max_position_embeddings,
-                   [&body, c, context = request.context, forward](const Batch& batch, DynamicCache& cache) {
-                     DynamicCache* used = cache.enabled ? &cache : nullptr;
-                     return forward(body, {.config = c, .context = context, .cache = used}, batch);
-                   });
-  if (positions) model.batch_sizes = text_batches({positions, c.max_position_embeddings});
-}
+/// The same for a model of text alone; samples longer than the positions that it learned, if it did, are noted.
+std::function<BatchSizes(const Data&)> text_batches(Keyed positions, bool learned = true);
 
 /// A model without modules, whose weights are of the type asked for.
 std::unique_ptr<Model> new_model(const ModelRequest& request);
 
-/// Half-precision or not, the logits end in this loss.  transformers: LlamaForCausalLM.forward from lm_head on
-ModelOutputs causal_lm_outputs(Module& root, Tensor hidden_states, const Batch& batch, DynamicCache cache,
-                               bool softcap = false);
+/// What a model of text, with images or without, ends in.
+struct TextHead {
+  bool tie_word_embeddings = false, softcap = false;
+  std::optional<std::int64_t> pad_token_id = {};
+};
+/// From a batch to (B, S, D); what the outputs hold besides logits and cache goes to `held`.
+using TextForward = std::function<Tensor(const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held)>;
+/// Adds what the request asks for behind a model of text: lm_head, tied to the input embedding or not, or a score for
+/// each class.
+void finish_text_model(Model& model, const ModelRequest& request, Module& embedding, const TextHead& head,
+                       TextForward forward);
+
+/// A family with a forward of its own.
+template <class Config>
+struct TextFamily {
+  Module& (*add)(Module& root, const Config& config);  // the body, whose `embedding` is the tokens'
+  const char* embedding;
+  Tensor (*forward)(Module& body, LayerInputs<Config> inputs, const Batch& batch);  // (B, S) -> (B, S, D)
+  bool learned_positions = false;
+};
+template <class Config>
+std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config& c, const TextFamily<Config>& family) {
+  constexpr TextConfigNames names = Config::kNames;
+  check_divides({names.hidden_size, c.hidden_size}, {names.num_attention_heads, c.num_attention_heads});
+  check_padding_index(c.pad_token_id, c.vocab_size);
+  std::unique_ptr<Model> model = new_model(request);
+  Module& body = family.add(model->root, c);
+  model->batch_sizes =
+      text_batches({names.max_position_embeddings, c.max_position_embeddings}, family.learned_positions);
+  finish_text_model(*model, request, body[family.embedding], {c.tie_word_embeddings, false, c.pad_token_id},
+                    [&body, c, context = request.context, forward = family.forward](
+                        const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
+                      DynamicCache* used = cache.enabled ? &cache : nullptr;
+                      return forward(body, {.config = c, .context = context, .cache = used}, batch);
+                    });
+  return model;
+}
 
 }  // namespace tidemark

@@ -44,12 +44,10 @@ void check_rotary(const Keyed& rotated) {
 void check_decoder(const Decoder& c) {
   check_divides({"num_attention_heads", c.num_attention_heads}, {"num_key_value_heads", c.num_key_value_heads});
   check_rotary({"head_dim", c.rotary_dim != 0 ? c.rotary_dim : c.head_dim});
+  check_padding_index(c.pad_token_id, c.vocab_size);
 }
 
-void check_padding_index(const Value& config, std::int64_t vocab_size, std::optional<std::int64_t> usual) {
-  std::optional<std::int64_t> index = usual;
-  if (const Value* given = config.find("pad_token_id"))
-    index = given->is_null() ? std::nullopt : std::optional(to_integer(*given, {"config.json", "pad_token_id"}));
+void check_padding_index(std::optional<std::int64_t> index, std::int64_t vocab_size) {
   if (!index || (-vocab_size <= *index && *index < vocab_size)) return;
   fail("pad_token_id", fmt::format("{} is not among the {} tokens of vocab_size", *index, vocab_size),
        "torch.nn.Embedding refuses it: write a smaller one, or null");

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/value.h"
 #include "nn/decoder.h"
 #include "nn/model.h"
 #include "nn/vit.h"
@@ -22,10 +21,10 @@ struct Keyed {
 void check_divides(const Keyed& whole, const Keyed& parts);
 /// Rotary positions turn pairs of numbers.
 void check_rotary(const Keyed& rotated);
-/// Heads of queries and of keys, positions, layer kinds.
+/// Heads of queries and of keys, positions, padding.
 void check_decoder(const Decoder& decoder);
-/// nn.Embedding(vocab_size, …, padding_idx): `pad_token_id` of the config, or what the family has for it.
-void check_padding_index(const Value& config, std::int64_t vocab_size, std::optional<std::int64_t> usual = {});
+/// nn.Embedding(vocab_size, …, padding_idx)
+void check_padding_index(std::optional<std::int64_t> pad_token_id, std::int64_t vocab_size);
 /// At least one patch.
 void check_patches(const Keyed& image, const Keyed& patch);
 

@@ -5,23 +5,17 @@
 
 namespace tidemark {
 
-/// How many labels there are: `num_labels`, or as many as have names.
-struct LabelConfig {
-  std::optional<std::int64_t> num_labels;
-  Value id2label;
-  std::optional<std::string> problem_type;
-
-  template <class Self, class Visit>
-  static void visit_fields(Self& c, Visit&& visit) {
-    visit("num_labels", c.num_labels, kSize);
-    visit("id2label", c.id2label, kAny);
-    visit("problem_type", c.problem_type, kAny);
-  }
-  /// Throws Error{unsupported} for what is not one label of several: regression, several labels at once.
-  std::int64_t count() const;
-};
+/// How many labels there are: `num_labels` of a family's config, or as many as have names.  Throws Error{unsupported}
+/// for what is not one label of several: regression, several labels at once.
+std::int64_t count_labels(const Value& config);
 
 /// CrossEntropyLoss()(logits.view(-1, classes), labels.view(-1))
 ModelOutputs classified(Tensor logits, const Batch& batch);
+
+/// GenericForSequenceClassification.forward from `score` on, in a model of text that is read at each sample's last
+/// token; without a token for padding that is the last of one sample.
+ModelOutputs sequence_classified(Module& root, const Tensor& hidden_states, const Batch& batch, bool padded);
+/// One label per sample.  Throws where padding would have to be told from text, and cannot.
+BatchSizes with_one_label(BatchSizes sizes, bool padded);
 
 }  // namespace tidemark

@@ -13,7 +13,7 @@ struct GemmaConfig : DecoderConfig {
   GemmaConfig() {
     vocab_size = 256000, hidden_size = 3072, intermediate_size = 24576, num_hidden_layers = 28;
     num_attention_heads = 16, num_key_value_heads = 16, head_dim = 256;
-    hidden_act = "gelu_pytorch_tanh", tie_word_embeddings = true;
+    hidden_act = "gelu_pytorch_tanh", tie_word_embeddings = true, pad_token_id = 0;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {

@@ -8,6 +8,7 @@ namespace tidemark {
 namespace {
 
 struct Gemma2Config : DecoderConfig {
+  static constexpr TextConfigNames kNames{.hidden_act = "hidden_activation"};
   bool attention_bias = false;
   std::optional<bool> use_bidirectional_attention;
   std::optional<std::int64_t> sliding_window = 4096;
@@ -17,11 +18,11 @@ struct Gemma2Config : DecoderConfig {
   Gemma2Config() {
     vocab_size = 256000, hidden_size = 2304, intermediate_size = 9216, num_hidden_layers = 26;
     num_attention_heads = 8, num_key_value_heads = 4, head_dim = 256;
-    hidden_act = "gelu_pytorch_tanh", tie_word_embeddings = true;
+    hidden_act = "gelu_pytorch_tanh", tie_word_embeddings = true, pad_token_id = 0;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    DecoderConfig::fields(c, visit, {.hidden_act = "hidden_activation"});
+    DecoderConfig::fields(c, visit);
     visit("sliding_window", c.sliding_window, kSize);
     visit_all(visit, kAny, "attention_bias", c.attention_bias, "use_bidirectional_attention",
               c.use_bidirectional_attention, "layer_types", c.layer_types, "final_logit_softcapping",

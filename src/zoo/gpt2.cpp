@@ -7,6 +7,11 @@ namespace tidemark {
 namespace {
 
 struct Gpt2Config : TextConfig {
+  static constexpr TextConfigNames kNames{.hidden_size = "n_embd",
+                                          .num_hidden_layers = "n_layer",
+                                          .num_attention_heads = "n_head",
+                                          .max_position_embeddings = "n_positions",
+                                          .hidden_act = "activation_function"};
   std::optional<std::int64_t> n_inner;
   double resid_pdrop = 0.1, embd_pdrop = 0.1, attn_pdrop = 0.1;
   bool reorder_and_upcast_attn = false, add_cross_attention = false;
@@ -17,12 +22,7 @@ struct Gpt2Config : TextConfig {
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit,
-                       {.hidden_size = "n_embd",
-                        .num_hidden_layers = "n_layer",
-                        .num_attention_heads = "n_head",
-                        .max_position_embeddings = "n_positions",
-                        .hidden_act = "activation_function"});
+    TextConfig::fields(c, visit);
     visit("n_inner", c.n_inner, kSize);
     visit_all(visit, kProbability, "resid_pdrop", c.resid_pdrop, "embd_pdrop", c.embd_pdrop, "attn_pdrop",
               c.attn_pdrop);
@@ -57,17 +57,16 @@ Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
   const Gpt2Config& c = inputs.config;
-  const std::int64_t head_dim = c.hidden_size / c.num_attention_heads;
+  const std::int64_t head_dim = c.head_size();
   Tensors states = split(m["c_attn"](hidden_states), c.hidden_size, 2);
   Tensor key_states = split_heads(std::move(states[1]), head_dim);
   Tensor value_states = split_heads(std::move(states[2]), head_dim);
   const Tensor query_states = split_heads(std::move(states[0]), head_dim);
   const AttentionCall call{
       .dropout = c.attn_pdrop, .softmax_in_f32 = false, .weights_in_type_of_value = true, .eager_is_contiguous = false};
-  auto [attn_output, attn_weights] = attend(call, inputs, layer, query_states, key_states, value_states);
-  attn_output = m["c_proj"](attn_output);
-  attn_output = m["resid_dropout"](attn_output);
-  return {std::move(attn_output), std::move(attn_weights)};
+  Attended attended = attend(call, inputs, layer, query_states, key_states, value_states);
+  attended = projected(m["c_proj"], std::move(attended));
+  return projected(m["resid_dropout"], std::move(attended));
 }
 
 /// GPT2Block.forward
@@ -85,11 +84,21 @@ Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t lay
   return hidden_states;
 }
 
+Module& add_model(Module& root, const Gpt2Config& c) {
+  Module& m = root.add("transformer");
+  add_embedding(m, "wte", c.vocab_size, c.hidden_size);
+  add_embedding(m, "wpe", c.max_position_embeddings, c.hidden_size);
+  add_dropout(m, "drop", c.embd_pdrop);
+  add_layers(m, "h", c.num_hidden_layers, add_block, c);
+  add_layer_norm(m, "ln_f", c.hidden_size);
+  return m;
+}
+
 /// GPT2Model.forward
 Tensor model_forward(Module& m, BlockInputs inputs, const Batch& batch) {
   const InModule scope(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
-  inputs.position_ids = unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+  inputs.position_ids = text_position_ids(inputs_embeds);
   const Tensor position_embeds = m["wpe"](inputs.position_ids);
   Tensor hidden_states = add(inputs_embeds, position_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
@@ -105,16 +114,7 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.reorder_and_upcast_attn && request.context.attention == AttentionKind::eager, "reorder_and_upcast_attn",
          "true");
-  check_divides({"n_embd", c.hidden_size}, {"n_head", c.num_attention_heads});
-  std::unique_ptr<Model> model = new_model(request);
-  Module& transformer = model->root.add("transformer");
-  add_embedding(transformer, "wte", c.vocab_size, c.hidden_size);
-  add_embedding(transformer, "wpe", c.max_position_embeddings, c.hidden_size);
-  add_dropout(transformer, "drop", c.embd_pdrop);
-  add_layers(transformer, "h", c.num_hidden_layers, add_block, c);
-  add_layer_norm(transformer, "ln_f", c.hidden_size);
-  finish_causal_lm(*model, request, c, transformer, "wte", model_forward, "n_positions");
-  return model;
+  return make_causal_lm<Gpt2Config>(request, c, {add_model, "wte", model_forward, true});
 }
 
 }  // namespace tidemark

@@ -8,22 +8,24 @@ namespace {
 
 struct GptNeoxConfig : TextConfig {
   std::int64_t intermediate_size = 24576;
-  double attention_dropout = 0, hidden_dropout = 0, rotary_pct = 0.25;
+  double attention_dropout = 0, hidden_dropout = 0;
   bool use_parallel_residual = true, attention_bias = true;
   RopeConfig rope;
 
   GptNeoxConfig() {
     vocab_size = 50432, hidden_size = 6144, num_hidden_layers = 44, num_attention_heads = 64, hidden_act = "gelu";
+    rope.partial_rotary_factor = 0.25;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     TextConfig::fields(c, visit);
     visit("intermediate_size", c.intermediate_size, kSize);
     visit_all(visit, kProbability, "attention_dropout", c.attention_dropout, "hidden_dropout", c.hidden_dropout);
-    visit("rotary_pct", c.rotary_pct, kShare);
+    visit("rotary_pct", c.rope.partial_rotary_factor, kShare);
     visit_all(visit, kAny, "use_parallel_residual", c.use_parallel_residual, "attention_bias", c.attention_bias);
     RopeConfig::visit_fields(c.rope, visit);
   }
+  RopeUpdate rope_update() const { return rope.update(head_size(), max_position_embeddings); }
   static KeyNames harmless() {
     return {"classifier_dropout", "layer_norm_eps", "rotary_emb_base", "rope_theta", "partial_rotary_factor"};
   }
@@ -39,45 +41,26 @@ void add_layer(Module& layer, const GptNeoxConfig& c) {
   Module& attention = layer.add("attention");
   add_linear(attention, "query_key_value", c.hidden_size, 3 * c.hidden_size, c.attention_bias);
   add_linear(attention, "dense", c.hidden_size, c.hidden_size, c.attention_bias);
-  Module& mlp = layer.add("mlp");
-  add_linear(mlp, "dense_h_to_4h", c.hidden_size, c.intermediate_size, true);
-  add_linear(mlp, "dense_4h_to_h", c.intermediate_size, c.hidden_size, true);
-  add_activation(mlp, "act", c.hidden_act);
-}
-
-/// apply_rotary_pos_emb: the first part of each head is rotated.
-std::pair<Tensor, Tensor> apply_rotary(const Tensor& q, const Tensor& k, const Rotary& rotary) {
-  const Tensor cos = unsqueeze(rotary.cos, 1), sin = unsqueeze(rotary.sin, 1);
-  const std::int64_t rotary_dim = cos.size(-1), head = q.size(-1);
-  const Tensor q_rot = slice(q, -1, 0, rotary_dim), q_pass = slice(q, -1, rotary_dim, head);
-  const Tensor k_rot = slice(k, -1, 0, rotary_dim), k_pass = slice(k, -1, rotary_dim, head);
-  Tensor q_embed = add({mul(q_rot, cos), mul(rotate_half(q_rot), sin)});
-  Tensor k_embed = add({mul(k_rot, cos), mul(rotate_half(k_rot), sin)});
-  q_embed = cat({q_embed, q_pass}, -1);
-  k_embed = cat({k_embed, k_pass}, -1);
-  return {std::move(q_embed), std::move(k_embed)};
+  add_mlp(layer.add("mlp"), {"dense_h_to_4h", "act", "dense_4h_to_h"}, c.hidden_size, c.intermediate_size,
+          c.hidden_act);
 }
 
 /// GPTNeoXAttention.forward
 Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
   const Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
-  const std::int64_t head = inputs.config.hidden_size / inputs.config.num_attention_heads;
-  const Tensor qkv = split_heads(m["query_key_value"](hidden_states), 3 * head);
+  const Tensor qkv = split_heads(m["query_key_value"](hidden_states), 3 * inputs.config.head_size());
   auto [query_states, key_states, value_states] = unpack<3>(chunk(qkv, 3, -1));
-  std::tie(query_states, key_states) = apply_rotary(query_states, key_states, inputs.rotary);
-  auto [attn_output, attn_weights] =
-      attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states, key_states, value_states);
-  attn_output = m["dense"](attn_output);
-  return {std::move(attn_output), std::move(attn_weights)};
+  std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, true);
+  return projected(m["dense"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states,
+                                      key_states, value_states));
 }
 
 /// GPTNeoXLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
   const InModule scope(hidden_states.run(), m);
-  Attended attended = attention(m["attention"], m["input_layernorm"](hidden_states), inputs, layer);
-  Tensor attn_output = std::move(attended.output);  // the weights stay, in `_`
+  auto [attn_output, attn_weights] = attention(m["attention"], m["input_layernorm"](hidden_states), inputs, layer);
   attn_output = m["post_attention_dropout"](attn_output);
   const bool parallel = inputs.config.use_parallel_residual;
   if (!parallel) attn_output = add(attn_output, hidden_states);
@@ -88,14 +71,24 @@ Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t 
   return hidden_states;
 }
 
+Module& add_model(Module& root, const GptNeoxConfig& c) {
+  Module& m = root.add("gpt_neox");
+  add_embedding(m, "embed_in", c.vocab_size, c.hidden_size);
+  add_dropout(m, "emb_dropout", c.hidden_dropout);
+  add_layers(m, "layers", c.num_hidden_layers, add_layer, c);
+  add_layer_norm(m, "final_layer_norm", c.hidden_size);
+  add_rotary(m, "rotary_emb", c.rope.rotary_dim(c.head_size()));
+  return m;
+}
+
 /// GPTNeoXModel.forward
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
   const InModule scope(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["embed_in"](batch.input_ids);
-  inputs.position_ids = unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+  inputs.position_ids = text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
-  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids);
+  inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids, inputs.config.rope_update());
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, layer_forward);
   return m["final_layer_norm"](hidden_states);
 }
@@ -103,20 +96,10 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
 }  // namespace
 
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
-  auto c = read_config<GptNeoxConfig>(request.config);
-  c.rope.partial_rotary_factor = c.rotary_pct;
-  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
-  const std::int64_t rotary_dim = c.rope.rotary_dim(c.hidden_size / c.num_attention_heads);
-  check_rotary({"rotary_pct", rotary_dim});
-  std::unique_ptr<Model> model = new_model(request);
-  Module& neox = model->root.add("gpt_neox");
-  add_embedding(neox, "embed_in", c.vocab_size, c.hidden_size);
-  add_dropout(neox, "emb_dropout", c.hidden_dropout);
-  add_layers(neox, "layers", c.num_hidden_layers, add_layer, c);
-  add_layer_norm(neox, "final_layer_norm", c.hidden_size);
-  add_rotary(neox, "rotary_emb", rotary_dim);
-  finish_causal_lm(*model, request, c, neox, "embed_in", model_forward);
-  return model;
+  const auto c = read_config<GptNeoxConfig>(request.config);
+  c.rope_update();  // is a type that is known
+  check_rotary({"rotary_pct", c.rope.rotary_dim(c.head_size())});
+  return make_causal_lm<GptNeoxConfig>(request, c, {add_model, "embed_in", model_forward});
 }
 
 }  // namespace tidemark

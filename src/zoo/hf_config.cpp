@@ -4,30 +4,64 @@
 
 namespace tidemark {
 
-std::int64_t RopeConfig::rotary_dim(std::int64_t head_dim) const {
-  return static_cast<std::int64_t>(static_cast<double>(head_dim) * rotated());
+/// RotaryEmbeddingConfigMixin.convert_rope_params_to_dict
+std::pair<const Value&, ValuePath> RopeConfig::map() const {
+  const bool older = rope_scaling.as_map() ? !rope_scaling.as_map()->empty() : !rope_scaling.is_null();
+  const Value& map = older ? rope_scaling : rope_parameters;
+  const ValuePath path{"config.json", older ? "rope_scaling" : "rope_parameters"};
+  if (!map.as_map() && !map.is_null()) fail_expected("a map", map, path);
+  return {map, path};
 }
 
-/// transformers: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS and dynamic_rope_update (5.17.0)
-double RopeConfig::rotated() const {
-  double share = partial_rotary_factor;
-  for (const auto& [key_of_map, map] :
-       {std::pair("rope_scaling", &rope_scaling), std::pair("rope_parameters", &rope_parameters)}) {
-    if (map->is_null()) continue;
-    const ValuePath path{"config.json", key_of_map};
-    if (!map->as_map()) fail_expected("a map", *map, path);
-    for (const char* key : {"rope_type", "type"}) {
-      const Value* type = map->find(key);
-      if (!type || type->is_null()) continue;
-      const std::string& name = to_text(*type, path / key);
-      refuse(name != "default" && name != "linear" && name != "llama3" && name != "yarn", key, name);
-    }
-    const Value* factor = map->find("partial_rotary_factor");
-    if (!factor) continue;
-    share = to_real(*factor, path / "partial_rotary_factor");
-    if (share < 0 || share > 1) fail_expected("a number between 0 and 1", *factor, path / "partial_rotary_factor");
+void RopeConfig::rename_type(std::initializer_list<const char*> older, const char* name) {
+  for (Value* rope : {&rope_scaling, &rope_parameters})
+    for (const char* key : {"rope_type", "type"})
+      for (const char* other : older)
+        if (const Value* type = rope->find(key); type && *type == Value(other)) rope->set(key, name);
+}
+
+std::int64_t RopeConfig::rotary_dim(std::int64_t head_dim) const {
+  const auto [rope, path] = map();
+  const Value* factor = rope.find("partial_rotary_factor");
+  const double share = factor ? to_real(*factor, path / "partial_rotary_factor") : partial_rotary_factor;
+  if (share < 0 || share > 1) fail_expected("a number between 0 and 1", *factor, path / "partial_rotary_factor");
+  return static_cast<std::int64_t>(static_cast<double>(head_dim) * share);
+}
+
+namespace {
+
+/// As many factors as there are frequencies.
+void check_factors(const Value& rope, const ValuePath& path, const char* key, std::int64_t frequencies) {
+  const Value* factors = rope.find(key);
+  if (factors && factors->as_list() && std::ssize(*factors->as_list()) == frequencies) return;
+  fail_expected("a list of " + std::to_string(frequencies) + " numbers", factors ? *factors : Value(), path / key);
+}
+
+}  // namespace
+
+/// ROPE_INIT_FUNCTIONS and dynamic_rope_update
+RopeUpdate RopeConfig::update(std::int64_t head_dim, std::int64_t max_position_embeddings) const {
+  const auto [rope, path] = map();
+  std::string name = "default";
+  const char* key = "rope_type";
+  for (const char* known : {"type", "rope_type"})
+    if (const Value* type = rope.find(known); type && !type->is_null())
+      name = to_text(*type, path / known), key = known;
+  RopeUpdate update{.kind = RopeUpdate::Kind::none, .original_length = max_position_embeddings};
+  if (name == "default") return update;
+  refuse(name != "linear" && name != "llama3" && name != "yarn" && name != "dynamic" && name != "longrope", key, name);
+  if (name != "longrope") {
+    const Value* factor = rope.find("factor");
+    to_real(factor ? *factor : Value(), path / "factor");
+    if (name == "dynamic") update.kind = RopeUpdate::Kind::dynamic;
+    return update;
   }
-  return share;
+  update.kind = RopeUpdate::Kind::longrope;
+  for (const char* factors : {"short_factor", "long_factor"})
+    check_factors(rope, path, factors, rotary_dim(head_dim) / 2);
+  if (const Value* original = rope.find("original_max_position_embeddings"); original && !original->is_null())
+    update.original_length = to_integer(*original, path / "original_max_position_embeddings");
+  return update;
 }
 
 void refuse(bool is, std::string_view key, std::string_view value) {
@@ -74,6 +108,7 @@ KeyNames harmless_config_keys() {
           "no_repeat_ngram_size",
           "num_beam_groups",
           "num_beams",
+          "num_labels",
           "num_return_sequences",
           "output_attentions",
           "output_hidden_states",

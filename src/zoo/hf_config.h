@@ -1,6 +1,7 @@
 // What the config.json files of all families have in common.
 #pragma once
 #include "base/fields.h"
+#include "nn/rope.h"
 
 namespace tidemark {
 
@@ -28,9 +29,17 @@ struct RopeConfig {
     visit("rope_parameters", c.rope_parameters, kAny);
     visit("rope_scaling", c.rope_scaling, kAny);
   }
-  /// The share of a head that is rotated.  Throws Error{unsupported} for types whose buffers change while training.
-  double rotated() const;
+  /// Types that older files call otherwise.
+  void rename_type(std::initializer_list<const char*> older, const char* name);
+  /// How much of a head is rotated.
   std::int64_t rotary_dim(std::int64_t head_dim) const;
+  /// What the type of the positions asks for while training.  Throws Error{unsupported} for types that transformers
+  /// does not know.
+  RopeUpdate update(std::int64_t head_dim, std::int64_t max_position_embeddings) const;
+
+ private:
+  /// rope_scaling or rope_parameters, and what it is called.
+  std::pair<const Value&, ValuePath> map() const;
 };
 
 /// Throws Error{unsupported} when `is`, naming the key.

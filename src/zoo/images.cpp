@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/value_reader.h"
 
 namespace tidemark {
 
@@ -36,6 +37,22 @@ BatchSizes with_images(BatchSizes text, const Data& data, std::int64_t tokens, c
                 "seq");
   text.pixel_values = pixel_values;
   return text;
+}
+
+std::vector<std::size_t> feature_layers(const Value& vision_feature_layer, std::int64_t num_hidden_layers) {
+  const ValuePath path{"config.json", "vision_feature_layer"};
+  const std::int64_t most = num_hidden_layers;
+  const Value::List one{vision_feature_layer};
+  std::vector<std::size_t> layers;
+  for (const Value& value : vision_feature_layer.as_list() ? *vision_feature_layer.as_list() : one) {
+    const std::int64_t layer = to_integer(value, path);
+    if (layer < -most - 1 || layer > most)
+      fail_expected(fmt::format("a number from {} to {}, as the vision tower has {} layers", -most - 1, most, most),
+                    value, path);
+    layers.push_back(static_cast<std::size_t>(layer < 0 ? most + 1 + layer : layer));
+  }
+  if (layers.empty()) throw Error(Errc::bad_value, "it names no layer", path.text());
+  return layers;
 }
 
 Tensor placeholder_mask(Tensor ids) {

@@ -1,7 +1,4 @@
 // transformers: models/llava/{configuration,modeling,processing}_llava.py (5.17.0)
-#include <fmt/format.h>
-
-#include "base/error.h"
 #include "zoo/causal_lm.h"
 #include "zoo/hf_config.h"
 #include "zoo/images.h"
@@ -29,7 +26,7 @@ struct LlavaConfig {
 
 struct Llava {
   bool crops_class_token = true;
-  std::vector<std::int64_t> layers;  // of the vision tower, whose outputs are taken
+  std::vector<std::size_t> layers;  // of the vision tower's hidden states, those that are taken
   Decoder decoder;
   VisionTower tower;
   Context context, language_context;
@@ -46,20 +43,14 @@ void add_llava(Module& root, const Llava& llava, const LlavaConfig& c) {
   add_activation(projector, "act", c.projector_hidden_act);
   add_linear(projector, "linear_2", llava.decoder.hidden_size, llava.decoder.hidden_size, c.multimodal_projector_bias);
   add_decoder(m.add("language_model"), llava.decoder);
-  add_linear(root, "lm_head", llava.decoder.hidden_size, llava.decoder.vocab_size, false);
-  if (c.tie_word_embeddings || llava.decoder.tie_word_embeddings)
-    root["lm_head"].tie("weight", m["language_model"]["embed_tokens"], "weight");
 }
 
 /// LlavaModel.get_image_features: one tensor per image; all hidden states live until it returns.
 Tensors image_features(Module& m, const Llava& llava, const Tensor& pixel_values) {
   const VisionOutputs image_outputs = llava.tower.forward(m["vision_tower"], llava.context, pixel_values, true);
   Tensors pool;
-  for (const std::int64_t layer : llava.layers) {
-    const auto count = static_cast<std::int64_t>(image_outputs.hidden_states.size());
-    const auto at = static_cast<std::size_t>(layer < 0 ? count + layer : layer);
-    TM_CHECK(at < image_outputs.hidden_states.size(), "vision_feature_layer");
-    Tensor hidden = image_outputs.hidden_states[at];
+  for (const std::size_t layer : llava.layers) {
+    Tensor hidden = image_outputs.hidden_states[layer];
     const std::int64_t length = hidden.size(1);
     pool.push_back(llava.crops_class_token ? slice(std::move(hidden), 1, 1, length) : std::move(hidden));
   }
@@ -68,28 +59,19 @@ Tensors image_features(Module& m, const Llava& llava, const Tensor& pixel_values
 }
 
 /// LlavaModel.forward
-Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache, Tensor& features) {
+Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
   const InModule scope(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), special_image_mask;
   if (batch.pixel_values) {
     Tensors per_image = image_features(m, llava, batch.pixel_values);
-    features = to(cat(per_image, 0), inputs_embeds.dtype());
+    Tensor features = to(cat(per_image, 0), inputs_embeds.dtype());
     per_image.clear();
     special_image_mask = placeholder_mask(batch.input_ids);
     inputs_embeds = masked_scatter(inputs_embeds, special_image_mask, features);
+    held.push_back(std::move(features));  // image_hidden_states
   }
   return decoder_model(m["language_model"], llava.decoder, llava.language_context, {}, inputs_embeds,
                        batch.attention_mask, cache);
-}
-
-/// One of the input and the outputs of all layers.
-std::int64_t checked_layer(const Value& value, std::int64_t layers) {
-  const ValuePath path{"config.json", "vision_feature_layer"};
-  const std::int64_t layer = to_integer(value, path);
-  if (layer < -layers - 1 || layer > layers)
-    fail_expected(fmt::format("a number from {} to {}, as the vision tower has {} layers", -layers - 1, layers, layers),
-                  value, path);
-  return layer;
 }
 
 Llava read_llava(const LlavaConfig& c, const Context& context) {
@@ -99,10 +81,7 @@ Llava read_llava(const LlavaConfig& c, const Context& context) {
               .tower = vision_part(c.vision_config, "clip_vision_model"),
               .context = context,
               .language_context = context};
-  const Value::List one{c.vision_feature_layer};
-  for (const Value& layer : c.vision_feature_layer.as_list() ? *c.vision_feature_layer.as_list() : one)
-    llava.layers.push_back(checked_layer(layer, llava.tower.num_hidden_layers));
-  if (llava.layers.empty()) throw Error(Errc::bad_value, "it names no layer", "config.json: vision_feature_layer");
+  llava.layers = feature_layers(c.vision_feature_layer, llava.tower.num_hidden_layers);
   return llava;
 }
 
@@ -120,15 +99,11 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
     return with_images(text_batch(data, 2048), data, llava.tokens_per_image(),
                        image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };
-  model->forward = [&root, llava](const Batch& batch) {
-    const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = llava.context.use_cache, .layers = {}, .windows = {}};
-    Tensor image_hidden_states;
-    const Tensor hidden_states = llava_model(root["model"], llava, batch, cache, image_hidden_states);
-    ModelOutputs outputs = causal_lm_outputs(root, hidden_states, batch, std::move(cache), llava.decoder.logit_softcap);
-    outputs.held.push_back(std::move(image_hidden_states));
-    return outputs;
-  };
+  const TextHead head{c.tie_word_embeddings || llava.decoder.tie_word_embeddings, llava.decoder.logit_softcap};
+  finish_text_model(*model, request, root["model"]["language_model"]["embed_tokens"], head,
+                    [&m = root["model"], llava](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
+                      return llava_model(m, llava, batch, cache, held);
+                    });
   return model;
 }
 

@@ -7,6 +7,7 @@ namespace tidemark {
 namespace {
 
 struct OptConfig : TextConfig {
+  static constexpr TextConfigNames kNames{.hidden_act = "activation_function"};
   std::int64_t ffn_dim = 3072;
   std::optional<std::int64_t> word_embed_proj_dim;
   double dropout = 0.1, attention_dropout = 0, layerdrop = 0;
@@ -14,11 +15,11 @@ struct OptConfig : TextConfig {
 
   OptConfig() {
     vocab_size = 50272, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
-    hidden_act = "relu", tie_word_embeddings = true;
+    pad_token_id = 1, hidden_act = "relu", tie_word_embeddings = true;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit, {.hidden_act = "activation_function"});
+    TextConfig::fields(c, visit);
     visit_all(visit, kSize, "ffn_dim", c.ffn_dim, "word_embed_proj_dim", c.word_embed_proj_dim);
     visit_all(visit, kProbability, "dropout", c.dropout, "attention_dropout", c.attention_dropout, "layerdrop",
               c.layerdrop);
@@ -34,14 +35,13 @@ void add_layer(Module& layer, const OptConfig& c) {
   Module& attention = layer.add("self_attn");
   for (const char* name : {"k_proj", "v_proj", "q_proj", "out_proj"})
     add_linear(attention, name, c.hidden_size, c.hidden_size, c.enable_bias);
-  add_activation(layer, "activation_fn", c.hidden_act);
   add_layer_norm(layer, "self_attn_layer_norm", c.hidden_size, c.affine);
-  add_linear(layer, "fc1", c.hidden_size, c.ffn_dim, c.enable_bias);
-  add_linear(layer, "fc2", c.ffn_dim, c.hidden_size, c.enable_bias);
+  add_mlp(layer, {"fc1", "activation_fn", "fc2"}, c.hidden_size, c.ffn_dim, c.hidden_act, c.enable_bias);
   add_layer_norm(layer, "final_layer_norm", c.hidden_size, c.affine);
 }
 
-void add_decoder(Module& m, const OptConfig& c) {
+Module& add_decoder(Module& root, const OptConfig& c) {
+  Module& m = root.add("model").add("decoder");
   const std::int64_t width = c.word_embed_proj_dim.value_or(c.hidden_size);
   add_embedding(m, "embed_tokens", c.vocab_size, width);
   add_offset_embedding(m, "embed_positions", c.max_position_embeddings, c.hidden_size);
@@ -52,21 +52,20 @@ void add_decoder(Module& m, const OptConfig& c) {
   if (c.do_layer_norm_before && !c.remove_final_layer_norm)
     add_layer_norm(m, "final_layer_norm", c.hidden_size, c.affine);
   add_layers(m, "layers", c.num_hidden_layers, add_layer, c);
+  return m;
 }
 
 /// OPTAttention.forward
 Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs, std::size_t layer) {
   const InModule scope(hidden_states.run(), m);
-  const std::int64_t head_dim = inputs.config.hidden_size / inputs.config.num_attention_heads;
+  const std::int64_t head_dim = inputs.config.head_size();
   const Tensor query_states = split_heads(mul_scalar(m["q_proj"](hidden_states)), head_dim);
   Tensor key_states = m["k_proj"](hidden_states);
   Tensor value_states = m["v_proj"](hidden_states);
   key_states = split_heads(std::move(key_states), head_dim);
   value_states = split_heads(std::move(value_states), head_dim);
-  auto [attn_output, attn_weights] =
-      attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states, key_states, value_states);
-  attn_output = m["out_proj"](attn_output);
-  return {std::move(attn_output), std::move(attn_weights)};
+  return projected(m["out_proj"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states,
+                                         key_states, value_states));
 }
 
 /// OPTDecoderLayer.forward
@@ -82,7 +81,7 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
   hidden_states = add(residual, hidden_states);
   if (!c.do_layer_norm_before) hidden_states = m["self_attn_layer_norm"](hidden_states);
   const Dims shape = hidden_states.sizes();
-  hidden_states = reshape(hidden_states, {-1, hidden_states.size(-1)});
+  hidden_states = reshape(hidden_states, {-1, c.hidden_size});
   residual = hidden_states;
   if (c.do_layer_norm_before) hidden_states = m["final_layer_norm"](hidden_states);
   for (const char* step : {"fc1", "activation_fn", "fc2"}) hidden_states = m[step](hidden_states);
@@ -110,13 +109,7 @@ Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
 std::unique_ptr<Model> make_opt(const ModelRequest& request) {
   const auto c = read_config<OptConfig>(request.config);
   refuse(c.layerdrop != 0, "layerdrop", "not 0");  // which layers run is drawn at random
-  check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
-  check_padding_index(request.config, c.vocab_size, 1);
-  std::unique_ptr<Model> model = new_model(request);
-  Module& decoder = model->root.add("model").add("decoder");
-  add_decoder(decoder, c);
-  finish_causal_lm(*model, request, c, decoder, "embed_tokens", decoder_forward, "max_position_embeddings");
-  return model;
+  return make_causal_lm<OptConfig>(request, c, {add_decoder, "embed_tokens", decoder_forward, true});
 }
 
 }  // namespace tidemark

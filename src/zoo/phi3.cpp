@@ -7,23 +7,23 @@ namespace tidemark {
 namespace {
 
 struct Phi3Config : DecoderConfig {
-  double resid_pdrop = 0, partial_rotary_factor = 1;
+  double resid_pdrop = 0;
+  std::int64_t original_max_position_embeddings = 4096;
   std::optional<std::int64_t> sliding_window;
 
   Phi3Config() {
     vocab_size = 32064, hidden_size = 3072, intermediate_size = 8192, num_hidden_layers = 32;
-    num_attention_heads = 32;
+    num_attention_heads = 32, pad_token_id = 32000;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);
     visit("resid_pdrop", c.resid_pdrop, kProbability);
-    visit("partial_rotary_factor", c.partial_rotary_factor, kShare);
-    visit("sliding_window", c.sliding_window, kSize);
+    visit("partial_rotary_factor", c.rope.partial_rotary_factor, kShare);
+    visit_all(visit, kSize, "sliding_window", c.sliding_window, "original_max_position_embeddings",
+              c.original_max_position_embeddings);
   }
-  static KeyNames harmless() {
-    return {"original_max_position_embeddings", "rms_norm_eps", "rope_theta", "embd_pdrop"};
-  }
+  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "embd_pdrop"}; }
 };
 
 void add_layer(Module& layer, const Decoder& c) {
@@ -41,33 +41,19 @@ void add_layer(Module& layer, const Decoder& c) {
   add_dropout(layer, "resid_mlp_dropout", c.residual_dropout);
 }
 
-/// apply_rotary_pos_emb: the first part of each head is rotated.
-std::pair<Tensor, Tensor> apply_rotary(const Tensor& q, const Tensor& k, const Rotary& rotary) {
-  const Tensor cos = unsqueeze(rotary.cos, 1), sin = unsqueeze(rotary.sin, 1);
-  const std::int64_t rotary_dim = cos.size(-1), head = q.size(-1);
-  const Tensor q_rot = slice(q, -1, 0, rotary_dim), q_pass = slice(q, -1, rotary_dim, head);
-  const Tensor k_rot = slice(k, -1, 0, rotary_dim), k_pass = slice(k, -1, rotary_dim, head);
-  Tensor q_embed = cat({add({mul(q_rot, cos), mul(rotate_half(q_rot), sin)}), q_pass}, -1);
-  Tensor k_embed = cat({add({mul(k_rot, cos), mul(rotate_half(k_rot), sin)}), k_pass}, -1);
-  return {std::move(q_embed), std::move(k_embed)};
-}
-
 /// Phi3Attention.forward
 Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& inputs, std::size_t layer) {
   const InModule scope(hidden_states.run(), m);
   const Decoder& c = inputs.config;
-  const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
   const std::int64_t queries = c.num_attention_heads * c.head_dim, keys = c.num_key_value_heads * c.head_dim;
   const Tensor qkv = m["qkv_proj"](hidden_states);
   Tensor query_states = slice(qkv, -1, 0, queries);
   Tensor key_states = slice(qkv, -1, queries, queries + keys);
   Tensor value_states = slice(qkv, -1, queries + keys, qkv.size(-1));
-  for (Tensor* x : {&query_states, &key_states, &value_states}) *x = transpose(view(*x, {b, s, -1, c.head_dim}), 1, 2);
-  std::tie(query_states, key_states) = apply_rotary(query_states, key_states, inputs.rotary);
-  auto [attn_output, attn_weights] = attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states,
-                                            value_states, is_sliding(c, layer));
-  attn_output = m["o_proj"](attn_output);
-  return {std::move(attn_output), std::move(attn_weights)};
+  for (Tensor* x : {&query_states, &key_states, &value_states}) *x = split_heads(*x, c.head_dim);
+  std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, false);
+  return projected(m["o_proj"], attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states,
+                                       value_states, is_sliding(c, layer)));
 }
 
 /// Phi3MLP.forward
@@ -99,10 +85,10 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
 
 Decoder phi3_decoder(const Value& config) {
   auto c = read_config<Phi3Config>(config);
-  c.rope.partial_rotary_factor = c.partial_rotary_factor;
-  check_padding_index(config, c.vocab_size, 32000);
+  c.rope.rename_type({"su", "yarn"}, "longrope");
   Decoder decoder = c.decoder();
   check_rotary({"partial_rotary_factor", decoder.rotary_dim});
+  decoder.rope.original_length = c.original_max_position_embeddings;
   decoder.residual_dropout = c.resid_pdrop;
   decoder.sliding_window = c.sliding_window;
   decoder.full_attention = !c.sliding_window;

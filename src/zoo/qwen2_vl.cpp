@@ -21,11 +21,7 @@ Tensor text_model(Module& m, const Qwen2Vl& model, Tensor inputs_embeds, Tensor 
                        cache.enabled ? &cache : nullptr};
   Tensor hidden_states = inputs_embeds;
   inputs.rotary = multimodal_rotary_embedding(m["rotary_emb"], hidden_states, position_ids, model.mrope_section);
-  Module& layers = m["layers"];
-  for (std::size_t i = 0; i < layers.children().size(); ++i)
-    hidden_states = checkpoint_layer(
-        context, static_cast<std::int64_t>(i), hidden_states,
-        [&layer = layers[i], inputs, i](Tensor x) { return decoder_layer(layer, std::move(x), inputs, i); });
+  hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, decoder_layer);
   hidden_states = m["norm"](hidden_states);
   return hidden_states;
 }
@@ -80,22 +76,17 @@ Tensor qwen2_vl_model(Module& m, const Qwen2Vl& model, const Batch& batch, Tenso
 
 std::unique_ptr<Model> make_qwen2_vl(const ModelRequest& request) {
   const Qwen2Vl qwen = read_qwen2_vl(request.config, request.context);
-  auto model = std::make_unique<Model>();
-  Module& root = model->root;
-  root.dtype = request.dtype;
-  Module& m = root.add("model");
+  std::unique_ptr<Model> model = new_model(request);
+  Module& m = model->root.add("model");
   add_qwen2_vl_vision(m.add("visual"), qwen.vision);
   add_decoder(m.add("language_model"), qwen.decoder);
-  add_linear(root, "lm_head", qwen.decoder.hidden_size, qwen.decoder.vocab_size, false);
-  if (qwen.tie_word_embeddings) root["lm_head"].tie("weight", m["language_model"]["embed_tokens"], "weight");
   model->batch_sizes = [qwen](const Data& data) { return qwen2_vl_batch(qwen, data); };
-  // What the model remembers of the last batch.
-  model->forward = [&root, qwen, rope_deltas = std::make_shared<Tensor>()](const Batch& batch) {
-    const InModule scope(batch.input_ids.run(), root);
-    DynamicCache cache{.enabled = qwen.context.use_cache, .layers = {}, .windows = {}};
-    const Tensor hidden_states = qwen2_vl_model(root["model"], qwen, batch, *rope_deltas, cache);
-    return causal_lm_outputs(root, hidden_states, batch, std::move(cache));
-  };
+  // What the model remembers of the last batch: rope_deltas.
+  finish_text_model(*model, request, m["language_model"]["embed_tokens"], {qwen.decoder.tie_word_embeddings},
+                    [&m, qwen, rope_deltas = std::make_shared<Tensor>()](const Batch& batch, DynamicCache& cache,
+                                                                         std::vector<Tensor>&) {
+                      return qwen2_vl_model(m, qwen, batch, *rope_deltas, cache);
+                    });
   return model;
 }
 

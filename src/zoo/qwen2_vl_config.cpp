@@ -5,77 +5,47 @@
 #include "nn/mrope.h"
 #include "zoo/causal_lm.h"
 #include "zoo/images.h"
+#include "zoo/windows.h"
 
 namespace tidemark {
 namespace {
 
-struct TextConfig {
-  std::int64_t vocab_size = 152064, hidden_size = 8192, intermediate_size = 29568, num_hidden_layers = 80;
-  std::int64_t num_attention_heads = 64;
-  std::optional<std::int64_t> num_key_value_heads = 8;
-  std::optional<std::vector<std::string>> layer_types;
-  std::string hidden_act = "silu";
-  std::optional<bool> use_sliding_window;
-  bool tie_word_embeddings = false;
-  double attention_dropout = 0;
-  Value rope_parameters, rope_scaling;
-
-  template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit) {
-    visit("vocab_size", c.vocab_size, kSize);
-    visit("hidden_size", c.hidden_size, kSize);
-    visit("intermediate_size", c.intermediate_size, kSize);
-    visit("num_hidden_layers", c.num_hidden_layers, kLayers);
-    visit("num_attention_heads", c.num_attention_heads, kSize);
-    visit("num_key_value_heads", c.num_key_value_heads, kSize);
-    visit("layer_types", c.layer_types, kAny);
-    visit("hidden_act", c.hidden_act, kAny);
-    visit("use_sliding_window", c.use_sliding_window, kAny);
-    visit("tie_word_embeddings", c.tie_word_embeddings, kAny);
-    visit("attention_dropout", c.attention_dropout, kProbability);
-    visit("rope_parameters", c.rope_parameters, kAny);
-    visit("rope_scaling", c.rope_scaling, kAny);
+struct Qwen2VlTextConfig : LateWindowsConfig {
+  Qwen2VlTextConfig() {
+    vocab_size = 152064, hidden_size = 8192, intermediate_size = 29568, num_hidden_layers = 80;
+    num_attention_heads = 64, num_key_value_heads = 8, max_window_layers = 80;
   }
   static KeyNames harmless() {
-    return {"max_position_embeddings", "rms_norm_eps",       "rope_theta",     "sliding_window",
-            "max_window_layers",       "image_token_id",     "video_token_id", "vision_token_id",
-            "vision_start_token_id",   "vision_end_token_id"};
+    return {"rms_norm_eps",          "rope_theta",         "image_token_id", "video_token_id", "vision_token_id",
+            "vision_start_token_id", "vision_end_token_id"};
   }
 };
 
 /// Files on the hub hold the text model's keys beside `vision_config`.
-struct Qwen2VlConfig : TextConfig {
+struct Qwen2VlConfig : Qwen2VlTextConfig {
   Value text_config;
   Qwen2VlVisionConfig vision_config;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit);
+    LateWindowsConfig::fields(c, visit);
     visit("text_config", c.text_config, kAny);
     visit("vision_config", c.vision_config, kAny);
   }
 };
 
-Decoder decoder_of(const TextConfig& c) {
-  return {.vocab_size = c.vocab_size,
-          .hidden_size = c.hidden_size,
-          .intermediate_size = c.intermediate_size,
-          .num_hidden_layers = c.num_hidden_layers,
-          .num_attention_heads = c.num_attention_heads,
-          .num_key_value_heads = c.num_key_value_heads.value_or(c.num_attention_heads),
-          .head_dim = c.hidden_size / c.num_attention_heads,
-          .qkv_bias = true,
-          .projects_first = true,
-          .hidden_act = c.hidden_act,
-          .attention_dropout = c.attention_dropout};
+Decoder decoder_of(Qwen2VlTextConfig c) {
+  refuse(c.head_dim && *c.head_dim != c.head_size(), "head_dim", "not hidden_size / num_attention_heads");
+  c.rope.rename_type({"mrope"}, "default");
+  Decoder decoder = c.decoder();
+  refuse(decoder.rope.kind != RopeUpdate::Kind::none, "rope_type", "dynamic or longrope");
+  refuse(decoder.sliding_window.has_value(), "use_sliding_window", "true");
+  decoder.qkv_bias = decoder.projects_first = true;
+  return decoder;
 }
 
-/// "mrope" of older files is "default".
-Dims mrope_section_of(const TextConfig& c) {
+Dims mrope_section_of(const RopeConfig& c) {
   const Value& rope = c.rope_scaling.is_null() ? c.rope_parameters : c.rope_scaling;
-  for (const char* key : {"rope_type", "type"})
-    if (const Value* type = rope.find(key); type && type->as_text())
-      refuse(*type->as_text() != "default" && *type->as_text() != "mrope", key, *type->as_text());
   const Value* sections = rope.find("mrope_section");
   if (!sections || !sections->as_list()) return {16, 24, 24};
   refuse(sections->as_list()->size() > Dims::kMost, "mrope_section", "so many parts");
@@ -94,7 +64,7 @@ void check_sizes(const Qwen2Vl& model) {
   const Qwen2VlVisionConfig& vision = model.vision;
   std::int64_t half = 0;
   for (const std::int64_t section : model.mrope_section) half += section;
-  check(text.hidden_size % text.num_attention_heads == 0, "the heads do not share it evenly", "hidden_size");
+  check_decoder(text);
   check(half * 2 == text.head_dim, "the sections are not half a head", "mrope_section");
   check(vision.embed_dim % (4 * vision.num_heads) == 0, "a head is not a multiple of four", "vision_config.embed_dim");
   check(vision.hidden_size == text.hidden_size, "images and words do not have the same size",
@@ -105,18 +75,15 @@ void check_sizes(const Qwen2Vl& model) {
 
 Qwen2Vl read_qwen2_vl(const Value& config, const Context& context) {
   const auto c = read_config<Qwen2VlConfig>(config);
-  const auto text = c.text_config.is_null() ? TextConfig(c) : read_config<TextConfig>(c.text_config);
-  refuse(text.use_sliding_window.value_or(false), "use_sliding_window", "true");
-  for (const std::string& type : text.layer_types.value_or(std::vector<std::string>()))
-    refuse(type != "full_attention", "layer_types", type);
+  const auto text = c.text_config.is_null() ? Qwen2VlTextConfig(c) : read_config<Qwen2VlTextConfig>(c.text_config);
   if (const Value* type = c.vision_config.rope_parameters.find("rope_type"); type && type->as_text())
     refuse(*type->as_text() != "axial", "rope_type", *type->as_text());
   Qwen2Vl model{.decoder = decoder_of(text),
                 .vision = c.vision_config,
-                .mrope_section = mrope_section_of(text),
+                .mrope_section = mrope_section_of(text.rope),
                 .context = context,
-                .language_context = context,
-                .tie_word_embeddings = c.tie_word_embeddings || text.tie_word_embeddings};
+                .language_context = context};
+  model.decoder.tie_word_embeddings = c.tie_word_embeddings || text.tie_word_embeddings;
   model.language_context.layers_before += model.vision.depth;
   check_sizes(model);
   return model;

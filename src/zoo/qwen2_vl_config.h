@@ -9,7 +9,6 @@ struct Qwen2Vl {
   Qwen2VlVisionConfig vision;
   Dims mrope_section;  // how half a head is shared among the three positions
   Context context, language_context;
-  bool tie_word_embeddings = false;
 
   /// Of one image.
   std::int64_t tokens(const Dims& grid) const {

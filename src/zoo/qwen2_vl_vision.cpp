@@ -178,10 +178,7 @@ void add_qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c) {
     Module& attention = block.add("attn");
     add_linear(attention, "qkv", d, 3 * d, true);
     add_linear(attention, "proj", d, d, true);
-    Module& mlp = block.add("mlp", mlp_forward);
-    add_linear(mlp, "fc1", d, d * c.mlp_ratio, true);
-    add_activation(mlp, "act", c.hidden_act);
-    add_linear(mlp, "fc2", d * c.mlp_ratio, d, true);
+    add_mlp(block.add("mlp", mlp_forward), {"fc1", "act", "fc2"}, d, d * c.mlp_ratio, c.hidden_act);
   }
   Module& merger = m.add("merger");
   add_layer_norm(merger, "ln_q", d);

@@ -3,7 +3,7 @@
 namespace tidemark {
 
 Decoder DecoderConfig::decoder() const {
-  const std::int64_t head = head_dim.value_or(hidden_size / num_attention_heads);
+  const std::int64_t head = head_dim.value_or(head_size());
   return {.vocab_size = vocab_size,
           .hidden_size = hidden_size,
           .intermediate_size = intermediate_size,
@@ -13,8 +13,10 @@ Decoder DecoderConfig::decoder() const {
           .head_dim = head,
           .hidden_act = hidden_act,
           .tie_word_embeddings = tie_word_embeddings,
+          .pad_token_id = pad_token_id,
           .attention_dropout = attention_dropout,
-          .rotary_dim = rope.rotary_dim(head)};
+          .rotary_dim = rope.rotary_dim(head),
+          .rope = rope.update(head, max_position_embeddings)};
 }
 
 }  // namespace tidemark

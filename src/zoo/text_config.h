@@ -1,12 +1,14 @@
 // What the configs of nearly all text models have.  A family's config begins with one of these, made with the family's
 // own defaults, and adds what is its own.
 #pragma once
+#include <type_traits>
+
 #include "nn/decoder.h"
 #include "zoo/hf_config.h"
 
 namespace tidemark {
 
-/// What a family calls the fields of TextConfig.
+/// What a family calls the fields of TextConfig: its kNames.
 struct TextConfigNames {
   std::string_view hidden_size = "hidden_size";
   std::string_view num_hidden_layers = "num_hidden_layers", num_attention_heads = "num_attention_heads";
@@ -14,18 +16,24 @@ struct TextConfigNames {
 };
 
 struct TextConfig {
+  static constexpr TextConfigNames kNames = {};
   std::int64_t vocab_size = 0, hidden_size = 0, num_hidden_layers = 0, num_attention_heads = 0;
   std::int64_t max_position_embeddings = 2048;
   std::string hidden_act = "silu";
   bool tie_word_embeddings = false;
+  std::optional<std::int64_t> pad_token_id = {};
 
   template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit, const TextConfigNames& names = {}) {
+  static void fields(Self& c, Visit&& visit) {
+    constexpr TextConfigNames names = std::remove_const_t<Self>::kNames;
     visit_all(visit, kSize, "vocab_size", c.vocab_size, names.hidden_size, c.hidden_size, names.num_attention_heads,
               c.num_attention_heads, names.max_position_embeddings, c.max_position_embeddings);
     visit(names.num_hidden_layers, c.num_hidden_layers, kLayers);
-    visit_all(visit, kAny, names.hidden_act, c.hidden_act, "tie_word_embeddings", c.tie_word_embeddings);
+    visit_all(visit, kAny, names.hidden_act, c.hidden_act, "tie_word_embeddings", c.tie_word_embeddings, "pad_token_id",
+              c.pad_token_id);
   }
+  /// Of a head.
+  std::int64_t head_size() const { return hidden_size / num_attention_heads; }
 };
 
 /// Of decoders like Llama's.
@@ -36,8 +44,8 @@ struct DecoderConfig : TextConfig {
   RopeConfig rope = {};
 
   template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit, const TextConfigNames& names = {}) {
-    TextConfig::fields(c, visit, names);
+  static void fields(Self& c, Visit&& visit) {
+    TextConfig::fields(c, visit);
     visit_all(visit, kSize, "intermediate_size", c.intermediate_size, "num_key_value_heads", c.num_key_value_heads,
               "head_dim", c.head_dim);
     visit("attention_dropout", c.attention_dropout, kProbability);

@@ -16,7 +16,6 @@ struct VitConfig {
   std::int64_t image_size = 224, patch_size = 16, num_channels = 3;
   VitEncoder encoder;
   bool qkv_bias = true;
-  LabelConfig labels;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -28,7 +27,6 @@ struct VitConfig {
     visit_all(visit, kProbability, "hidden_dropout_prob", e.hidden_dropout, "attention_probs_dropout_prob",
               e.attention_dropout);
     visit_all(visit, kAny, "hidden_act", e.hidden_act, "qkv_bias", c.qkv_bias);
-    LabelConfig::visit_fields(c.labels, visit);
   }
   static KeyNames harmless() { return {"layer_norm_eps", "encoder_stride", "pooler_act", "pooler_output_size"}; }
 };
@@ -80,7 +78,7 @@ std::unique_ptr<Model> make_vit(const ModelRequest& request) {
   Module& root = model->root;
   root.dtype = request.dtype;
   add_vit(root.add("vit"), c);
-  add_linear(root, "classifier", c.encoder.hidden_size, c.labels.count(), true);
+  add_linear(root, "classifier", c.encoder.hidden_size, count_labels(request.config), true);
   model->batch_sizes = [c](const Data& data) {
     check_no_text(data);
     check_one_image(data);

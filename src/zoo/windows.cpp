@@ -34,7 +34,7 @@ void set_layer_types(Decoder& decoder, const std::optional<std::vector<std::stri
 Decoder LateWindowsConfig::decoder() const {
   Decoder decoder = DecoderConfig::decoder();
   set_layer_types(
-      decoder, layer_types, use_sliding_window ? sliding_window : std::nullopt,
+      decoder, layer_types, use_sliding_window.value_or(false) ? sliding_window : std::nullopt,
       [](std::int64_t layer, std::int64_t from) { return layer >= from; }, max_window_layers);
   return decoder;
 }

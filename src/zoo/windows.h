@@ -17,7 +17,7 @@ void set_layer_types(Decoder& decoder, const std::optional<std::vector<std::stri
 
 /// Qwen 2 and 3: from layer `max_window_layers` on there is a window, if it is asked for.
 struct LateWindowsConfig : DecoderConfig {
-  bool use_sliding_window = false;
+  std::optional<bool> use_sliding_window = false;
   std::optional<std::int64_t> sliding_window = 4096;
   std::int64_t max_window_layers = 28;
   std::optional<std::vector<std::string>> layer_types;

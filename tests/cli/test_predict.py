@@ -150,7 +150,9 @@ def predict(tidemark, work):
     [
         ({"model_type": "lama"}, [], UNSUPPORTED, ["config.json: model_type", "did you mean llama?"]),
         ({**LLAMA, "hiden_size": 64}, [], USAGE, ['"hiden_size" is not a known key', "did you mean hidden_size?"]),
-        ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], UNSUPPORTED, ["rope_type = dynamic"]),
+        ({**LLAMA, "rope_parameters": {"rope_type": "proportional"}}, [], UNSUPPORTED, ["rope_type = proportional"]),
+        ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], USAGE, ["rope_parameters.factor: expected a number"]),
+        ({**LLAMA, "rope_scaling": {"type": "longrope", "short_factor": [1]}}, [], USAGE, ["rope_scaling.short_factor", "a list of 8 numbers"]),
         ({**LLAMA, "rope_parameters": 3}, [], USAGE, ["rope_parameters: expected a map"]),
         ({**LLAMA, "num_attention_heads": 7}, [], USAGE, ["num_attention_heads", "8 would do"]),
         ({**LLAMA, "num_key_value_heads": 3}, [], USAGE, ["num_key_value_heads"]),
@@ -159,7 +161,8 @@ def predict(tidemark, work):
         ({**LLAMA, "attention_dropout": 1}, [], USAGE, ["attention_dropout"]),
         ({**LLAMA, "hidden_size": 2**62}, [], USAGE, ["hidden_size"]),
         (LLAMA, ["--images", "1"], USAGE, ["images: the model takes no images"]),
-        (LLAMA, ["--head", "masked_lm"], UNSUPPORTED, ["head", "it is trained for causal_lm"]),
+        (LLAMA, ["--head", "masked_lm"], UNSUPPORTED, ["head", "it is trained for causal_lm or sequence_classification"]),
+        (LLAMA, ["--head", "sequence_classification", "--batch", "2"], USAGE, ["pad_token_id", "train with batches of 1"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
         (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),
@@ -194,6 +197,14 @@ def test_labels_come_from_their_names(predict, work):
         assert predict({**VIT, **labels}, "--json", "r.json").returncode == 0
         peaks.add(json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"])
     assert len(peaks) == 1
+
+
+def test_config_json_says_what_the_model_is_trained_for(predict, work):
+    peaks = []
+    for keys, options in (({"architectures": ["LlamaForSequenceClassification"]}, []), ({}, ["--head", "sequence_classification"]), ({}, [])):
+        assert predict({**LLAMA, "pad_token_id": 0, **keys}, *options, "--json", "r.json").returncode == 0
+        peaks.append(json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"])
+    assert peaks[0] == peaks[1] < peaks[2]
 
 
 def test_it_does_not_fit(predict, work):

@@ -3,6 +3,7 @@
 import pathlib
 
 import check_layers
+import check_ops
 import check_sizes
 import check_zoo
 
@@ -67,3 +68,18 @@ def test_zoo_finds_a_family_that_is_not_listed(tmp_path):
 
 def test_zoo_of_this_tree():
     assert check_zoo.check(pathlib.Path(__file__).resolve().parents[2]) == []
+
+
+def test_ops_find_an_operation_without_a_golden(tmp_path):
+    write(tmp_path, "src/ops/ops.h", "Tensor add(Tensor a, Tensor b);\nTensors split(Tensor x);\nvoid put(Tensor x);\n")
+    write(tmp_path, "src/ops/index.cpp", '    {"add", "aten::add"},\n    {"split", "aten::split"},\n    {"gone", "aten::gone"},\n')
+    write(tmp_path, "tests/golden/ops/add.json", "[]")
+    write(tmp_path, "tests/golden/ops/old.json", "[]")
+    found = "\n".join(check_ops.check(tmp_path))
+    for text in ("does not list put", "does not declare gone", "split.json is missing", "old.json is of no operation"):
+        assert text in found
+    assert "add" not in found
+
+
+def test_ops_of_this_tree():
+    assert check_ops.check(pathlib.Path(__file__).resolve().parents[2]) == []

@@ -30,11 +30,14 @@ def report_of(program, *arguments, folder, options=("--keep-going",), expect=0, 
     return json.loads(path.read_text()), done.stdout
 
 
-def allocator_events(program, *arguments, folder, bare):
-    """What `programs/recording.py` wrote: {case: [[action, address, size, stream], …]}.  Under Tidemark also the names of its allocations."""
+def allocator_events(program, *arguments, folder, bare, event_order="instant"):
+    """What `programs/recording.py` wrote: {case: [[action, address, size, stream], …]}.  Under Tidemark also the names of its allocations.
+
+    Bare, the clock knows no operation and so estimates other times; `instant` and `late` do without.
+    """
     out, named = Path(folder) / ("bare.json" if bare else "whole.json"), Path(folder) / "named.txt"
     first = (PROGRAMS / "bare.py", program) if bare else (program,)
-    done = tidemark_run(*first, out, *arguments, environment={"TIDEMARK_EVENTS": str(named)})
+    done = tidemark_run(*first, out, *arguments, options=("--keep-going", "--event-order", event_order), environment={"TIDEMARK_EVENTS": str(named)})
     assert out.exists(), done.stdout + done.stderr
     names = [line[1:].split(" ", 1) for line in named.read_text().splitlines() if line.startswith("+")] if not bare else []
     return json.loads(out.read_text()), names

@@ -103,3 +103,20 @@ def test_an_unknown_order_is_refused():
     done = subprocess.run([TIDEMARK, "run", "--gpu", "a10", "--event-order", "soon", "--", sys.executable, "-c", ""], capture_output=True, text=True)
     assert done.returncode == 2
     assert '"soon" is not an order of events' in done.stderr and "instant" in done.stderr
+
+
+def test_data_parallel_training_of_four_ranks(tmp_path):
+    """DDP makes its buckets anew in the second step.  Until NCCL's watchdog has seen that the first step's reductions are over, the old
+    ones live on: under `late` the second step holds both."""
+    peaks = {}
+    for order in ("clock", "late", "clock"):
+        path = tmp_path / "ddp.json"
+        command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--gpus", "4", "--quiet", "--steps", "3", "--event-order", order, "--json", str(path), "--",
+                   os.path.join(os.path.dirname(PYTHON), "torchrun"), "--nproc-per-node", "4", str(PROGRAMS / "data_parallel.py")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+        steps = [row["peak_allocated_bytes"] for row in json.loads(path.read_text())["steps"]]
+        assert peaks.setdefault(order, steps) == steps   # the second run by the clock is the first again
+    buckets = 2 * int(done.stdout.split("parameters ")[1].split()[0])   # one full copy of the gradients
+    assert peaks["late"][0] == peaks["clock"][0]
+    assert peaks["late"][1] == peaks["clock"][1] + buckets

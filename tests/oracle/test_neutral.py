@@ -10,9 +10,10 @@ pytestmark = pytest.mark.oracle
 AUTOCAST = {"encoder_autocast", "encoder_float16_scaler", "gpt2_autocast"}
 
 
-def test_allocator_events_are_the_same(tmp_path):
-    bare, _ = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=True)
-    whole, names = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=False)
+@pytest.mark.parametrize("event_order", ["instant", "late"])
+def test_allocator_events_are_the_same(tmp_path, event_order):
+    bare, _ = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=True, event_order=event_order)
+    whole, names = allocator_events(PROGRAMS / "neutral_models.py", folder=tmp_path, bare=False, event_order=event_order)
     assert bare.keys() == whole.keys()
     different, allocations = {}, 0
     for case in bare:

@@ -65,6 +65,22 @@ def attention_cases():
                 attention(card, (1, 2, 2, 300, 300, 64), dtype, dropout=dropout, flags="---")
                 attention(card, (1, 2, 2, 300, 300, 256), dtype, dropout=dropout)
         attention(card, (2, 8, 8, 100, 100, 64), "float32", flags="www", causal=True, autocast="float16")
+        odd_heads(card)
+
+
+def odd_heads(card):
+    """Sizes of heads that 8 does not divide."""
+    for i, shape in enumerate([(2, 8, 8, 100, 100, 20), (1, 6, 2, 300, 300, 76), (2, 4, 4, 65, 65, 100), (1, 4, 1, 130, 130, 250), (1, 8, 8, 1, 64, 12)]):
+        for causal in (False, True):
+            attention(card, shape, ["bfloat16", "float16"][i % 2], perm=(i + causal) % 2 == 0, causal=causal)
+        attention(card, shape, "float32")
+    for flags in ("---", "g--", "-gg"):
+        attention(card, (2, 8, 8, 100, 100, 20), flags=flags, causal=True)
+    for gradient in ("0123", "0213", "1203"):
+        attention(card, (2, 8, 2, 100, 100, 36), gradient=gradient)
+    attention(card, (2, 8, 8, 100, 100, 20), dropout=0.1)
+    attention(card, (2, 8, 8, 100, 100, 20), mask="bool 2x1x1x100")
+    attention(card, (2, 8, 8, 100, 100, 20), "float32", causal=True, autocast="bfloat16")
 
 
 def random_attention(count, seed):
@@ -78,7 +94,7 @@ def random_attention(count, seed):
         batch = draw.choice([1, 2, 3, 4, 5, 8, 16, 33, 64])
         if batch * heads * queries * keys > 1 << 28:
             continue
-        shape = (batch, heads, groups, queries, keys, 8 * draw.randint(1, 32))
+        shape = (batch, heads, groups, queries, keys, draw.choice([8, 8, 4, 2]) * draw.randint(1, 32))
         dtype = draw.choice(["bfloat16", "bfloat16", "float16", "float32"])
         mask = None
         if draw.random() < 0.25:

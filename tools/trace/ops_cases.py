@@ -22,6 +22,12 @@ def _index(x, d, what):
     return x[(slice(None),) * (d % x.dim()) + (what,)]
 
 
+def _filled(mask, found):
+    """The mask, true in as many places."""
+    mask.zero_()[:found].fill_(True)
+    return mask
+
+
 # How PyTorch is called.
 UNARY = {
     "contiguous": lambda x: x.contiguous(),
@@ -43,6 +49,7 @@ UNARY = {
     "silu": lambda x: _functional().silu(x),
     "gelu": lambda x: _functional().gelu(x),
     "relu": lambda x: _functional().relu(x),
+    "log_sigmoid": lambda x: _functional().logsigmoid(x),
 }
 for name, function in UNARY.items():
     CALL = call(name)
@@ -59,27 +66,39 @@ OTHERS = {
     "slice": lambda x, a: _index(x[0], a["d"], slice(a["start"], a["end"])),
     "select": lambda x, a: _index(x[0], a["d"], a["index"]),
     "split": lambda x, a: x[0].split(a["piece"], a["d"])[a["use"]],
+    "split_sizes": lambda x, a: x[0].split(a["pieces"], a["d"])[a["use"]],
     "chunk": lambda x, a: x[0].chunk(a["parts"], a["d"])[a["use"]],
     "to": lambda x, a: x[0].to(getattr(_torch(), a["dtype"])),
     "cat": lambda x, a: _torch().cat(x, a["d"]),
+    "stack": lambda x, a: _torch().stack(x, a["d"]),
+    "repeat_rows": lambda x, a: x[0].repeat(a["n"], 1, 1),
+    "repeat_interleave": lambda x, a: x[0].repeat_interleave(x[1].fill_(a["each"])),
     "pad": lambda x, a: _functional().pad(x[0], (a["before"], a["after"]), value=-100),
     "add": lambda x, a: x[0] + x[1],
     "sub": lambda x, a: x[0] - x[1],
     "mul": lambda x, a: x[0] * x[1],
     "div": lambda x, a: x[0] / x[1],
     "add_": lambda x, a: x[0].add_(x[1]),
+    "sub_scalar": lambda x, a: x[0] - 2,
+    "floor_divide": lambda x, a: x[0] // 2,
+    "max": lambda x, a: x[0].max(),
+    "prod": lambda x, a: x[0].prod(a["d"]),
     "logical": lambda x, a: x[0] & x[1],
     "arange": lambda x, a: _torch().arange(a["end"], device="cuda"),
     "zeros": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
     "argmax": lambda x, a: x[0].argmax(-1),
     "index_pairs": lambda x, a: x[0][x[1], x[2]],
+    "index_rows": lambda x, a: x[0][x[1]],
     "cumsum": lambda x, a: x[0].cumsum(a["d"]),
     "gather": lambda x, a: x[0].gather(-1, x[1]),
     "unbind": lambda x, a: list(x[0])[a["use"]],
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),
     "count_true": lambda x, a: x[0].sum(),
+    "index_mask": lambda x, a: x[0][_filled(x[1], a["found"])],
+    "index_put_mask": lambda x, a: x[0].__setitem__((..., _filled(x[1], a["found"])), x[2]),
     "patch_convolution": lambda x, a: (_functional().conv2d if x[0].dim() == 4 else _functional().conv3d)(x[0], x[1], x[2], stride=x[1].shape[2:]),
+    "vector_norm": lambda x, a: x[0].norm(p=2, dim=-1, keepdim=True),
     "softmax": lambda x, a: _functional().softmax(x[0], dim=-1, dtype=getattr(_torch(), a["dtype"])),
     "dropout": lambda x, a: _functional().dropout(x[0], a["p"]),
     "mean": lambda x, a: x[0].mean(a["d"], keepdim=a["keep"]),
@@ -148,6 +167,9 @@ def view_cases():
             for use in (0, -1):
                 case("split", x, piece=piece, d=d, use=use)
         case("split", permuted, piece=5, d=1, use=0)
+        for pieces, d in (([16, 24, 24], -1), ([7, 1, 22], 1), ([4], 0), ([0, 4], 0)):
+            for use in (0, -1):
+                case("split_sizes", x, pieces=pieces, d=d, use=use)
         for parts, d in ((2, -1), (3, 2), (4, 0)):
             case("chunk", x, parts=parts, d=d, use=0)
 
@@ -170,9 +192,24 @@ def copy_cases():
     case("cat", "bfloat16 4x1x64 g", "bfloat16 4x576x64 g", d=1)
     case("cat", "float32 4x30x64 g", d=1)
     case("cat", "float32 4x30x64 g", "bfloat16 4x30x64 g", d=1, autocast="bfloat16")
+    for d in (0, 1, -1):
+        case("stack", "bfloat16 4x30x64 g", "bfloat16 4x30x64 g", d=d)
+        case("stack", "float32 4x30x64 p021 g", "float32 4x30x64", "float32 4x30x64 g", d=d)
+        case("stack", "int64 30x64", "int64 30x1 x30x64", "int64 1x64 x30x64", d=d)
+    case("stack", "int64 100", "int64 100", d=-1)
+    case("stack", "float32 scalar g", "float32 scalar g", d=0)
+    for dtype in FLOATS:
+        for n in (1, 2, 64):
+            case("repeat_rows", f"{dtype} 1x1x768 g", n=n)
+            case("repeat_rows", f"{dtype} 1x5x64 w", n=n)
+    case("repeat_rows", "bfloat16 1x1x768", n=8)
+    case("repeat_rows", "bfloat16 1x1x768 g", n=8, autocast="bfloat16")
     for before, after in ((0, 1), (2, 0), (0, 0)):
         case("pad", "int64 4x30", before=before, after=after)
         case("pad", "float32 4x30", before=before, after=after)
+        case("pad", "bfloat16 4x30x20 g", before=before, after=after)
+        case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after)
+        case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after, gradient="0213")
 
 
 def binary_cases():
@@ -237,6 +274,14 @@ def reduction_cases():
         for d in (0, 1, -1):
             case("mean", f"float32 {shape} p{order} g", d=d, keep=True)
             case("sum", f"bfloat16 {shape} p{order} g", dims=[d], keep=False)
+    for card in CARDS:
+        for shape in ("8x512", "4x30x64", "64x768", "2x70000", "512x512"):
+            for dtype in FLOATS:
+                case("vector_norm", f"{dtype} {shape} g", card=card)
+    case("vector_norm", "float32 64x768")
+    case("vector_norm", "float32 64x4x768 p102 g")
+    for dtype in ("float32", "bfloat16"):
+        case("vector_norm", f"{dtype} 64x768 g", autocast="bfloat16")
     case("sum", "bool 8x1024", dims=[], keep=False)
     case("sum", "int64 8x1024", dims=[], keep=False)
     case("sum", "bool 8x1024", dims=[-1], keep=False)
@@ -348,6 +393,7 @@ def indexing_cases():
             size = "x".join(map(str, shape))
             for dtype in ("float32", "bfloat16"):
                 case("index_pairs", f"{dtype} {size} g", f"int64 {count}", f"int64 {count}", card=card)
+                case("index_rows", f"{dtype} {shape[0] * shape[1]}x{shape[2]} g", f"int64 {count}", card=card)
         for shape in ("2x30", "1x600", "4x1024"):
             for dtype in ("float32", "bfloat16"):
                 for flags in ("gg", "-g", "g-"):
@@ -356,6 +402,22 @@ def indexing_cases():
         for dtype in ("float32", "bfloat16") if card in ("h200", "b200", "a100", "a10") else ():
             case("patch_convolution", f"{dtype} 4x3x224x224", f"{dtype} 768x3x16x16 w", f"{dtype} 768 w", card=card)
             case("patch_convolution", f"{dtype} 2x3x336x336", f"{dtype} 1024x3x14x14", None, card=card)
+
+
+def whole_number_cases():
+    for name in ("sub_scalar", "floor_divide"):
+        for sizes in ("scalar", "1", "4", "3x1030"):
+            case(name, f"int64 {sizes}")
+    for card in CARDS:
+        for sizes in ("scalar", "1", "3x30", "3x4096", "100000", "3x1000000"):
+            case("max", f"int64 {sizes}", card=card)
+        for sizes in ("1x3", "8x3", "300x3", "4096x3", "2x5000", "1x200000", "3x64x7"):
+            case("prod", f"int64 {sizes}", card=card, d=-1)
+        for count, each in ((1, 1), (1, 16), (4, 1), (4, 8), (300, 3), (5000, 2)):
+            case("repeat_interleave", f"int64 {count}", f"int64 {count}", card=card, each=each)
+        for count, found in ((1, 1), (7, 3), (600, 600), (4096, 4096), (4097, 4097), (4097, 0), (70000, 30000), (300000, 300000)):
+            case("index_mask", f"int64 {count}", f"bool {count}", card=card, found=found)
+            case("index_put_mask", f"int64 3x{count}", f"bool {count}", f"int64 3x{found}", card=card, found=found)
 
 
 def random_cases(count, seed):
@@ -389,5 +451,6 @@ def _elements(shape):
     return product
 
 
-for cases_of in (unary_cases, view_cases, copy_cases, binary_cases, activation_cases, reduction_cases, matmul_cases, network_cases, indexing_cases):
+for cases_of in (unary_cases, view_cases, copy_cases, binary_cases, activation_cases, reduction_cases, matmul_cases, network_cases, indexing_cases,
+                 whole_number_cases):
     cases_of()

@@ -8,6 +8,7 @@ named_parameters() and named_buffers().
 """
 import json
 import pathlib
+import random
 import sys
 
 import torch
@@ -19,6 +20,8 @@ CAUSAL, MASKED, CLASSES, IMAGES = "causal_lm", "masked_lm", "sequence_classifica
 HEADS = {CAUSAL: transformers.AutoModelForCausalLM, MASKED: transformers.AutoModelForMaskedLM,
          CLASSES: transformers.AutoModelForSequenceClassification, IMAGES: transformers.AutoModelForImageTextToText}
 
+CLIP = {"model_type": "clip_vision_model", "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1,
+        "num_attention_heads": 2, "image_size": 28, "patch_size": 14}
 # As files on the hub have it: the text model's keys beside the others.
 QWEN2_VL_2B = {"hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28, "num_attention_heads": 12,
                "num_key_value_heads": 2, "vocab_size": 151936, "rope_theta": 1000000.0, "use_sliding_window": False,
@@ -29,13 +32,19 @@ CASES = {
     "bert": [(MASKED, SMALL), (MASKED, {}), (CLASSES, {}), (CLASSES, {**SMALL, "num_labels": 5})],
     "gemma": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
     "gemma2": [(CAUSAL, {**GROUPED, "head_dim": 32}), (CAUSAL, {})],
-    "gpt2": [(CAUSAL, {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_inner": 100, "vocab_size": 100}), (CAUSAL, {})],
-    "gpt_neox": [(CAUSAL, {**SMALL, "attention_bias": False, "tie_word_embeddings": True}), (CAUSAL, {})],
-    "llama": [(CAUSAL, {**GROUPED, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}), (CAUSAL, {})],
+    "gpt2": [(CLASSES, {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100}),
+             (CAUSAL, {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_inner": 100, "vocab_size": 100}), (CAUSAL, {})],
+    "gpt_neox": [(CAUSAL, {**SMALL, "attention_bias": False, "tie_word_embeddings": True}), (CAUSAL, {}), (CLASSES, SMALL)],
+    "llava": [(IMAGES, {"text_config": {"model_type": "llama", **GROUPED, **tied}, "vision_config": CLIP, **options})
+              for tied, options in (({}, {}), ({"tie_word_embeddings": True}, {}), ({}, {"tie_word_embeddings": True}))],
+    "llama": [(CAUSAL, {**GROUPED, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}), (CAUSAL, {}),
+              (CLASSES, {**GROUPED, "num_labels": 5, "tie_word_embeddings": True})],
     "mistral": [(CAUSAL, {**GROUPED, "head_dim": 24}), (CAUSAL, {})],
     "opt": [(CAUSAL, {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4,
                       "vocab_size": 100, "word_embed_proj_dim": 32, "do_layer_norm_before": False,
-                      "enable_bias": False}), (CAUSAL, {})],
+                      "enable_bias": False}), (CAUSAL, {}),
+            (CLASSES, {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
+                       "word_embed_proj_dim": 32})],
     "phi3": [(CAUSAL, {**GROUPED, "partial_rotary_factor": 0.5, "pad_token_id": 0}), (CAUSAL, {})],
     "qwen2": [(CAUSAL, {**GROUPED, "tie_word_embeddings": True}), (CAUSAL, {})],
     "qwen2_vl": [(IMAGES, {"text_config": {**GROUPED, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6,
@@ -45,6 +54,33 @@ CASES = {
                  (IMAGES, {**QWEN2_VL_2B, "vision_config": {"depth": 32, "embed_dim": 1280, "hidden_size": 1536}})],
     "qwen3": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
 }
+
+
+# Keys that decide parameters, and what random configurations of a family take for them; the first is the usual one.
+CHANGES = {
+    "opt": {"hidden_size": [64, 32, 96], "ffn_dim": [100, 7, 256], "num_hidden_layers": [2, 0, 1], "num_attention_heads": [4, 1, 8],
+            "vocab_size": [100, 2, 513], "word_embed_proj_dim": [64, 32, 5, 128], "max_position_embeddings": [2048, 1, 77],
+            "do_layer_norm_before": [True, False], "_remove_final_layer_norm": [False, True], "enable_bias": [True, False],
+            "layer_norm_elementwise_affine": [True, False], "tie_word_embeddings": [True, False],
+            "activation_function": ["relu", "gelu", "silu"]},
+    "qwen3": {"hidden_size": [64, 32, 100], "intermediate_size": [160, 1, 77], "num_hidden_layers": [2, 0, 1],
+              "num_attention_heads": [4, 2, 8], "num_key_value_heads": [2, 1], "head_dim": [16, 8, 128], "vocab_size": [100, 3, 513],
+              "attention_bias": [False, True], "tie_word_embeddings": [False, True], "pad_token_id": [None, 0, 1],
+              "use_sliding_window": [False, True], "sliding_window": [4096, 16], "max_window_layers": [28, 1, 0],
+              "hidden_act": ["silu", "gelu"]},
+}
+HEADS_OF_CHANGES = (CAUSAL, CLASSES)
+RANDOM = 24  # of each family
+
+
+def random_cases(model_type):
+    """A few keys of the usual configuration changed at random, the same ones each time."""
+    draw = random.Random(model_type)
+    for _ in range(RANDOM if model_type in CHANGES else 0):
+        config = {key: values[0] for key, values in CHANGES[model_type].items()}
+        for key in draw.sample(sorted(config), draw.randint(1, 6)):
+            config[key] = draw.choice(CHANGES[model_type][key])
+        yield draw.choice(HEADS_OF_CHANGES), config
 
 
 def rows(model):
@@ -69,7 +105,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     for model_type in sys.argv[2:] or CASES:
         with open(folder / f"{model_type}.tsv", "w") as out:
-            for head, options in CASES[model_type]:
+            for head, options in [*CASES[model_type], *random_cases(model_type)]:
                 record(model_type, head, options, out)
 
 

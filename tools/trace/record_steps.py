@@ -4,7 +4,8 @@
 usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...]
 
 PYTHON has torch, transformers and peft.  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
-process of its own.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
+process of its own.  Work on other streams has completed at once: of the extremes of `--event-order`, the one that predictions
+follow.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
 "+bytes" and "-bytes", as the allocator rounds them.
 """
 
@@ -22,6 +23,7 @@ from importlib import metadata
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
+AUTO_OF_HEAD = {"sequence_classification": "AutoModelForSequenceClassification"}
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
 
@@ -34,8 +36,8 @@ def build(spec):
     config = transformers.AutoConfig.for_model(**spec["model"])
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
     with no_init_weights():
-        auto = transformers.AutoModelForImageTextToText if spec.get("images") else transformers.AutoModelForCausalLM
-        model = auto.from_config(config, attn_implementation=spec.get("attn", "sdpa"))
+        auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if spec.get("images") else "AutoModelForCausalLM"
+        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"))
     torch.set_default_dtype(torch.float32)
     model.tie_weights()
     model.to("cuda")
@@ -78,7 +80,7 @@ def wrapped(model, spec):
         return model
     import torch
 
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("nccl", rank=int(os.environ.get("RANK", 0)), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
 
 
@@ -100,6 +102,8 @@ def rows_of(spec):
 
     tokens = torch.full((spec["batch"], spec["seq"]), 5)
     rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
+    if spec.get("head") == "sequence_classification":
+        rows["labels"] = torch.ones(spec["batch"], dtype=torch.int64)
     if spec.get("images") and spec["model"]["model_type"] == "qwen2_vl":
         with_grids(rows, spec)
     elif spec.get("images"):
@@ -167,6 +171,17 @@ def train(spec):
             optimizer.step()
         if where == "after_step":
             optimizer.zero_grad(set_to_none=to_none)
+        if spec.get("parallel", "none") != "none":
+            pause()
+
+
+def pause():
+    """As long as ProcessGroupNCCL's watchdog sleeps (100 ms, torch 2.11.0), which a step of a real model takes: till it looks, what a
+    collective used is not freed.  Who asks for ever and does nothing else passes the virtual GPU's time (docs/design/clock.md)."""
+    import torch
+
+    for _ in range(1100):
+        torch.cuda.current_stream().query()
 
 
 def versions():
@@ -232,7 +247,7 @@ def main():
     worst = 0
     for card, gpus in machines:
         with tempfile.TemporaryDirectory() as folder:
-            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
             command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst

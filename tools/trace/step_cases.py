@@ -140,6 +140,67 @@ def data_parallel():
         "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5}}.items()}
 
 
+def odd_heads():
+    """Heads that flash attention takes only when they are padded, and positions that turn a part of them."""
+    llama = {"model": {**MODEL, "head_dim": 20}}
+    gpt2 = {"model": {"model_type": "gpt2", "n_embd": 80, "n_layer": 2, "n_head": 4, "vocab_size": 1024}}
+    return {"odd_heads_" + name: {**llama, **options} for name, options in {
+        "full": {}, "checkpoint": {"checkpointing": "non_reentrant"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "lora": {"lora": LORA},
+        "gpt2": gpt2, "frozen": {"train_only": ["lm_head"]}}.items()}
+
+
+def families():
+    """What OPT and Qwen 3 can be besides their usual selves."""
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024}
+    opt = {"model_type": "opt", **sizes, "ffn_dim": 256}
+    after = {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}}
+    qwen3 = {"model_type": "qwen3", **sizes, "intermediate_size": 344, "num_key_value_heads": 2, "head_dim": 32}
+    windows = {"model": {**qwen3, "use_sliding_window": True, "sliding_window": 16, "max_window_layers": 1}}
+    bare = {"enable_bias": False, "layer_norm_elementwise_affine": False, "activation_function": "gelu", "dropout": 0.0}
+    return {
+        "opt_after": after, "opt_after_amp": {**after, "dtype": "fp32", "autocast": "bf16", "checkpointing": "non_reentrant"},
+        "opt_bare": {"model": {**opt, **bare, "_remove_final_layer_norm": True}, "attn": "eager", "grad_accumulation": 2},
+        "opt_untied": {"model": {**opt, "tie_word_embeddings": False, "attention_dropout": 0.1}, "checkpointing": "reentrant"},
+        "qwen3_windows": windows, "qwen3_windows_eager": {**windows, "attn": "eager", "checkpointing": "non_reentrant"},
+        "qwen3_biased": {"model": {**qwen3, "attention_bias": True, "tie_word_embeddings": True}, "dtype": "fp32", "autocast": "bf16"},
+        "qwen3_dropout": {"model": {**qwen3, "attention_dropout": 0.1}, "lora": LORA, "max_grad_norm": 1.0},
+    }
+
+
+def positions():
+    """Rotary positions whose frequencies follow the length of the samples."""
+    phi3 = {**MODEL, "model_type": "phi3", "pad_token_id": 0, "original_max_position_embeddings": 64}
+    longrope = {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0] * 16, "long_factor": [2.0] * 16}
+    long = {"model": {**phi3, "rope_parameters": longrope}}
+    halves = {**longrope, "partial_rotary_factor": 0.5, "short_factor": [1.0] * 8, "long_factor": [2.0] * 8}
+    dynamic = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0}
+    grown = {"model": {**MODEL, "max_position_embeddings": 32, "rope_parameters": dynamic}}
+    return {
+        "longrope_short": long, "longrope_long": {**long, "seq": 65}, "longrope_amp": {**long, "seq": 128, "dtype": "fp32", "autocast": "bf16"},
+        "longrope_half": {"model": {**phi3, "rope_parameters": halves}, "seq": 96},
+        "longrope_checkpoint": {**long, "seq": 96, "checkpointing": "non_reentrant", "grad_accumulation": 2},
+        "longrope_llama": {"model": {**MODEL, "rope_parameters": {**longrope, "original_max_position_embeddings": 32}}, "lora": LORA},
+        "dynamic_short": {"model": {**MODEL, "rope_parameters": dynamic}}, "dynamic_grown": grown,
+        "dynamic_amp": {**grown, "dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2},
+        "dynamic_reentrant": {**grown, "checkpointing": "reentrant", "max_grad_norm": 1.0},
+    }
+
+
+def classifiers():
+    """Decoders with a score for each class, read at each sample's last token."""
+    padded = {"model": {**MODEL, "pad_token_id": 0, "num_labels": 3}, "head": "sequence_classification"}
+    gpt2 = {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "pad_token_id": 0}
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024}
+    opt = {"model_type": "opt", **sizes, "ffn_dim": 256, "word_embed_proj_dim": 64}
+    neox = {"model_type": "gpt_neox", **sizes, "intermediate_size": 256, "pad_token_id": 0}
+    return {"classifier_" + name: {**padded, **options} for name, options in {
+        "full": {}, "one_sample": {"batch": 1}, "unpadded": {"batch": 1, "model": {**MODEL, "num_labels": 3}},
+        "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2}, "fp32": {"dtype": "fp32", "batch": 4, "seq": 100},
+        "reentrant": {"checkpointing": "reentrant", "max_grad_norm": 1.0}, "lora": {"lora": LORA}, "head_alone": {"train_only": ["score"]},
+        "gpt2": {"model": gpt2}, "opt": {"model": opt}, "gpt_neox": {"model": neox},
+        "gemma2": {"model": {**MODEL, "model_type": "gemma2", "head_dim": 32}}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -149,7 +210,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), data_parallel()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")

@@ -5,6 +5,7 @@ is watched → … the program runs … → the step limit is reached, or the pr
 """
 
 import atexit
+import ctypes
 import os
 import sys
 import threading
@@ -39,6 +40,7 @@ class Session:
 
         try:
             report.write(self, stopped_after_steps)
+            ctypes.CDLL(None).tidemark_let_watchdogs_finish()   # with the GIL released: they may need it
         except Exception:   # a bug of ours must not change how the program ends; the launcher tells
             with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
                 traceback.print_exc(file=file)

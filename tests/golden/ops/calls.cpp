@@ -33,12 +33,21 @@ const std::vector<NamedCall> kViews = {
      [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
     {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
     {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
+    {"split_sizes",
+     [](Inputs& in, const Arguments& a, Run&) { return used(split_sizes(in[0], a.dims("pieces"), dim(a)), a); }},
     {"chunk", [](Inputs& in, const Arguments& a, Run&) { return used(chunk(in[0], dim(a, "parts"), dim(a)), a); }},
     {"contiguous", unary<contiguous>},
     {"clone", unary<clone>},
     {"detach", unary<detach>},
     {"to", [](Inputs& in, const Arguments& a, Run&) { return to(in[0], dtype_named(a.text("dtype"))); }},
     {"cat", [](Inputs& in, const Arguments& a, Run&) { return cat(in.all(), dim(a)); }},
+    {"stack", [](Inputs& in, const Arguments& a, Run&) { return stack(in.all(), dim(a)); }},
+    {"repeat_rows", [](Inputs& in, const Arguments& a, Run&) { return repeat_rows(in[0], a.number("n")); }},
+    {"repeat_interleave",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t total = in.tensors[0].elements() * a.number("each");
+       return repeat_interleave(in[0], in[1], total);
+     }},
     {"pad", [](Inputs& in, const Arguments& a, Run&) { return pad(in[0], a.number("before"), a.number("after")); }},
 };
 
@@ -65,6 +74,9 @@ const std::vector<NamedCall> kElementwise = {
     {"silu", unary<silu>},
     {"gelu", unary<gelu>},
     {"relu", unary<relu>},
+    {"log_sigmoid", unary<log_sigmoid>},
+    {"sub_scalar", unary<sub_scalar>},
+    {"floor_divide", unary<floor_divide>},
     {"softmax", [](Inputs& in, const Arguments& a, Run&) { return softmax(in[0], dtype_named(a.text("dtype"))); }},
     {"dropout", [](Inputs& in, const Arguments& a, Run&) { return dropout(in[0], a.real("p")); }},
 };
@@ -80,11 +92,18 @@ const std::vector<NamedCall> kIndexing = {
     {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a)); }},
     {"gather", binary<gather>},
     {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
+    {"index_rows", binary<index_rows>},
     {"unbind", [](Inputs& in, const Arguments& a, Run&) { return used(unbind(in[0]), a); }},
     {"masked_scatter",
      [](Inputs& in, const Arguments&, Run&) {
        const Dims sizes = in.tensors[0].sizes();
        return masked_scatter(in[0], expand(in[1], sizes), in[2]);
+     }},
+    {"index_mask", [](Inputs& in, const Arguments& a, Run&) { return index_mask(in[0], in[1], a.number("found")); }},
+    {"index_put_mask",
+     [](Inputs& in, const Arguments& a, Run&) {
+       index_put_mask(in[0], in[1], a.number("found"));
+       return Tensor();
      }},
     {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
 };
@@ -92,6 +111,9 @@ const std::vector<NamedCall> kIndexing = {
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
+    {"max", unary<max>},
+    {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a)); }},
+    {"vector_norm", unary<vector_norm>},
     {"matmul", binary<matmul>},
     {"linear", [](Inputs& in, const Arguments&, Run&) { return linear(in[0], in[1], in[2]); }},
     {"addmm", [](Inputs& in, const Arguments&, Run&) { return addmm(in[0], in[1], in[2]); }},
