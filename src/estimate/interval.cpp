@@ -15,6 +15,10 @@ Peaks replay(const Run& run, CachingAllocator& allocator) {
   std::vector<AllocationId> ids(run.ledger().size());
   bool refused = false;
   for (const std::int32_t event : run.history()) {
+    if (event == 0) {
+      allocator.empty_cache();
+      continue;
+    }
     const auto entry = static_cast<std::size_t>(std::abs(event) - 1);
     if (event < 0) {
       allocator.free(ids[entry]);

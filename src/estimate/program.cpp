@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "nn/lora.h"
 #include "parallel/ddp.h"
+#include "parallel/zero.h"
 
 namespace tidemark {
 namespace {
@@ -58,14 +59,14 @@ OptimizerMaker maker_of(OptimizerName name) {
   return kMakers[static_cast<int>(name)];
 }
 
-Optimizer make_optimizer(Module& root, const Spec& spec) {
+Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) {
   constexpr OptimizerLoop kLoops[] = {OptimizerLoop::automatic, OptimizerLoop::foreach, OptimizerLoop::fused,
                                       OptimizerLoop::for_loop};
   static_assert(std::size(kLoops) == kOptimizerImplNames.size());
-  TensorList parameters;
-  visit_parameters(root, [&](const Module&, Parameter& parameter) {
-    if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
-  });
+  if (parameters.empty())
+    visit_parameters(root, [&](const Module&, Parameter& parameter) {
+      if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
+    });
   if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
   return maker_of(spec.optimizer)(std::move(parameters), {.loop = kLoops[static_cast<int>(spec.optimizer_impl)],
                                                           .momentum = spec.momentum,
@@ -85,14 +86,36 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
-StepHooks wrap(Run& run, Module& root, const Spec& spec) {
-  if (spec.parallel == Parallel::none) return {};
+StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
+  const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
+  return zero(run, root,
+              {.stage = stage,
+               .ranks = spec.gpus,
+               .rank = spec.rank,
+               .grad_accumulation = spec.grad_accumulation,
+               .reduce_bucket_size = asked.reduce_bucket_size,
+               .reduce_scatter = asked.reduce_scatter,
+               .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
+               .gradient_clipping = asked.gradient_clipping});
+}
+
+StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
   const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
   return ddp(run, root,
              {.ranks = spec.gpus,
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
               .broadcast_buffers = asked.broadcast_buffers});
+}
+
+StepHooks wrap(Run& run, Module& root, const Spec& spec) {
+  switch (spec.parallel) {
+    case Parallel::ddp: return with_ddp(run, root, spec);
+    case Parallel::zero1: return with_zero(run, root, spec, 1);
+    case Parallel::zero2: return with_zero(run, root, spec, 2);
+    case Parallel::none: break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -140,7 +163,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
   options.hooks = wrap(run, model.root, spec);
   recorder.end_phase(0, Phase::load);
-  Optimizer optimizer = make_optimizer(model.root, spec);
+  Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   check_scaler(optimizer, spec);
   train(run, model, sizes, optimizer, options, [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));

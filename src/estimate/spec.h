@@ -37,12 +37,23 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
 enum class Load { to };
 
-inline constexpr std::array<std::string_view, 2> kParallelNames{"none", "ddp"};
-enum class Parallel { none, ddp };
+inline constexpr std::array<std::string_view, 4> kParallelNames{"none", "ddp", "zero1", "zero2"};
+enum class Parallel { none, ddp, zero1, zero2 };
 
 struct DdpSpec {
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+/// DeepSpeed's own names; what is not here is not modelled, and has its default there.
+struct ZeroSpec {
+  std::int64_t reduce_bucket_size = 500'000'000, allgather_bucket_size = 500'000'000;
+  bool reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
+  bool contiguous_gradients = true, overlap_comm = false;
+  double gradient_clipping = 1;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -93,7 +104,9 @@ struct Spec {
 
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
+  std::int64_t rank = 0;
   std::optional<DdpSpec> ddp;
+  std::optional<ZeroSpec> zero;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -148,6 +161,34 @@ void DdpSpec::fields(Self& self, Visit&& visit) {
   visit("gradient_as_bucket_view", self.gradient_as_bucket_view, text(group, "Gradients lie in the buckets"));
   visit("broadcast_buffers", self.broadcast_buffers,
         FieldInfo{.help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
+}
+
+template <class Self, class Visit>
+void ZeroSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("reduce_bucket_size", self.reduce_bucket_size, whole(group, "Elements that are reduced at once", 1, 1e12));
+  visit("allgather_bucket_size", self.allgather_bucket_size,
+        whole(group, "Elements that are gathered at once; torch gathers all of them", 0, 1e12));
+  visit("reduce_scatter", self.reduce_scatter,
+        FieldInfo{.help = "Every rank gets its part of the gradients alone",
+                  .group = group,
+                  .negated = "Every rank gets all gradients"});
+  visit("use_multi_rank_bucket_allreduce", self.use_multi_rank_bucket_allreduce,
+        FieldInfo{.help = "The parts of all ranks are sent as one",
+                  .group = group,
+                  .negated = "The part of each rank is sent alone"});
+  visit("contiguous_gradients", self.contiguous_gradients,
+        FieldInfo{.help = "Gradients are copied into one buffer",
+                  .group = group,
+                  .negated = "Gradients stay where they are"});
+  visit("overlap_comm", self.overlap_comm, text(group, "Gradients are reduced on a stream of their own"));
+  visit("gradient_clipping", self.gradient_clipping,
+        FieldInfo{.help = "Clip gradients to this norm (0: no clipping)",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 0,
+                  .high = 1e30});
 }
 
 template <class Self, class Visit>
@@ -265,7 +306,9 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   group = "Many GPUs";
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));
   visit("parallel", self.parallel, choice(group, "How they share the work", kParallelNames));
+  visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
+  visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
 
   group = "Card";
   visit("gpu", self.gpu,

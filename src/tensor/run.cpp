@@ -79,10 +79,16 @@ void Run::free(Storage& storage) {
   note_free(storage.record, allocator_.totals());
 }
 
+void Run::empty_cache() {
+  allocator_.empty_cache();
+  history_.push_back(0);
+}
+
 bool Run::is_closed(std::size_t begin, std::size_t end) const {
   std::int64_t open = 0;
   std::int32_t first = 0;
   for (std::size_t i = begin; i < end; ++i) {
+    if (history_[i] == 0) return false;
     if (history_[i] > 0 && first == 0) first = history_[i];
     if (history_[i] < 0 && (first == 0 || -history_[i] < first)) return false;
     open += history_[i] > 0 ? 1 : -1;

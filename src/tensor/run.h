@@ -82,10 +82,13 @@ class Run {
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
 
+  /// torch.cuda.empty_cache()
+  void empty_cache();
+
   /// The program has ended: what dies from now on is no event any more.
   void end() { ended_ = true; }
 
-  /// Every allocation (entry + 1) and every free (-(entry + 1)) so far, by entry of the ledger.
+  /// Every allocation (entry + 1), every free (-(entry + 1)) and every empty_cache (0) so far, by entry of the ledger.
   const std::vector<std::int32_t>& history() const { return history_; }
   /// Whether events `begin` to `end` freed all that they allocated, and nothing else.
   bool is_closed(std::size_t begin, std::size_t end) const;

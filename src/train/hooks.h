@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "tensor/tensor.h"
+#include "train/optimizer.h"
 
 namespace tidemark {
 
@@ -12,6 +12,15 @@ struct StepHooks {
   std::function<void()> before_forward;
   /// A parameter's gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> gradient_is_ready;
+  /// In place of loss.backward(); `is_last`: the step comes next.
+  std::function<void(const Tensor& loss, bool is_last)> backward;
+  /// In place of clipping, optimizer.step() and zero_grad().
+  std::function<void(Optimizer& optimizer)> step;
+  /// What the optimizer is made for, in place of the model's own parameters.
+  TensorList optimizer_parameters;
+  /// The loop is `loss = engine(**batch).loss` without `del`: a batch on the device lives as long as the call, and a
+  /// loss until the next one takes its name.
+  bool loop_keeps_loss = false;
 };
 
 }  // namespace tidemark

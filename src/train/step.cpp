@@ -55,14 +55,14 @@ class Loop {
       begin(StepPhase::forward);
       Batch batch = load_batch(run_, sizes_, options_.pixel_dtype);
       if (options_.hooks.before_forward) options_.hooks.before_forward();
-      Tensor loss = forward(run_, model_, batch, options_);
+      loss_ = forward(run_, model_, batch, options_);
+      if (options_.hooks.loop_keeps_loss) batch = {};
       phase_ends(StepPhase::forward);
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
       begin(StepPhase::backward);
-      backward(scaler_.scale(loss));
+      backward_pass(micro + 1 == options_.grad_accumulation);
       phase_ends(StepPhase::backward);
-      loss.reset();
-      batch = {};
+      if (!options_.hooks.loop_keeps_loss) loss_.reset();
     }
     begin(StepPhase::optimizer);
     optimizer_step();
@@ -78,7 +78,13 @@ class Loop {
     if (options_.zero_grad == place) zero_grad(optimizer_, options_.set_to_none);
   }
 
+  void backward_pass(bool is_last) {
+    if (options_.hooks.backward) return options_.hooks.backward(loss_, is_last);
+    backward(scaler_.scale(loss_));
+  }
+
   void optimizer_step() {
+    if (options_.hooks.step) return options_.hooks.step(optimizer_);
     if (options_.max_grad_norm) {
       scaler_.unscale(optimizer_);
       clip_grad_norm(optimizer_);
@@ -93,6 +99,7 @@ class Loop {
   Optimizer& optimizer_;
   const StepOptions& options_;
   GradScaler scaler_;
+  Tensor loss_;
 };
 
 /// What an allocator answers from while it does not go to the driver, and how often it has been there.

@@ -1,0 +1,145 @@
+#include "parallel/gradient_norm.h"
+
+#include "tensor/reduction.h"
+
+namespace tidemark {
+namespace {
+
+Tensor scalar(Run& run, const char* name, Dtype dtype) {
+  const Op op(run, name);
+  return empty(run, Dims{}, dtype);
+}
+
+/// Over everything; `dtype` is that of the result and of the sums.
+Tensor reduced(const char* name, const Tensor& x, Dtype dtype) {
+  Run& run = x.run();
+  const Op op(run, name);
+  Tensor result = empty(run, Dims{}, dtype);
+  Dims all = x.sizes();
+  for (int d = 0; d < all.count(); ++d) all[d] = 1;
+  const ReductionScratch scratch = reduction_scratch(x.layout(), all, x.dtype(), dtype, run.card());
+  if (scratch.buffer_bytes == 0) return result;
+  const Setting<Category> workspace(run.category, Category::workspace);
+  const Ref<Storage> buffer = run.allocate(scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
+  return result;
+}
+
+Tensor boolean(const char* name, const Tensor& like) {
+  const Op op(like, name);
+  return empty_like(like, Dtype::boolean);
+}
+
+/// torch.isfinite: (x == x) * (abs(x) != inf)
+Tensor is_finite(const Tensor& x) {
+  const Op op(x, "aten::isfinite");
+  const Tensor is_number = empty_like(x, Dtype::boolean), absolute = empty_like(x);
+  const Tensor is_bounded = empty_like(x, Dtype::boolean);
+  return empty_like(x, Dtype::boolean);
+}
+
+/// torch.isinf: abs(x) == inf
+Tensor is_infinite(const Tensor& x) {
+  const Op op(x, "aten::isinf");
+  const Tensor absolute = empty_like(x);
+  return empty_like(x, Dtype::boolean);
+}
+
+/// has_inf_or_nan
+Tensor has_inf_or_nan(const Tensor& x) {
+  Tensor extreme = reduced("aten::amax", x, x.dtype());
+  Tensor highest = is_finite(extreme);
+  extreme.reset();
+  extreme = reduced("aten::amin", x, x.dtype());
+  Tensor lowest = is_finite(extreme);
+  extreme.reset();
+  Tensor both = boolean("aten::logical_and", lowest);
+  lowest.reset();
+  highest.reset();
+  return boolean("aten::logical_not", both);
+}
+
+/// mask_nan_or_inf_with_val_inplace
+void mask_nan_or_inf(const Tensor& x) {
+  const Tensor is_inf = is_infinite(x);
+  const Tensor is_nan = boolean("aten::isnan", x), either = boolean("aten::logical_or", x);
+  const Tensor value = scalar(x.run(), "aten::to", Dtype::f32);
+}
+
+/// (~torch.isfinite(x) | (x < 0)).any()
+Tensor is_invalid(const Tensor& x) {
+  Tensor infinite = is_finite(x);
+  infinite = boolean("aten::bitwise_not", infinite);
+  Tensor negative = boolean("aten::lt", x);
+  const Tensor either = boolean("aten::__or__", x);
+  infinite.reset();
+  negative.reset();
+  return scalar(x.run(), "aten::any", Dtype::boolean);
+}
+
+}  // namespace
+
+void check_overflow(Run& run, const TensorList& gradients) {
+  Tensor count;
+  {
+    const Op op(run, "aten::zeros");
+    count = empty(run, Dims{1}, Dtype::f32);
+  }
+  for (const Tensor& gradient : gradients) has_inf_or_nan(gradient).reset();
+  const Tensor overflow = boolean("aten::to", count);
+  count.reset();
+  const Tensor bytes = scalar(run, "aten::to", Dtype::uint8);
+}
+
+Tensor grad_norm_direct(Run& run, const TensorList& gradients, std::size_t count) {
+  TensorList norms;
+  Tensor total;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Tensor wide = [&] {
+      const Op op(run, "aten::to");  // get_norm_dtype: float64
+      return empty_like(gradients[i], Dtype::f64);
+    }();
+    norms.push_back(reduced("aten::linalg_vector_norm", wide, Dtype::f64));
+  }
+  if (norms.empty()) {
+    total = scalar(run, "aten::to", Dtype::f32);
+  } else {
+    const auto each = Dims{static_cast<std::int64_t>(norms.size())};
+    total = [&] {
+      const Op op(run, "aten::stack");
+      return empty(run, each, Dtype::f64);
+    }();
+    total = fresh("aten::pow", total);
+    total = reduced("aten::sum", total, Dtype::f64);
+    total = scalar(run, "aten::to", Dtype::f32);
+  }
+  total = fresh("aten::pow", total);
+  mask_nan_or_inf(total);
+  return total;
+}
+
+Tensor combine_grad_norm_groups(Tensor norm) {
+  Run& run = norm.run();
+  const Tensor stacked = [&] {
+    const Op op(run, "aten::stack");
+    return empty(run, Dims{1}, Dtype::f32);
+  }();
+  const Tensor invalid = is_invalid(stacked);
+  const Tensor combined = reduced("aten::linalg_vector_norm", stacked, Dtype::f32);
+  const Tensor infinity = fresh("aten::full_like", combined);
+  return fresh("aten::where", combined);
+}
+
+void check_grad_norm(const Tensor& norm) { is_invalid(norm).reset(); }
+
+void unscale_and_clip(const Tensor& norm) {
+  check_grad_norm(norm);
+  Tensor clip = fresh("aten::div", norm);
+  clip = fresh("aten::add", clip);
+  clip = fresh("aten::div", clip);
+  clip = fresh("aten::clamp", clip);
+  const Tensor combined_scale = fresh("aten::mul", clip);
+  const Tensor reciprocal = fresh("aten::reciprocal", combined_scale);
+  const Tensor factor = fresh("aten::mul", reciprocal);  // 1. / combined_scale
+}
+
+}  // namespace tidemark

@@ -1,0 +1,305 @@
+#include "parallel/zero.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "parallel/gradient_norm.h"
+#include "parallel/partition.h"
+#include "tensor/engine.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t kStartAlignment = 2;  // nccl_start_alignment_factor
+
+std::vector<std::int64_t> sizes_of(const TensorList& tensors) {
+  std::vector<std::int64_t> sizes;
+  for (const Tensor& tensor : tensors) sizes.push_back(tensor.elements());
+  return sizes;
+}
+
+Tensor piece(const Tensor& flat, std::int64_t elements) { return view_of(flat, {Dims{elements}, Dims{1}}); }
+
+/// DeepSpeedZeroOptimizer, with one group of parameters.
+class ZeroOptimizer {
+ public:
+  ZeroOptimizer(Run& run, TensorList parameters, const ZeroOptions& options)
+      : run_(run),
+        parameters_(std::move(parameters)),
+        options_(options),
+        partition_(partition(sizes_of(parameters_), options.ranks, kStartAlignment)) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      indices_.emplace(&parameters_[i].impl(), i);
+      if (partition_.share(i, options_.rank) > 0) mine_.push_back(i);
+    }
+    flatten_parameters();
+    make_master();
+  }
+
+  const Tensor& master() const { return master_; }
+
+  /// process_gradients, of the parameter whose gradient is there.
+  void gradient_is_ready(const Tensor& leaf) {
+    const auto known = indices_.find(&leaf.impl());
+    if (known == indices_.end()) return;  // an activation that was told to require a gradient
+    setup_bucket();
+    if (options_.stage == 2) add_to_bucket(known->second);
+  }
+
+  /// DeepSpeedEngine.backward
+  void backward(const Tensor& loss, bool is_last) {
+    const Tensor divided = div_scalar(loss), scaled = mul_scalar(divided);
+    tidemark::backward(scaled);
+    const NoGrad no_grad(run_);
+    if (options_.stage == 1) {
+      if (!is_last) return;
+      for (std::size_t i = 0; i < parameters_.size(); ++i)  // reduce_gradients
+        if (parameters_[i].grad()) add_to_bucket(i);
+    }
+    finish_gradients(is_last);
+  }
+
+  void step(Optimizer& optimizer) {
+    check_overflow(run_, averaged_);
+    Tensor norm = combine_grad_norm_groups(grad_norm_direct(run_, averaged_, mine_.size()));
+    check_grad_norm(norm);
+    const Tensor previous = global_grad_norm_;  // the engine's, until the step is done
+    global_grad_norm_ = fresh("aten::div", norm);
+    set_master_gradient();
+    if (options_.gradient_clipping > 0) unscale_and_clip(norm);
+    optimizer.step(optimizer);
+    master_.grad().reset();
+  }
+
+ private:
+  bool is_mine(std::size_t index) const { return partition_.share(index, options_.rank) > 0; }
+
+  /// _flatten_dense_tensors: a view of a single one.
+  Tensor flatten(const TensorList& tensors, std::int64_t elements) {
+    if (tensors.size() == 1) return tensors.front();
+    const Op op(run_, "aten::flatten_dense_tensors");
+    return empty(run_, Dims{elements}, tensors.front().dtype());
+  }
+
+  /// flatten_dense_tensors_aligned, then _update_model_bit16_weights: parameters are views of the whole from now on.
+  void flatten_parameters() {
+    const Setting<Category> category(run_.category, Category::parameters);
+    run_.empty_cache();
+    Tensor flat;
+    {
+      std::int64_t elements = 0;
+      for (const Tensor& parameter : parameters_) elements += parameter.elements();
+      TensorList all = parameters_;
+      if (elements < partition_.elements) all.push_back(zeros(run_, Dims{partition_.elements - elements}, Dtype::bf16));
+      flat = flatten(all, partition_.elements);
+    }
+    for (const Tensor& parameter : parameters_) {
+      parameter.impl().storage = flat.impl().storage;
+      parameter.impl().layout.strides = contiguous_strides(parameter.sizes());
+    }
+  }
+
+  /// This rank's part in fp32, and a gradient for the optimizer to be initialized with.
+  void make_master() {
+    const Setting<Category> category(run_.category, Category::parameters);
+    {
+      const Tensor copy = allocated("aten::clone", Dtype::bf16);
+      master_ = allocated("aten::to", Dtype::f32);
+    }
+    allocated("aten::zeros", Dtype::f32).reset();
+  }
+
+  Tensor allocated(const char* name, Dtype dtype) {
+    const Op op(run_, name);
+    return empty(run_, Dims{partition_.part_elements}, dtype);
+  }
+
+  /// setup_buckets
+  void setup_bucket() {
+    if (ready_for_gradients_) return;
+    ready_for_gradients_ = true;
+    const Setting<Category> category(run_.category, Category::communication);
+    bucket_.buffer.reset();
+    bucket_.buffer = empty(run_, Dims{options_.reduce_bucket_size}, Dtype::bf16);
+  }
+
+  /// reduce_independent_p_g_buckets_and_remove_grads
+  void add_to_bucket(std::size_t index) {
+    const Tensor& parameter = parameters_[index];
+    if (bucket_.elements + parameter.elements() > options_.reduce_bucket_size) reduce_bucket();
+    if (parameter.elements() <= options_.reduce_bucket_size)  // a larger gradient stays where it is
+      parameter.grad() = view_of(bucket_.buffer, parameter.layout());
+    bucket_.elements += parameter.elements();
+    bucket_.parameters.push_back(index);
+  }
+
+  /// reduce_ipg_grads
+  void reduce_bucket() {
+    average_bucket();
+    for (const std::size_t index : bucket_.parameters) {
+      if (is_mine(index))
+        keep_gradient(index);
+      else if (options_.stage == 2)
+        parameters_[index].grad().reset();
+    }
+    bucket_.parameters.clear();
+    bucket_.elements = 0;
+  }
+
+  struct Slice {
+    std::int64_t rank, elements;
+  };
+
+  /// What of the bucket goes to which rank; neighbours that go to the same are one.
+  std::vector<Slice> slices() const {
+    std::vector<Slice> slices;
+    for (const std::size_t index : bucket_.parameters)
+      for (std::int64_t rank = partition_.first_rank(index); rank <= partition_.last_rank(index); ++rank) {
+        const std::int64_t elements = partition_.share(index, rank);
+        if (!slices.empty() && slices.back().rank == rank)
+          slices.back().elements += elements;
+        else
+          slices.push_back({rank, elements});
+      }
+    return slices;
+  }
+
+  /// average_tensor
+  void average_bucket() {
+    if (!options_.reduce_scatter) return;  // one all_reduce, in place
+    std::vector<Slice> left = slices();
+    if (options_.use_multi_rank_bucket_allreduce) return send(left);
+    while (!left.empty()) {
+      const auto others = std::stable_partition(left.begin(), left.end(),
+                                                [rank = left.front().rank](const Slice& s) { return s.rank == rank; });
+      send({left.begin(), others});
+      left.erase(left.begin(), others);
+    }
+  }
+
+  /// allreduce_and_scatter, or allreduce_no_retain to one rank: slices are flattened until they are more than a bucket.
+  void send(const std::vector<Slice>& slices) {
+    const Setting<Category> category(run_.category, Category::communication);
+    std::int64_t elements = 0;
+    std::size_t count = 0;
+    const auto flush = [&] {
+      if (count > 1) {
+        const Op op(run_, "aten::flatten_dense_tensors");
+        empty(run_, Dims{elements}, Dtype::bf16).reset();
+      }
+      elements = 0, count = 0;
+    };
+    for (const Slice& slice : slices) {
+      elements += slice.elements;
+      ++count;
+      if (elements > options_.reduce_bucket_size) flush();
+    }
+    flush();
+  }
+
+  /// copy_grads_in_partition: gradients of parameters that lie in this rank's part, each as a whole.
+  void keep_gradient(std::size_t index) {
+    if (!kept_) {
+      const Setting<Category> category(run_.category, Category::gradients);
+      std::int64_t elements = 0;
+      for (const std::size_t i : mine_) elements += partition_.sizes[i];
+      const Op op(run_, "aten::empty");
+      kept_ = empty(run_, Dims{elements}, Dtype::bf16);
+    }
+    parameters_[index].grad() = view_of(kept_, parameters_[index].layout());
+  }
+
+  /// independent_gradient_partition_epilogue
+  void finish_gradients(bool is_last) {
+    const Setting<Category> category(run_.category, Category::gradients);
+    reduce_bucket();
+    TensorList gradients;
+    for (const std::size_t i : mine_) {
+      const Tensor& gradient = parameters_[i].grad();
+      gradients.push_back(gradient ? alias(gradient) : fresh("aten::zeros_like", parameters_[i]));
+    }
+    if (!accumulated_) accumulated_ = gradients;  // later ones are added in place
+    if (is_last) {
+      averaged_ = flat_partition(*accumulated_);
+      accumulated_.reset();
+    }
+    bucket_.buffer.reset();
+    kept_.reset();
+    ready_for_gradients_ = false;
+    for (const Tensor& parameter : parameters_) parameter.grad().reset();
+  }
+
+  /// get_flat_partition: what of each gradient is this rank's, and zeros up to the end of its part.
+  TensorList flat_partition(const TensorList& gradients) {
+    TensorList pieces;
+    std::int64_t elements = 0;
+    for (std::size_t i = 0; i < mine_.size(); ++i) {
+      const std::int64_t share = partition_.share(mine_[i], options_.rank);
+      pieces.push_back(piece(gradients[i], share));
+      elements += share;
+    }
+    if (elements < partition_.part_elements)
+      pieces.push_back(zeros(run_, Dims{partition_.part_elements - elements}, Dtype::bf16));
+    return pieces;
+  }
+
+  /// The gradient of the master copy: flattened, then converted.
+  void set_master_gradient() {
+    const Setting<Category> category(run_.category, Category::gradients);
+    Tensor flat = flatten(averaged_, partition_.part_elements);
+    master_.grad() = allocated("aten::to", Dtype::f32);
+    flat.reset();
+    averaged_.clear();
+  }
+
+  struct {
+    Tensor buffer;
+    std::int64_t elements = 0;
+    std::vector<std::size_t> parameters;
+  } bucket_;
+
+  Run& run_;
+  const TensorList parameters_;
+  const ZeroOptions options_;
+  const Partition partition_;
+  std::unordered_map<const TensorImpl*, std::size_t> indices_;
+  std::vector<std::size_t> mine_;
+  Tensor master_, kept_, global_grad_norm_;
+  bool ready_for_gradients_ = false;
+  std::optional<TensorList> accumulated_;  // all_grad_tensors
+  TensorList averaged_;                    // averaged_gradients
+};
+
+TensorList trainable_bf16(Module& root) {
+  TensorList parameters;
+  visit_parameters(root, [&](const Module& module, Parameter& parameter) {
+    if (parameter.tensor.dtype() != Dtype::bf16)
+      throw Error(Errc::unsupported,
+                  fmt::format("{} is {}, which DeepSpeed would convert", full_name(module, parameter),
+                              name_of(parameter.tensor.dtype())),
+                  "parallel", "ZeRO is known with bf16 weights");
+    if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
+  });
+  if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
+  return parameters;
+}
+
+}  // namespace
+
+StepHooks zero(Run& run, Module& root, const ZeroOptions& options) {
+  const auto optimizer = std::make_shared<ZeroOptimizer>(run, trainable_bf16(root), options);
+  run.prefix_modules(root.number(), "module");
+  StepHooks hooks;
+  hooks.gradient_is_ready = [optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
+  hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
+  hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
+  hooks.optimizer_parameters = {optimizer->master()};
+  hooks.loop_keeps_loss = true;
+  return hooks;
+}
+
+}  // namespace tidemark
