@@ -83,7 +83,7 @@ std::size_t Ranks::messages_kept() const {
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
-/// Nothing if it awaits a rank that itself awaits this one; what it sent until then is kept.
+/// Nothing if it cannot go on before a rank does that itself awaits this one; what it sent until then is kept.
 std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
   for (;;) {
     std::filesystem::remove_all(folder_of(rank));
@@ -104,7 +104,9 @@ std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
     awaited_.erase(rank);
     if (sender && sender->child.exit_code != 0 && sender->report && !sender->report->oom)
       throw Error(Errc::unsupported, fmt::format("rank {}, which rank {} waits for, ended with exit code {}", awaited->rank, rank, sender->child.exit_code));
-    if (messages_kept() == kept_before) never_comes(rank, *awaited);
+    if (messages_kept() > kept_before) continue;
+    if (!sender && !awaited_.empty()) return std::nullopt;  // it awaits one further up, which goes on with what was sent so far
+    never_comes(rank, *awaited);
   }
 }
 

@@ -82,6 +82,12 @@ def diffusers_was_imported():
         fake_weights.patch_diffusers()
 
 
+def deepspeed_was_imported():
+    from . import deepspeed
+
+    deepspeed.engine_was_imported()
+
+
 def _cuda_was_initialised(library):
     if session.cuda_used:
         return
