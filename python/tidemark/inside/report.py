@@ -63,7 +63,7 @@ def _report(session, events, stats, stopped_after_steps):
         "assumptions": _caught_out_of_memory(session, events, step_ends) + _assumptions(),
         "versions": _versions(),
         "script": {"command": list(sys.orig_argv), "exit_code": 0, "stopped_after_steps": stopped_after_steps},
-        "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3)},
+        "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3), "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(), "pinned_bytes": door.pinned_peak_bytes()},
         "consistent": _consistent(events, stats),
     }
 

@@ -55,6 +55,7 @@ def torch_was_imported():
         return
     session = Session()
     library = door.library()
+    library.tidemark_start_counting_host_memory()
     library.tidemark_keep_integers_true(True)
     _keep_integers_true_in_threads(library)
     library.tidemark_set_routing(_routing_skew(os.environ.get("TIDEMARK_MOE_ROUTING", "balanced")))
