@@ -105,7 +105,7 @@ void write_card_files(const Card& card, std::int64_t devices, const TorchInstall
 }
 
 int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(run_folder))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run_folder))
     if (entry.path().filename().string().starts_with("failure-"))
       throw InternalError("the report could not be written:\n" + read_file(entry.path()));
   if (child.exit_code == kLoaderFailed)
@@ -172,7 +172,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   command->prefix_command();
   command->footer(
       "Examples:\n  tidemark run --gpu h100-80gb -- python train.py --batch 16\n"
-      "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py");
+      "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py\n"
+      "  tidemark run --gpu h100-80gb --gpus 8 -- torchrun --nproc-per-node 8 train.py");
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
     command->add_option(name, value, what)->type_name(type);
   };
