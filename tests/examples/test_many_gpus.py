@@ -93,7 +93,7 @@ if __name__ == "__main__":
 def test_fsdp2_holds_its_part(run):
     parts = {ranks: succeeded(run(torchrun(ranks, FSDP2), options=world(ranks))) for ranks in (2, 8)}
     for name in ("parameters", "optimizer_state"):
-        assert abs(parts[2].category(name) - 4 * parts[8].category(name)) < 2 << 20
+        assert abs(parts[2].category(name) - 4 * parts[8].category(name)) < 0.02 * parts[2].category(name)   # blocks that were not split
     assert parts[8].category("communication") > 0   # what was gathered, and what is to be reduced
 
 
@@ -128,7 +128,7 @@ def test_every_rank_of_a_pipeline(run):
     assert [row["rank"] for row in rows] == [0, 1, 2, 3] and all(row["fits"] for row in rows)
     peaks = [row["peak"]["allocated_bytes"] for row in rows]
     assert peaks[3] == max(peaks) == done.report["peak"]["allocated_bytes"]   # the output layer and the loss
-    assert peaks[1] > peaks[2]   # 1F1B: one more micro-batch in flight
+    assert len(set(peaks)) >= 3   # the first holds the embedding
     assert done.report["rank"]["rank"] == 3
 
 
@@ -190,12 +190,16 @@ length = torch.zeros(1, dtype=torch.long, device="cuda")
 dist.recv(length, src=1 - rank)
 dist.send(length, dst=1 - rank)
 """, options=("--gpus", "2"), timeout=120)
-    refused(done, 3, "rank 1 waits for whole numbers from rank 0")
+    refused(done, 3, "rank 0 waits for whole numbers from rank 1")
 
 
 def test_the_programs_own_talk_through_the_store_is_refused(run_code):
     done = run_code(SETUP.format(backend="nccl") + "dist.distributed_c10d._get_default_store().get('port of the other')", options=("--gpus", "2"), timeout=120)
     refused(done, 3, "port of the other")
+
+
+def test_a_rank_on_anothers_card_is_refused(run_code):
+    refused(run_code("import torch; torch.zeros(1, device='cuda')", options=("--gpus", "2", "--rank", "1")), 3, "used card 0", "its own is 1", "set_device")
 
 
 # Launchers that start something else
@@ -218,6 +222,6 @@ def test_other_ranks_leave_before_the_program_begins(run, tmp_path):
     begun = tmp_path / "begun"
     begun.mkdir()
     program = tmp_path / "program.py"
-    program.write_text(f"import os; open(os.path.join({str(begun)!r}, os.environ['RANK']), 'w'); import torch; torch.zeros(1, device='cuda')")
+    program.write_text(f"import os; open(os.path.join({str(begun)!r}, os.environ['RANK']), 'w'); import torch; torch.zeros(1, device='cuda:1')")
     succeeded(run(torchrun(3, [program]), options=("--gpus", "3", "--rank", "1")))
     assert [path.name for path in begun.iterdir()] == ["1"]

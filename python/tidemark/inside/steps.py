@@ -72,6 +72,10 @@ class _Steps:
     def _step_ended(self):
         import torch
 
+        if world.ranks > 1:
+            from . import alone
+
+            alone.let_works_end()
         self.ends.append(door.library().tidemark_event_count())
         stats = torch.cuda.memory_stats(world.local_rank)
         peak = (stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"])
@@ -108,7 +112,7 @@ def watch(session):
 
 def mark_what_it_holds(optimizer):
     """A parameter that no module has is an engine's copy of one (fp32, this rank's part): a state."""
-    engine = steps.stepped_in_engine
+    engine = steps.inside_an_engine or steps.stepped_in_engine
     for category in (marks.PARAMETERS, marks.OPTIMIZER_STATE):
         marks.mark(category, ((p, modules.names.owner(p)) for p in _parameters(optimizer) if (engine and not modules.names.owner(p)) == (category == marks.OPTIMIZER_STATE)))
     marks.mark(marks.OPTIMIZER_STATE, _tensors_of_state(optimizer))
