@@ -41,8 +41,7 @@ def test_ddp_by_torchrun(run, rank):
     assert done.report["rank"] == {"rank": rank, "ranks": 4, "ranks_per_node": 4}
     assert ("step 0" in done.output) == (rank == 0)   # the program itself knows which it is
     weights = 214_244_352
-    assert done.report["peak"]["step"] == 2   # buckets are rebuilt after the first step, and the old ones are still there
-    assert 1.9 * weights < done.category("communication") < 2.1 * weights
+    assert 0.95 * weights < done.category("communication") < 1.05 * weights   # the buckets are a copy of the gradients
 
 
 def test_a_program_without_a_launcher_is_told_its_rank(run):
@@ -63,7 +62,7 @@ print(torch.cuda.device_count(), torch.cuda.current_device(), dist.get_rank(), d
 
 
 def test_accelerate_launch(run):
-    command = ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "--mixed_precision", "bf16", EXAMPLES / "accelerate_llama.py", "--layers", "1", "--batch", "1", "--sequence", "128"]
+    command = ["accelerate", "launch", "--multi_gpu", "--main_process_port", "0", "--num_processes", "2", "--mixed_precision", "bf16", EXAMPLES / "accelerate_llama.py", "--layers", "1", "--batch", "1", "--sequence", "128"]
     assert succeeded(run(command, options=world(2))).category("communication") > 0
 
 

@@ -10,8 +10,8 @@ STRATEGIES = ("ddp", "ddp_amp", "fsdp1", "fsdp2", "fsdp2_keep", "zero1", "zero2"
 
 
 def cells():
-    for strategy in STRATEGIES:
-        for ranks in (1, 2, 4, 8):
+    for ranks in (4, 8, 2, 1):
+        for strategy in STRATEGIES:
             if (strategy, ranks) == ("tp", 8):
                 continue   # four key/value heads
             for checkpointing in (True, False):

@@ -128,17 +128,17 @@ def let_works_end():
     from torch.distributed import distributed_c10d
 
     for group in list(distributed_c10d._world.pg_map):
-        for backend in _nccl_backends(group, distributed_c10d):
-            backend._wait_for_pending_works()
+        if _is_nccl(group, distributed_c10d):
+            group._wait_for_pending_works()
 
 
-def _nccl_backends(group, c10d):
+def _is_nccl(group, c10d):
+    """A group with NCCL has it as its default backend (_new_process_group_helper)."""
     import torch
 
     if not c10d.is_nccl_available() or "cuda" not in {device.type for device in group._device_types}:
-        return []
-    backend = group._get_backend(torch.device("cuda"))
-    return [backend] if isinstance(backend, c10d.ProcessGroupNCCL) else []
+        return False
+    return isinstance(group._get_backend(torch.device("cuda")), c10d.ProcessGroupNCCL)
 
 
 def _check_the_world(c10d, store):

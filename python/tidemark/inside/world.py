@@ -26,6 +26,7 @@ def settle():
     if launcher := _launcher_of(sys.orig_argv[1:]):
         _refuse_several_nodes(launcher, sys.orig_argv[1:])
         ranks = 1   # a launcher is no rank
+        os.environ.setdefault("PET_MASTER_PORT", str(_free_port()))   # torchrun's --master-port (torch/distributed/run.py): 29500 may be taken
     elif "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         _be_a_worker(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
     else:
@@ -56,6 +57,14 @@ def _launcher_of(words):
             name = os.path.basename(word)
             return name if name in LAUNCHERS or word.replace(os.sep, ".").removesuffix(".py").endswith(LAUNCHER_MODULES) else None
     return None
+
+
+def _free_port():
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
 
 
 def _refuse_several_nodes(launcher, words):
