@@ -315,7 +315,8 @@ std::string write_report(const Report& report) {
   if (report.host.pageable_bytes) json["host"]["pageable_bytes"] = *report.host.pageable_bytes;
   if (report.host.pinned_bytes) json["host"]["pinned_bytes"] = *report.host.pinned_bytes;
   if (report.rank)
-    json["rank"] = {{"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};
+    json["rank"] = {
+        {"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};
   if (!report.ranks.empty()) json["ranks"] = list_of(report.ranks);
   if (report.consistent) json["consistent"] = *report.consistent;
   // Names can come from anywhere in a user's program; bytes that are not UTF-8 are replaced, not fatal.

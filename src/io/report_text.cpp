@@ -12,7 +12,8 @@
 namespace tidemark::io {
 namespace {
 
-// 36 lines at most below the verdict (and those of ranks), what a terminal shows at once: out of memory 1, peaks 5, interval 1, steps 1 + 4
+// 36 lines at most below the verdict (and those of ranks), what a terminal shows at once: out of memory 1, peaks 5,
+// interval 1, steps 1 + 4
 // + 1, categories 1 + 7 + 1, modules 1 + 8 + 1, assumptions 3 + 1.
 constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
 
@@ -64,7 +65,9 @@ std::string ranks_table(const std::vector<RankReport>& ranks) {
     table.add({first == last ? fmt::format("{}", row.rank) : fmt::format("{} to {}", row.rank, ranks[last].rank),
                group_digits(row.peak.allocated_bytes), group_digits(row.peak.reserved_bytes),
                format_bytes(row.pageable_bytes.value_or(0)), format_bytes(row.pinned_bytes.value_or(0)) + " pinned",
-               row.fits == false ? "does not fit" : row.fits ? "fits" : "not known"});
+               row.fits == false ? "does not fit"
+               : row.fits        ? "fits"
+                                 : "not known"});
     first = last + 1;
   }
   return table.text(2) + (first < ranks.size() ? fmt::format("  … and {} more ranks\n", ranks.size() - first) : "");

@@ -24,10 +24,13 @@ class RanksTest : public testing::Test {
 
   bool has(const std::string& message) const { return std::filesystem::exists(folder_ / "messages" / message); }
   void send(const std::string& message) const { write_file(folder_ / "messages" / message, "x"); }
-  static void await(const std::filesystem::path& folder, int from) { write_file(folder / "awaits", std::to_string(from) + "\nchannel\n"); }
+  static void await(const std::filesystem::path& folder, int from) {
+    write_file(folder / "awaits", std::to_string(from) + "\nchannel\n");
+  }
   static void report(const std::filesystem::path& folder) {
-    write_file(folder / "report-1.json",
-               R"({"schema": "tidemark.report/1", "engine": "run", "peak": {"allocated_bytes": 1, "reserved_bytes": 2, "step": 1, "phase": "other"}})");
+    write_file(
+        folder / "report-1.json",
+        R"({"schema": "tidemark.report/1", "engine": "run", "peak": {"allocated_bytes": 1, "reserved_bytes": 2, "step": 1, "phase": "other"}})");
   }
 
   Ranks ranks(std::int64_t count, Ranks::Start start) const {
@@ -59,7 +62,10 @@ TEST_F(RanksTest, GoesRoundInACircleForAsLongAsMessagesCome) {
   // 0 sends a, awaits b, sends c, awaits d; 1 awaits a, sends b, awaits c, sends d.
   Ranks two = ranks(2, [&](const Environment& environment, const auto& folder, bool) {
     const int rank = rank_of(environment);
-    const std::vector<std::string> mine = rank == 0 ? std::vector<std::string>{"a", "c"} : std::vector<std::string>{"b", "d"}, theirs = rank == 0 ? std::vector<std::string>{"b", "d"} : std::vector<std::string>{"a", "c"};
+    const std::vector<std::string> mine = rank == 0 ? std::vector<std::string>{"a", "c"}
+                                                    : std::vector<std::string>{"b", "d"},
+                                   theirs = rank == 0 ? std::vector<std::string>{"b", "d"}
+                                                      : std::vector<std::string>{"a", "c"};
     for (std::size_t i = 0; i < 2; ++i) {
       if (rank == 0) send(mine[i]);
       if (!has(theirs[i])) return await(folder, 1 - rank), ChildResult{};
