@@ -122,6 +122,25 @@ def distributed_was_imported():
     alone_cpu.stand_in_for_gloo(distributed_c10d)
 
 
+def let_works_end():
+    """A thread of ProcessGroupNCCL looks every 100 ms for work that has ended, and lets go of its tensors.  A step on a card takes longer
+    than that and a step here does not, so the end of a step waits for it."""
+    from torch.distributed import distributed_c10d
+
+    for group in list(distributed_c10d._world.pg_map):
+        if _is_nccl(group, distributed_c10d):
+            group._wait_for_pending_works()
+
+
+def _is_nccl(group, c10d):
+    """A group with NCCL has it as its default backend (_new_process_group_helper)."""
+    import torch
+
+    if not c10d.is_nccl_available() or "cuda" not in {device.type for device in group._device_types}:
+        return False
+    return isinstance(group._get_backend(torch.device("cuda")), c10d.ProcessGroupNCCL)
+
+
 def _check_the_world(c10d, store):
     real_init, real_rendezvous = c10d.init_process_group, c10d.rendezvous
 
