@@ -81,6 +81,18 @@ void set_world(Environment& environment, const WorldOptions& world) {
 
 std::filesystem::path Ranks::folder_of(std::int64_t rank) const { return folder_ / fmt::format("rank-{}", rank); }
 
+// Files that a rank writes for the user: each its own with --all-ranks, and none by one that ran for the sake of
+// another.
+void Ranks::keep_files_apart(Environment& environment, std::int64_t rank, bool unseen) const {
+  const auto events = environment.get("TIDEMARK_EVENTS");
+  if (world_.all_ranks) {
+    if (events) environment.set("TIDEMARK_EVENTS", fmt::format("{}.rank-{}", *events, rank));
+  } else if (unseen) {
+    environment.unset("TIDEMARK_EVENTS");
+    environment.unset("TIDEMARK_SNAPSHOT");
+  }
+}
+
 std::size_t Ranks::messages_kept() const {
   const std::filesystem::directory_iterator files(folder_ / "messages");
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
@@ -96,6 +108,7 @@ std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
     environment.set("TIDEMARK_RUN_DIR", folder_of(rank).string());
     environment.set("TIDEMARK_RANK", fmt::format("{}", rank));
     environment.set("TIDEMARK_MESSAGES", (folder_ / "messages").string());
+    keep_files_apart(environment, rank, unseen);
     const ChildResult child = start_(environment, folder_of(rank), unseen);
     throw_refusal(folder_of(rank));
     const auto awaited = awaited_by(folder_of(rank));

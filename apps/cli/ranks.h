@@ -52,6 +52,7 @@ class Ranks {
  private:
   std::optional<RankRun> attempt(std::int64_t rank, bool unseen);
   std::filesystem::path folder_of(std::int64_t rank) const;
+  void keep_files_apart(Environment& environment, std::int64_t rank, bool unseen) const;
   std::size_t messages_kept() const;
 
   const WorldOptions world_;
