@@ -65,6 +65,7 @@ class ZeroOptimizer {
   }
 
   void step(Optimizer& optimizer) {
+    const Setting<Category> category(run_.category, Category::workspace);
     check_overflow(run_, averaged_);
     Tensor norm = combine_grad_norm_groups(grad_norm_direct(run_, averaged_, mine_.size()));
     check_grad_norm(norm);
@@ -122,7 +123,7 @@ class ZeroOptimizer {
 
   /// This rank's part in fp32, and a gradient for the optimizer to be initialized with.
   void make_master() {
-    const Setting<Category> category(run_.category, Category::parameters);
+    const Setting<Category> category(run_.category, Category::optimizer_state);
     {
       const Tensor copy = allocated("aten::clone", Dtype::bf16);
       master_ = allocated("aten::to", Dtype::f32);
@@ -273,9 +274,9 @@ class ZeroOptimizer {
 
   /// The gradient of the master copy: flattened, then converted.
   void set_master_gradient() {
-    const Setting<Category> category(run_.category, Category::gradients);
     Tensor flat = flatten(averaged_, partition_.part_elements);
     master_.grad() = allocated("aten::to", Dtype::f32);
+    run_.set_category(*master_.grad().impl().storage, Category::gradients);
     flat.reset();
     averaged_.clear();
   }
