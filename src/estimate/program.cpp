@@ -100,7 +100,8 @@ void check_zero(const Spec& spec, const ZeroSpec& asked) {
   if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
   if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
     refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
-  if (!asked.contiguous_gradients) refuse("zero.contiguous_gradients", "reducing gradients where they lie is not modelled");
+  if (!asked.contiguous_gradients)
+    refuse("zero.contiguous_gradients", "reducing gradients where they lie is not modelled");
 }
 
 StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {

@@ -109,7 +109,7 @@ class Run {
   std::uint32_t module = 0;
   const char* op = "-";
   Category category = Category::activations;  // of what is allocated now
-  StreamId stream = 0;  // torch.cuda.current_stream(); 0: the default stream
+  StreamId stream = 0;                        // torch.cuda.current_stream(); 0: the default stream
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;
