@@ -24,7 +24,7 @@ Peaks replay(const Run& run, CachingAllocator& allocator) {
       allocator.free(ids[entry]);
       continue;
     }
-    ids[entry] = allocator.alloc(run.ledger()[entry].requested_bytes);
+    ids[entry] = allocator.alloc(run.ledger()[entry].requested_bytes, run.ledger()[entry].stream);
     refused = ids[entry] == kOutOfMemory;
     if (refused) break;
   }

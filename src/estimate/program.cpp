@@ -86,14 +86,34 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+[[noreturn]] void refuse(const char* field, const char* message, const char* hint = "") {
+  throw Error(Errc::unsupported, message, field, hint);
+}
+
+/// What DeepSpeed does otherwise, or what is not known of it.
+void check_zero(const Spec& spec, const ZeroSpec& asked) {
+  if (spec.dtype != WeightDtype::bf16) refuse("dtype", "ZeRO is known with bf16 weights alone", "set dtype to bf16");
+  if (spec.autocast != Autocast::none) refuse("autocast", "ZeRO is known without autocast");
+  if (spec.grad_scaler) refuse("grad_scaler", "DeepSpeed scales the loss itself");
+  if (spec.max_grad_norm) refuse("max_grad_norm", "DeepSpeed clips gradients itself", "set zero.gradient_clipping");
+  if (spec.zero_grad != ZeroGrad::after_step) refuse("zero_grad", "DeepSpeed frees gradients in its step");
+  if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
+  if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
+    refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
+  if (!asked.contiguous_gradients)
+    refuse("zero.contiguous_gradients", "reducing gradients where they lie is not modelled");
+}
+
 StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
+  check_zero(spec, asked);
   return zero(run, root,
               {.stage = stage,
                .ranks = spec.gpus,
                .rank = spec.rank,
                .grad_accumulation = spec.grad_accumulation,
                .reduce_bucket_size = asked.reduce_bucket_size,
+               .overlap_comm = asked.overlap_comm,
                .reduce_scatter = asked.reduce_scatter,
                .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
                .gradient_clipping = asked.gradient_clipping});

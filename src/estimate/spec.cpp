@@ -122,6 +122,10 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_version(spec.transformers, "transformers", check);
   check_names(spec.freeze, "freeze", check);
   check_names(spec.train_only, "train_only", check);
+  if (spec.rank >= spec.gpus)
+    check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
+  if (spec.zero && spec.parallel != Parallel::zero1 && spec.parallel != Parallel::zero2)
+    check.refuse("zero", "they are options of zero1 and zero2", "set parallel");
   if (spec.checkpoint_every > 1 && spec.checkpointing == Checkpointing::none)
     check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
   if (spec.max_grad_norm == 0.0)

@@ -178,10 +178,10 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
         FieldInfo{.help = "The parts of all ranks are sent as one",
                   .group = group,
                   .negated = "The part of each rank is sent alone"});
-  visit("contiguous_gradients", self.contiguous_gradients,
-        FieldInfo{.help = "Gradients are copied into one buffer",
-                  .group = group,
-                  .negated = "Gradients stay where they are"});
+  visit(
+      "contiguous_gradients", self.contiguous_gradients,
+      FieldInfo{
+          .help = "Gradients are copied into one buffer", .group = group, .negated = "Gradients stay where they are"});
   visit("overlap_comm", self.overlap_comm, text(group, "Gradients are reduced on a stream of their own"));
   visit("gradient_clipping", self.gradient_clipping,
         FieldInfo{.help = "Clip gradients to this norm (0: no clipping)",

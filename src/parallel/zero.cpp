@@ -14,6 +14,7 @@
 namespace tidemark {
 namespace {
 
+constexpr StreamId kReductionStream = 1;
 constexpr std::int64_t kStartAlignment = 2;  // nccl_start_alignment_factor
 
 std::vector<std::int64_t> sizes_of(const TensorList& tensors) {
@@ -64,6 +65,7 @@ class ZeroOptimizer {
   }
 
   void step(Optimizer& optimizer) {
+    const Setting<Category> category(run_.category, Category::workspace);
     check_overflow(run_, averaged_);
     Tensor norm = combine_grad_norm_groups(grad_norm_direct(run_, averaged_, mine_.size()));
     check_grad_norm(norm);
@@ -89,23 +91,39 @@ class ZeroOptimizer {
   void flatten_parameters() {
     const Setting<Category> category(run_.category, Category::parameters);
     run_.empty_cache();
-    Tensor flat;
-    {
-      std::int64_t elements = 0;
-      for (const Tensor& parameter : parameters_) elements += parameter.elements();
-      TensorList all = parameters_;
-      if (elements < partition_.elements) all.push_back(zeros(run_, Dims{partition_.elements - elements}, Dtype::bf16));
-      flat = flatten(all, partition_.elements);
-    }
+    const Tensor flat = fits_twice() ? flattened_here() : flattened_on_host();
     for (const Tensor& parameter : parameters_) {
       parameter.impl().storage = flat.impl().storage;
       parameter.impl().layout.strides = contiguous_strides(parameter.sizes());
     }
   }
 
+  /// CUDA_Accelerator.available_memory without pynvml: what no tensor holds.
+  bool fits_twice() {
+    const std::int64_t available = run_.card().total_bytes - run_.allocator().totals().allocated_bytes;
+    return available >= partition_.elements * size_of(Dtype::bf16);
+  }
+
+  Tensor flattened_here() {
+    std::int64_t elements = 0;
+    for (const Tensor& parameter : parameters_) elements += parameter.elements();
+    TensorList all = parameters_;
+    if (elements < partition_.elements) all.push_back(zeros(run_, Dims{partition_.elements - elements}, Dtype::bf16));
+    return flatten(all, partition_.elements);
+  }
+
+  /// Each parameter leaves a tensor of one element behind until it is back.
+  Tensor flattened_on_host() {
+    const Op op(run_, "aten::to");
+    for (const Tensor& parameter : parameters_)
+      parameter.impl().storage = empty(run_, Dims{1}, Dtype::f32).impl().storage;
+    run_.empty_cache();
+    return empty(run_, Dims{partition_.elements}, Dtype::bf16);
+  }
+
   /// This rank's part in fp32, and a gradient for the optimizer to be initialized with.
   void make_master() {
-    const Setting<Category> category(run_.category, Category::parameters);
+    const Setting<Category> category(run_.category, Category::optimizer_state);
     {
       const Tensor copy = allocated("aten::clone", Dtype::bf16);
       master_ = allocated("aten::to", Dtype::f32);
@@ -123,22 +141,29 @@ class ZeroOptimizer {
     if (ready_for_gradients_) return;
     ready_for_gradients_ = true;
     const Setting<Category> category(run_.category, Category::communication);
-    bucket_.buffer.reset();
-    bucket_.buffer = empty(run_, Dims{options_.reduce_bucket_size}, Dtype::bf16);
+    bucket_.buffers.clear();
+    for (int i = 0; i < (options_.overlap_comm ? 2 : 1); ++i)
+      bucket_.buffers.push_back(empty(run_, Dims{options_.reduce_bucket_size}, Dtype::bf16));
+    bucket_.current = 0;
   }
 
   /// reduce_independent_p_g_buckets_and_remove_grads
   void add_to_bucket(std::size_t index) {
     const Tensor& parameter = parameters_[index];
-    if (bucket_.elements + parameter.elements() > options_.reduce_bucket_size) reduce_bucket();
+    if (bucket_.elements + parameter.elements() > options_.reduce_bucket_size) {
+      reduce_bucket();
+      if (options_.overlap_comm) bucket_.current = 1 - bucket_.current;
+    }
     if (parameter.elements() <= options_.reduce_bucket_size)  // a larger gradient stays where it is
-      parameter.grad() = view_of(bucket_.buffer, parameter.layout());
+      parameter.grad() = view_of(bucket_.buffers[bucket_.current], parameter.layout());
     bucket_.elements += parameter.elements();
     bucket_.parameters.push_back(index);
   }
 
-  /// reduce_ipg_grads
+  /// reduce_ipg_grads.  What is told of the stream by record_stream has ended before any of it is freed: the epilogue
+  /// waits for the device.
   void reduce_bucket() {
+    const Setting<StreamId> stream(run_.stream, options_.overlap_comm ? kReductionStream : 0);
     average_bucket();
     for (const std::size_t index : bucket_.parameters) {
       if (is_mine(index))
@@ -227,7 +252,7 @@ class ZeroOptimizer {
       averaged_ = flat_partition(*accumulated_);
       accumulated_.reset();
     }
-    bucket_.buffer.reset();
+    bucket_.buffers.clear();
     kept_.reset();
     ready_for_gradients_ = false;
     for (const Tensor& parameter : parameters_) parameter.grad().reset();
@@ -249,15 +274,16 @@ class ZeroOptimizer {
 
   /// The gradient of the master copy: flattened, then converted.
   void set_master_gradient() {
-    const Setting<Category> category(run_.category, Category::gradients);
     Tensor flat = flatten(averaged_, partition_.part_elements);
     master_.grad() = allocated("aten::to", Dtype::f32);
+    run_.set_category(*master_.grad().impl().storage, Category::gradients);
     flat.reset();
     averaged_.clear();
   }
 
   struct {
-    Tensor buffer;
+    TensorList buffers;
+    std::size_t current = 0;
     std::int64_t elements = 0;
     std::vector<std::size_t> parameters;
   } bucket_;

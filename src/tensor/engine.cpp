@@ -30,7 +30,8 @@ void accumulate(Node& node, Tensor gradient) {
     sum = empty(*node.run, layout.is_dense() ? layout : Layout{layout.sizes, contiguous_strides(layout.sizes)},
                 gradient.dtype());
   }
-  node.run->set_category(*sum.impl().storage, Category::gradients);
+  if (node.run->category_of(*variable.impl().storage) == Category::parameters)  // not of an activation
+    node.run->set_category(*sum.impl().storage, Category::gradients);
 }
 
 void accumulate_grad(Node& node) {

@@ -30,8 +30,8 @@ void Run::prefix_modules(std::uint32_t root, const std::string& child) {
     module_names_[i] = i == root ? child : child + "." + module_names_[i];
 }
 
-AllocationId Run::request(std::int64_t bytes) {
-  const AllocationId id = allocator_.alloc(bytes, 0);
+AllocationId Run::request(std::int64_t bytes, StreamId on) {
+  const AllocationId id = allocator_.alloc(bytes, on);
   if (id == kOutOfMemory)
     throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module])};
   return id;
@@ -61,14 +61,15 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
   if (checkpoint && checkpoint->is_complete(beginning.number)) return storage;
-  storage->id = request(bytes);
+  storage->id = request(bytes, stream);
   if (storage->id == kNoBytes) return storage;
   storage->record = static_cast<std::uint32_t>(ledger_.size());
   note_allocation({.bytes = allocator_.block_bytes(storage->id),
                    .requested_bytes = bytes,
                    .module = module,
                    .op = op,
-                   .category = category},
+                   .category = category,
+                   .stream = stream},
                   allocator_.totals());
   return storage;
 }
@@ -102,7 +103,7 @@ void Run::repeat(std::size_t begin, std::size_t end) {
     const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
     if (history_[i] > 0) {
       LedgerEntry twin = ledger_[entry];
-      repeated_[entry] = {request(twin.requested_bytes), static_cast<std::uint32_t>(ledger_.size())};
+      repeated_[entry] = {request(twin.requested_bytes, twin.stream), static_cast<std::uint32_t>(ledger_.size())};
       twin.bytes = allocator_.block_bytes(repeated_[entry].first);
       note_allocation(twin, allocator_.totals());
     } else {

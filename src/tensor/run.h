@@ -43,6 +43,7 @@ struct LedgerEntry {
   std::uint32_t module = 0;
   const char* op = "";
   Category category = Category::activations;
+  StreamId stream = 0;
 };
 
 /// torch.autocast: the type that matrix operations run in, and the casts that it keeps for its lifetime.
@@ -108,6 +109,7 @@ class Run {
   std::uint32_t module = 0;
   const char* op = "-";
   Category category = Category::activations;  // of what is allocated now
+  StreamId stream = 0;                        // torch.cuda.current_stream(); 0: the default stream
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;
@@ -141,7 +143,7 @@ class Run {
   std::vector<std::pair<AllocationId, std::uint32_t>> repeated_;  // by entry of the ledger: its twin's
   std::vector<std::string> module_names_{"-"};
 
-  AllocationId request(std::int64_t bytes);
+  AllocationId request(std::int64_t bytes, StreamId on);
   void note_allocation(LedgerEntry entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
 };

@@ -3,7 +3,7 @@
 
 usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...]
 
-PYTHON has torch, transformers and peft.  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
+PYTHON has torch, transformers and peft, and DeepSpeed for the cases of ZeRO.  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
 process of its own.  Work on other streams has completed at once: of the extremes of `--event-order`, the one that predictions
 follow.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
 "+bytes" and "-bytes", as the allocator rounds them.
@@ -84,6 +84,26 @@ def wrapped(model, spec):
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
 
 
+def trained_by_deepspeed(model, spec):
+    """The loop of DeepSpeed's documentation: a batch on the device lives as long as the call, the loss until the next one."""
+    import deepspeed
+
+    os.environ.update({name: os.environ.get(name, value) for name, value in
+                       {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items()})
+    zero = dict(spec.get("zero", {}))
+    settings = {"train_micro_batch_size_per_gpu": spec["batch"], "gradient_accumulation_steps": spec.get("grad_accumulation", 1),
+                "bf16": {"enabled": True}, **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
+                "zero_optimization": {"stage": int(spec["parallel"][-1]), **zero}}
+    deepspeed.init_distributed()
+    optimizer = optimizer_of(spec, [p for p in model.parameters() if p.requires_grad])
+    engine = deepspeed.initialize(model=model, optimizer=optimizer, config=settings)[0]
+    rows = rows_of(spec)
+    for _ in range(spec.get("steps", 3) * spec.get("grad_accumulation", 1)):
+        loss = engine(**{name: row.to("cuda") for name, row in rows.items()}).loss
+        engine.backward(loss)
+        engine.step()
+
+
 def optimizer_of(spec, trainable):
     import torch
 
@@ -136,6 +156,8 @@ def train(spec):
     """The training loop that a spec stands for."""
     import torch
 
+    if spec.get("parallel", "none").startswith("zero"):
+        return trained_by_deepspeed(build(spec), spec)
     model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, trainable)
@@ -182,12 +204,13 @@ def pause(parameter):
         parameter.detach().zero_()
 
 
-def versions():
-    return {name: metadata.version(name).split("+")[0] for name in ("torch", "transformers", "peft")}
+def versions(spec):
+    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()))
+    return {name: metadata.version(name).split("+")[0] for name in names}
 
 
 def pack(case, events, out):
-    header = {"spec": case["spec"], "card": case["card"], "versions": versions()}
+    header = {"spec": case["spec"], "card": case["card"], "versions": versions(case["spec"])}
     lines = [line.split(" ", 1)[0] for line in events.read_text().splitlines()]
     text = json.dumps(header) + "\n" + "\n".join(lines) + "\n"
     path = out / (case["name"] + ".txt.gz")
@@ -222,7 +245,7 @@ def record_all(cases, out, folder):
 
 
 def machine_of(case):
-    return case["card"], str(case["spec"].get("gpus", 1))
+    return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0))
 
 
 def main():
@@ -231,7 +254,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--inside", nargs=3, metavar=("CARD", "GPUS", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--inside", nargs=4, metavar=("CARD", "GPUS", "RANK", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
     from step_cases import cases
@@ -239,14 +262,14 @@ def main():
     chosen = [case for case in cases() if not options.only or case["name"] in options.only]
     machines = sorted({machine_of(case) for case in chosen})
     if options.inside:
-        card, gpus, folder = options.inside
-        return record_all([case for case in chosen if machine_of(case) == (card, gpus)], options.out, pathlib.Path(folder))
+        *machine, folder = options.inside
+        return record_all([case for case in chosen if machine_of(case) == tuple(machine)], options.out, pathlib.Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    for card, gpus in machines:
+    for card, gpus, rank in machines:
         with tempfile.TemporaryDirectory() as folder:
             command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
-            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, folder, "--only", *options.only]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 

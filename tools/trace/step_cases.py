@@ -199,6 +199,22 @@ def classifiers():
         "gemma2": {"model": {**MODEL, "model_type": "gemma2", "head_dim": 32}}}.items()}
 
 
+def zero():
+    """DeepSpeed's ZeRO: what lies in a bucket, what in this rank's part, and what a step does with it."""
+    few = {"zero": {"reduce_bucket_size": 100000}}
+    alone = {"zero": {"reduce_bucket_size": 50000, "use_multi_rank_bucket_allreduce": False}, "gpus": 8}
+    return {f"zero{stage}_{name}": {"gpus": 2, "parallel": f"zero{stage}", **options} for stage in (1, 2) for name, options in {
+        "plain": {}, "one": {"gpus": 1}, "three": {"gpus": 3}, "eight": {"gpus": 8}, "more_ranks_than_tensors": {"gpus": 64},
+        "accumulate": {"grad_accumulation": 3}, "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
+        "freeze": {"freeze": ["embed_tokens", "layers.0."]}, "small_buckets": few, "small_buckets_accumulate": {**few, "grad_accumulation": 2},
+        "alone": alone, "no_scatter": {"zero": {"reduce_scatter": False}}, "no_clip": {"zero": {"gradient_clipping": 0.0}},
+        "clip": {"zero": {"gradient_clipping": 0.5}}, "fused": {"optimizer_impl": "fused"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "steps": {"steps": 5}, "last": {"gpus": 3, "rank": 2},
+        "overlap": {"zero": {"overlap_comm": True}}, "overlap_small": {"zero": {**few["zero"], "overlap_comm": True}, "grad_accumulation": 2},
+        "projector": {**vision()["llava_projector"], "checkpointing": "non_reentrant"},
+        "frozen_tower": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -208,7 +224,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
