@@ -122,16 +122,6 @@ def distributed_was_imported():
     alone_cpu.stand_in_for_gloo(distributed_c10d)
 
 
-def let_works_end():
-    """A thread of ProcessGroupNCCL looks every 100 ms for work that has ended, and lets go of its tensors.  A step on a card takes longer
-    than that and a step here does not, so the end of a step waits for it."""
-    from torch.distributed import distributed_c10d
-
-    for group in list(distributed_c10d._world.pg_map):
-        if _is_nccl(group, distributed_c10d):
-            group._wait_for_pending_works()
-
-
 def _is_nccl(group, c10d):
     """A group with NCCL has it as its default backend (_new_process_group_helper)."""
     import torch

@@ -72,10 +72,6 @@ class _Steps:
     def _step_ended(self):
         import torch
 
-        if world.ranks > 1:
-            from . import alone
-
-            alone.let_works_end()
         self.ends.append(door.library().tidemark_event_count())
         stats = torch.cuda.memory_stats(world.local_rank)
         peak = (stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"])
