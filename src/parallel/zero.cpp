@@ -1,7 +1,5 @@
 #include "parallel/zero.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -300,14 +298,22 @@ class ZeroOptimizer {
   TensorList averaged_;                    // averaged_gradients
 };
 
-TensorList trainable_bf16(Module& root) {
+/// _cast_module_mixed_precision: `p.data = p.data.to(torch.bfloat16)`; buffers stay as they are.
+void cast_parameters(Module& module) {
+  for (const std::shared_ptr<Parameter>& parameter : module.parameters()) {
+    TensorImpl& tensor = parameter->tensor.impl();
+    if (parameter->is_buffer || tensor.dtype == Dtype::bf16) continue;
+    const std::uint32_t owner = tensor.run->module_of(*tensor.storage);
+    tensor.storage = plain_cast(parameter->tensor, Dtype::bf16).impl().storage;
+    tensor.run->set_module(*tensor.storage, owner);
+    tensor.dtype = parameter->dtype = module.dtype = Dtype::bf16;
+  }
+  for (const std::unique_ptr<Module>& child : module.children()) cast_parameters(*child);
+}
+
+TensorList trainable(Module& root) {
   TensorList parameters;
-  visit_parameters(root, [&](const Module& module, Parameter& parameter) {
-    if (parameter.tensor.dtype() != Dtype::bf16)
-      throw Error(Errc::unsupported,
-                  fmt::format("{} is {}, which DeepSpeed would convert", full_name(module, parameter),
-                              name_of(parameter.tensor.dtype())),
-                  "parallel", "ZeRO is known with bf16 weights");
+  visit_parameters(root, [&](const Module&, Parameter& parameter) {
     if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
   });
   if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
@@ -317,7 +323,12 @@ TensorList trainable_bf16(Module& root) {
 }  // namespace
 
 StepHooks zero(Run& run, Module& root, const ZeroOptions& options) {
-  const auto optimizer = std::make_shared<ZeroOptimizer>(run, trainable_bf16(root), options);
+  {
+    const Setting<Category> category(run.category, Category::parameters);
+    const Op op(run, "aten::to");
+    cast_parameters(root);
+  }
+  const auto optimizer = std::make_shared<ZeroOptimizer>(run, trainable(root), options);
   run.prefix_modules(root.number(), "module");
   StepHooks hooks;
   hooks.gradient_is_ready = [optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
