@@ -46,20 +46,16 @@ class ZeroOptimizer {
     const auto known = indices_.find(&leaf.impl());
     if (known == indices_.end()) return;  // an activation that was told to require a gradient
     setup_bucket();
-    if (options_.stage == 2) add_to_bucket(known->second);
+    if (options_.stage == 2 || (options_.overlap_comm && is_last_)) add_to_bucket(known->second);
   }
 
   /// DeepSpeedEngine.backward
   void backward(const Tensor& loss, bool is_last) {
+    is_last_ = is_last;
     const Tensor divided = div_scalar(loss), scaled = mul_scalar(divided);
     tidemark::backward(scaled);
     const NoGrad no_grad(run_);
-    if (options_.stage == 1) {
-      if (!is_last) return;
-      for (std::size_t i = 0; i < parameters_.size(); ++i)  // reduce_gradients
-        if (parameters_[i].grad()) add_to_bucket(i);
-    }
-    finish_gradients(is_last);
+    if (options_.stage == 2 || is_last) finish_gradients();
   }
 
   void step(Optimizer& optimizer) {
@@ -236,9 +232,12 @@ class ZeroOptimizer {
     parameters_[index].grad() = view_of(kept_, parameters_[index].layout());
   }
 
-  /// independent_gradient_partition_epilogue
-  void finish_gradients(bool is_last) {
+  /// reduce_gradients of stage 1, then independent_gradient_partition_epilogue
+  void finish_gradients() {
     const Setting<Category> category(run_.category, Category::gradients);
+    if (options_.stage == 1 && !options_.overlap_comm)
+      for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (parameters_[i].grad()) add_to_bucket(i);
     reduce_bucket();
     TensorList gradients;
     for (const std::size_t i : mine_) {
@@ -246,7 +245,7 @@ class ZeroOptimizer {
       gradients.push_back(gradient ? alias(gradient) : fresh("aten::zeros_like", parameters_[i]));
     }
     if (!accumulated_) accumulated_ = gradients;  // later ones are added in place
-    if (is_last) {
+    if (is_last_) {
       averaged_ = flat_partition(*accumulated_);
       accumulated_.reset();
     }
@@ -293,9 +292,9 @@ class ZeroOptimizer {
   std::unordered_map<const TensorImpl*, std::size_t> indices_;
   std::vector<std::size_t> mine_;
   Tensor master_, kept_, global_grad_norm_;
-  bool ready_for_gradients_ = false;
-  std::optional<TensorList> accumulated_;  // all_grad_tensors
-  TensorList averaged_;                    // averaged_gradients
+  bool ready_for_gradients_ = false, is_last_ = false;  // is_gradient_accumulation_boundary
+  std::optional<TensorList> accumulated_;               // all_grad_tensors
+  TensorList averaged_;                                 // averaged_gradients
 };
 
 /// _cast_module_mixed_precision: `p.data = p.data.to(torch.bfloat16)`; buffers stay as they are.
