@@ -1,7 +1,5 @@
 #include "parallel/zero.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -48,20 +46,16 @@ class ZeroOptimizer {
     const auto known = indices_.find(&leaf.impl());
     if (known == indices_.end()) return;  // an activation that was told to require a gradient
     setup_bucket();
-    if (options_.stage == 2) add_to_bucket(known->second);
+    if (options_.stage == 2 || (options_.overlap_comm && is_last_)) add_to_bucket(known->second);
   }
 
   /// DeepSpeedEngine.backward
   void backward(const Tensor& loss, bool is_last) {
+    is_last_ = is_last;
     const Tensor divided = div_scalar(loss), scaled = mul_scalar(divided);
     tidemark::backward(scaled);
     const NoGrad no_grad(run_);
-    if (options_.stage == 1) {
-      if (!is_last) return;
-      for (std::size_t i = 0; i < parameters_.size(); ++i)  // reduce_gradients
-        if (parameters_[i].grad()) add_to_bucket(i);
-    }
-    finish_gradients(is_last);
+    if (options_.stage == 2 || is_last) finish_gradients();
   }
 
   void step(Optimizer& optimizer) {
@@ -238,9 +232,12 @@ class ZeroOptimizer {
     parameters_[index].grad() = view_of(kept_, parameters_[index].layout());
   }
 
-  /// independent_gradient_partition_epilogue
-  void finish_gradients(bool is_last) {
+  /// reduce_gradients of stage 1, then independent_gradient_partition_epilogue
+  void finish_gradients() {
     const Setting<Category> category(run_.category, Category::gradients);
+    if (options_.stage == 1 && !options_.overlap_comm)
+      for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (parameters_[i].grad()) add_to_bucket(i);
     reduce_bucket();
     TensorList gradients;
     for (const std::size_t i : mine_) {
@@ -248,7 +245,7 @@ class ZeroOptimizer {
       gradients.push_back(gradient ? alias(gradient) : fresh("aten::zeros_like", parameters_[i]));
     }
     if (!accumulated_) accumulated_ = gradients;  // later ones are added in place
-    if (is_last) {
+    if (is_last_) {
       averaged_ = flat_partition(*accumulated_);
       accumulated_.reset();
     }
@@ -295,19 +292,27 @@ class ZeroOptimizer {
   std::unordered_map<const TensorImpl*, std::size_t> indices_;
   std::vector<std::size_t> mine_;
   Tensor master_, kept_, global_grad_norm_;
-  bool ready_for_gradients_ = false;
-  std::optional<TensorList> accumulated_;  // all_grad_tensors
-  TensorList averaged_;                    // averaged_gradients
+  bool ready_for_gradients_ = false, is_last_ = false;  // is_gradient_accumulation_boundary
+  std::optional<TensorList> accumulated_;               // all_grad_tensors
+  TensorList averaged_;                                 // averaged_gradients
 };
 
-TensorList trainable_bf16(Module& root) {
+/// _cast_module_mixed_precision: `p.data = p.data.to(torch.bfloat16)`; buffers stay as they are.
+void cast_parameters(Module& module) {
+  for (const std::shared_ptr<Parameter>& parameter : module.parameters()) {
+    TensorImpl& tensor = parameter->tensor.impl();
+    if (parameter->is_buffer || tensor.dtype == Dtype::bf16) continue;
+    const std::uint32_t owner = tensor.run->module_of(*tensor.storage);
+    tensor.storage = plain_cast(parameter->tensor, Dtype::bf16).impl().storage;
+    tensor.run->set_module(*tensor.storage, owner);
+    tensor.dtype = parameter->dtype = module.dtype = Dtype::bf16;
+  }
+  for (const std::unique_ptr<Module>& child : module.children()) cast_parameters(*child);
+}
+
+TensorList trainable(Module& root) {
   TensorList parameters;
-  visit_parameters(root, [&](const Module& module, Parameter& parameter) {
-    if (parameter.tensor.dtype() != Dtype::bf16)
-      throw Error(Errc::unsupported,
-                  fmt::format("{} is {}, which DeepSpeed would convert", full_name(module, parameter),
-                              name_of(parameter.tensor.dtype())),
-                  "parallel", "ZeRO is known with bf16 weights");
+  visit_parameters(root, [&](const Module&, Parameter& parameter) {
     if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
   });
   if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
@@ -317,7 +322,12 @@ TensorList trainable_bf16(Module& root) {
 }  // namespace
 
 StepHooks zero(Run& run, Module& root, const ZeroOptions& options) {
-  const auto optimizer = std::make_shared<ZeroOptimizer>(run, trainable_bf16(root), options);
+  {
+    const Setting<Category> category(run.category, Category::parameters);
+    const Op op(run, "aten::to");
+    cast_parameters(root);
+  }
+  const auto optimizer = std::make_shared<ZeroOptimizer>(run, trainable(root), options);
   run.prefix_modules(root.number(), "module");
   StepHooks hooks;
   hooks.gradient_is_ready = [optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };

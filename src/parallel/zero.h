@@ -17,7 +17,7 @@ struct ZeroOptions {
 };
 
 /// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.
-/// Throws Error{unsupported} for parameters that are not bf16.
+/// Parameters that are not bf16, such as adapters in fp32, are converted on the device.
 StepHooks zero(Run& run, Module& root, const ZeroOptions& options);
 
 }  // namespace tidemark

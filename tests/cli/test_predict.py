@@ -128,6 +128,7 @@ def test_lists_are_json_too(tidemark, command):
 
 
 # A training that runs in milliseconds.
+ZERO = ["--gpus", "2", "--parallel", "zero2"]
 LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
 GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "vocab_size": 512}
 BERT = {"model_type": "bert", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
@@ -163,6 +164,11 @@ def predict(tidemark, work):
         (LLAMA, ["--images", "1"], USAGE, ["images: the model takes no images"]),
         (LLAMA, ["--head", "masked_lm"], UNSUPPORTED, ["head", "it is trained for causal_lm or sequence_classification"]),
         (LLAMA, ["--head", "sequence_classification", "--batch", "2"], USAGE, ["pad_token_id", "train with batches of 1"]),
+        (LLAMA, [*ZERO, "--dtype", "fp32"], UNSUPPORTED, ["dtype", "set dtype to bf16"]),
+        (LLAMA, [*ZERO, "--max-grad-norm", "1"], UNSUPPORTED, ["max_grad_norm", "set zero.gradient_clipping"]),
+        (LLAMA, [*ZERO, "--optimizer", "sgd"], UNSUPPORTED, ["optimizer", "AdamW and Adam"]),
+        (LLAMA, [*ZERO, "--no-zero-contiguous-gradients"], UNSUPPORTED, ["zero.contiguous_gradients"]),
+        (LLAMA, ["--gpus", "2", "--parallel", "zero3"], USAGE, ["zero3", "zero2"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
         (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),

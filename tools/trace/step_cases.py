@@ -211,7 +211,7 @@ def zero():
         "clip": {"zero": {"gradient_clipping": 0.5}}, "fused": {"optimizer_impl": "fused"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1},
         "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "steps": {"steps": 5}, "last": {"gpus": 3, "rank": 2},
         "overlap": {"zero": {"overlap_comm": True}}, "overlap_small": {"zero": {**few["zero"], "overlap_comm": True}, "grad_accumulation": 2},
-        "projector": {**vision()["llava_projector"], "checkpointing": "non_reentrant"},
+        "lora": {"lora": LORA}, "projector": {**vision()["llava_projector"], "checkpointing": "non_reentrant"},
         "frozen_tower": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}}.items()}
 
 
