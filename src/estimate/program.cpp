@@ -182,6 +182,8 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
   options.hooks = wrap(run, model.root, spec);
+  if (spec.parallel != Parallel::none)
+    recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   check_scaler(optimizer, spec);

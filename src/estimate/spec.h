@@ -157,10 +157,15 @@ void DdpSpec::fields(Self& self, Visit&& visit) {
   using namespace spec_detail;
   const std::string_view group = "Many GPUs";
   visit("bucket_cap_mb", self.bucket_cap_mb,
-        FieldInfo{.help = "MiB of gradients that are sent at once", .placeholder = "X", .group = group, .low = 1e-3, .high = 1e6});
+        FieldInfo{.help = "MiB of gradients that are sent at once",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 1e-3,
+                  .high = 1e6});
   visit("gradient_as_bucket_view", self.gradient_as_bucket_view, text(group, "Gradients lie in the buckets"));
   visit("broadcast_buffers", self.broadcast_buffers,
-        FieldInfo{.help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
+        FieldInfo{
+            .help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
 }
 
 template <class Self, class Visit>

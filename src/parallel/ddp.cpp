@@ -12,8 +12,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
-constexpr std::int64_t kFirstBucketBytes = kMiB;        // torch: kDefaultFirstBucketBytes, reducer.hpp
-constexpr std::int64_t kBroadcastBytes = 250 * kMiB;    // torch: DistributedDataParallel.broadcast_bucket_size
+constexpr std::int64_t kFirstBucketBytes = kMiB;      // torch: kDefaultFirstBucketBytes, reducer.hpp
+constexpr std::int64_t kBroadcastBytes = 250 * kMiB;  // torch: DistributedDataParallel.broadcast_bucket_size
 constexpr double kDefaultCapMb = 25;
 
 /// The gradient hooks, and the buckets that they fill.
@@ -23,8 +23,8 @@ class Reducer {
       : run_(run), parameters_(std::move(parameters)), options_(options) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) indices_.emplace(&parameters_[i].impl(), i);
     // Before the order of gradients is known there is one bucket for each type.
-    std::vector<Bucket> buckets = buckets_by_size(parameters_, {std::numeric_limits<std::int64_t>::max()},
-                                                  BucketOrder::by_first_index);
+    std::vector<Bucket> buckets =
+        buckets_by_size(parameters_, {std::numeric_limits<std::int64_t>::max()}, BucketOrder::by_first_index);
     std::reverse(buckets.begin(), buckets.end());
     make_buckets(buckets);
   }
@@ -81,8 +81,7 @@ class Reducer {
   /// Reducer::sync_bucket_indices: rank 0's order for all; both tensors live until it is over.
   void sync_indices(std::size_t count) {
     const Setting<Category> category(run_.category, Category::communication);
-    const Tensor indices =
-        empty_of("aten::empty", static_cast<std::int64_t>(parameters_.size()) + 1, Dtype::int32);
+    const Tensor indices = empty_of("aten::empty", static_cast<std::int64_t>(parameters_.size()) + 1, Dtype::int32);
     const Tensor sizes = empty_of("aten::empty", static_cast<std::int64_t>(count), Dtype::int32);
   }
 

@@ -122,15 +122,6 @@ def distributed_was_imported():
     alone_cpu.stand_in_for_gloo(distributed_c10d)
 
 
-def _is_nccl(group, c10d):
-    """A group with NCCL has it as its default backend (_new_process_group_helper)."""
-    import torch
-
-    if not c10d.is_nccl_available() or "cuda" not in {device.type for device in group._device_types}:
-        return False
-    return isinstance(group._get_backend(torch.device("cuda")), c10d.ProcessGroupNCCL)
-
-
 def _check_the_world(c10d, store):
     real_init, real_rendezvous = c10d.init_process_group, c10d.rendezvous
 
