@@ -1,0 +1,20 @@
+"""Recordings of steps on several GPUs, made again: what tests/golden/steps holds the predictions against is what real PyTorch still does."""
+
+import gzip
+import os
+import subprocess
+import sys
+
+import pytest
+from harness import PYTHON, ROOT, TIDEMARK
+
+STORED = ROOT / "tests" / "golden" / "steps"
+
+
+@pytest.mark.parametrize("name", ["ddp_plain", "ddp_views", "ddp_accumulate", "zero1_plain", "zero2_plain"])
+def test_a_recording_is_made_again(name, tmp_path):
+    command = [sys.executable, str(ROOT / "tools/trace/record_steps.py"), "--tidemark", TIDEMARK, "--python", PYTHON, "--out", str(tmp_path), "--only", name]
+    done = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    again, stored = (gzip.decompress((folder / f"{name}.txt.gz").read_bytes()).decode().splitlines() for folder in (tmp_path, STORED))
+    assert again == stored
