@@ -116,6 +116,7 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
                .overlap_comm = asked.overlap_comm,
                .reduce_scatter = asked.reduce_scatter,
                .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
+               .offload_optimizer = asked.offload_optimizer == Offload::cpu,
                .gradient_clipping = asked.gradient_clipping});
 }
 

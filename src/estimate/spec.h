@@ -40,6 +40,9 @@ enum class Load { to };
 inline constexpr std::array<std::string_view, 4> kParallelNames{"none", "ddp", "zero1", "zero2"};
 enum class Parallel { none, ddp, zero1, zero2 };
 
+inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
+enum class Offload { none, cpu };
+
 struct DdpSpec {
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
@@ -53,6 +56,7 @@ struct ZeroSpec {
   std::int64_t reduce_bucket_size = 500'000'000, allgather_bucket_size = 500'000'000;
   bool reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
   bool contiguous_gradients = true, overlap_comm = false;
+  Offload offload_optimizer = Offload::none;
   double gradient_clipping = 1;
 
   template <class Self, class Visit>
@@ -188,6 +192,8 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
       FieldInfo{
           .help = "Gradients are copied into one buffer", .group = group, .negated = "Gradients stay where they are"});
   visit("overlap_comm", self.overlap_comm, text(group, "Gradients are reduced on a stream of their own"));
+  visit("offload_optimizer", self.offload_optimizer,
+        choice(group, "Where the optimizer's states are instead of on the card: offload_optimizer.device", kOffloadNames));
   visit("gradient_clipping", self.gradient_clipping,
         FieldInfo{.help = "Clip gradients to this norm (0: no clipping)",
                   .placeholder = "X",

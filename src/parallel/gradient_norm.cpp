@@ -90,16 +90,20 @@ void check_overflow(Run& run, const TensorList& gradients) {
   const Tensor bytes = scalar(run, "aten::to", Dtype::uint8);
 }
 
+void check_inf_or_nan(const Tensor& gradient) { has_inf_or_nan(gradient).reset(); }
+
+Tensor grad_norm(const Tensor& gradient) {
+  const Tensor wide = [&] {
+    const Op op(gradient, "aten::to");  // get_norm_dtype
+    return empty_like(gradient, Dtype::f64);
+  }();
+  return reduced("aten::linalg_vector_norm", wide, Dtype::f64);
+}
+
 Tensor grad_norm_direct(Run& run, const TensorList& gradients, std::size_t count) {
   TensorList norms;
   Tensor total;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Tensor wide = [&] {
-      const Op op(run, "aten::to");  // get_norm_dtype: float64
-      return empty_like(gradients[i], Dtype::f64);
-    }();
-    norms.push_back(reduced("aten::linalg_vector_norm", wide, Dtype::f64));
-  }
+  for (std::size_t i = 0; i < count; ++i) norms.push_back(grad_norm(gradients[i]));
   if (norms.empty()) {
     total = scalar(run, "aten::to", Dtype::f32);
   } else {

@@ -7,6 +7,12 @@ namespace tidemark {
 /// has_overflow_partitioned_grads_serial and has_overflow: whether any gradient is infinite or no number.
 void check_overflow(Run& run, const TensorList& gradients);
 
+/// has_inf_or_nan, asked of one gradient; nothing is left of it.
+void check_inf_or_nan(const Tensor& gradient);
+
+/// Of one gradient, in float64.
+Tensor grad_norm(const Tensor& gradient);
+
 /// get_grad_norm_direct of one group, over its first `count` gradients.
 Tensor grad_norm_direct(Run& run, const TensorList& gradients, std::size_t count);
 

@@ -13,6 +13,7 @@ struct ZeroOptions {
   std::int64_t grad_accumulation = 1;
   std::int64_t reduce_bucket_size = 500'000'000;  // elements
   bool overlap_comm = false, reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
+  bool offload_optimizer = false;  // to the host
   double gradient_clipping = 1;
 };
 

@@ -91,8 +91,10 @@ def trained_by_deepspeed(model, spec):
     os.environ.update({name: os.environ.get(name, value) for name, value in
                        {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items()})
     zero = dict(spec.get("zero", {}))
+    if zero.get("offload_optimizer"):
+        zero["offload_optimizer"] = {"device": zero["offload_optimizer"], "pin_memory": True}
     settings = {"train_micro_batch_size_per_gpu": spec["batch"], "gradient_accumulation_steps": spec.get("grad_accumulation", 1),
-                "bf16": {"enabled": True}, **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
+                "bf16": {"enabled": True}, "zero_force_ds_cpu_optimizer": False, **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
                 "zero_optimization": {"stage": int(spec["parallel"][-1]), **zero}}
     deepspeed.init_distributed()
     optimizer = optimizer_of(spec, [p for p in model.parameters() if p.requires_grad])
@@ -268,7 +270,7 @@ def main():
     worst = 0
     for card, gpus, rank in machines:
         with tempfile.TemporaryDirectory() as folder:
-            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
             command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
