@@ -1,6 +1,7 @@
 // libcudart, memory: device memory, pinned host memory, copies and fills.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -29,13 +30,20 @@ class PinnedMemory {
   void note(void* start, std::size_t bytes, bool ours) {
     const std::lock_guard lock(mutex_);
     ranges_[static_cast<std::byte*>(start)] = {bytes, ours};
+    now_bytes_ += static_cast<std::int64_t>(bytes);
+    peak_bytes_ = std::max(peak_bytes_, now_bytes_);
   }
   void forget(void* start) {
     const std::lock_guard lock(mutex_);
     const auto it = ranges_.find(static_cast<std::byte*>(start));
     if (it == ranges_.end()) return;
     if (it->second.ours) munmap(start, it->second.bytes);
+    now_bytes_ -= static_cast<std::int64_t>(it->second.bytes);
     ranges_.erase(it);
+  }
+  std::int64_t peak_bytes() {
+    const std::lock_guard lock(mutex_);
+    return peak_bytes_;
   }
   bool holds(const void* pointer) {
     const std::lock_guard lock(mutex_);
@@ -49,6 +57,7 @@ class PinnedMemory {
   struct Range { std::size_t bytes; bool ours; };
   std::mutex mutex_;
   std::map<std::byte*, Range> ranges_;
+  std::int64_t now_bytes_ = 0, peak_bytes_ = 0;
 };
 
 PinnedMemory& pinned() {
@@ -78,6 +87,8 @@ bool is_pinned(const void* pointer) { return pinned().holds(pointer); }
 
 using namespace tidemark;
 using abi::Status;
+
+std::int64_t tidemark_pinned_peak_bytes() { return pinned().peak_bytes(); }
 
 #pragma GCC visibility push(default)
 extern "C" {

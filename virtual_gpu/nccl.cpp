@@ -56,6 +56,11 @@ bool counts(int type, std::size_t bytes) { return type <= kUint64 && bytes <= kW
 const void* part(const void* data, int index, std::size_t bytes) { return static_cast<const std::byte*>(data) + static_cast<std::size_t>(index) * bytes; }
 void* part(void* data, int index, std::size_t bytes) { return static_cast<std::byte*>(data) + static_cast<std::size_t>(index) * bytes; }
 
+/// Whole numbers of the others, taken to be this rank's own.
+void note_equal(const Communicator& comm, int type, std::size_t bytes) {
+  if (comm.ranks() > 1 && counts(type, bytes)) note_taken_as_equal();
+}
+
 void move(void* to, const void* from, std::size_t bytes, int type) {
   if (to == from) return;
   if (counts(type, bytes)) std::memmove(to, from, bytes);
@@ -105,6 +110,7 @@ void transfer_pending() {
     note_role(t.data, Role::communication);
     const int me = t.comm->rank;
     if (to_itself) {
+      note_equal(*t.comm, t.type, t.bytes);
       if (!t.sends) move(t.data, to_itself->data, t.bytes < to_itself->bytes ? t.bytes : to_itself->bytes, t.type);
     } else if (counts(t.type, t.bytes)) {
       if (t.sends) keep_message(t.comm->channel("p2p", me, t.peer), t.data, t.bytes);
@@ -195,6 +201,7 @@ Status ncclRecv(void* data, std::size_t count, int type, int peer, void* comm, v
 Status ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
   take_time(Collective::all_reduce, count, type, comm, stream);
   note(send, receive);
+  note_equal(of(comm), type, count * element_bytes(type));
   reduce(send, receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
@@ -207,6 +214,7 @@ Status ncclReduce(const void* send, void* receive, std::size_t count, int type, 
 Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
   take_time(Collective::reduce_scatter, of_all(count, comm), type, comm, stream);
   note(send, receive);
+  note_equal(of(comm), type, count * element_bytes(type));
   reduce(part(send, of(comm).rank, count * element_bytes(type)), receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
@@ -216,6 +224,7 @@ Status ncclAllGather(const void* send, void* receive, std::size_t count, int typ
   take_time(Collective::all_gather, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);
   note(send, receive);
+  note_equal(of(comm), type, bytes);
   for (int rank = 0; rank < of(comm).ranks(); ++rank) move(part(receive, rank, bytes), send, bytes, type);
   return 0;
 }
@@ -223,6 +232,7 @@ Status ncclAlltoAll(const void* send, void* receive, std::size_t count, int type
   take_time(Collective::all_to_all, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);
   note(send, receive);
+  note_equal(of(comm), type, bytes);
   for (int rank = 0; rank < of(comm).ranks(); ++rank) move(part(receive, rank, bytes), part(send, of(comm).rank, bytes), bytes, type);
   return 0;
 }

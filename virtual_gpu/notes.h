@@ -17,6 +17,9 @@ bool take_promised_count(void* destination, std::size_t bytes);
 /// The program asked how long something took on the device; every answer is the same, so autotuners take what they try first.
 void note_time_asked();
 
+/// Whole numbers came from other ranks, of which it is supposed that they are what this rank sent.
+void note_taken_as_equal();
+
 /// Whether this thread is inside an operation on float data alone, whose bytes nobody may depend on.
 bool data_is_float();
 
@@ -28,6 +31,8 @@ __attribute__((visibility("default"))) void tidemark_on_role(void (*callback)(co
 __attribute__((visibility("default"))) void tidemark_promise_count(std::int64_t count);
 __attribute__((visibility("default"))) void tidemark_withdraw_promise();
 __attribute__((visibility("default"))) long tidemark_times_asked();
+__attribute__((visibility("default"))) long tidemark_taken_as_equal();
 __attribute__((visibility("default"))) void tidemark_data_is_float(bool yes);
 __attribute__((visibility("default"))) void tidemark_fill(void* pointer, int value, std::size_t bytes);
+__attribute__((visibility("default"))) std::int64_t tidemark_pinned_peak_bytes();
 }

@@ -48,20 +48,23 @@ std::optional<Awaited> awaited_by(const std::filesystem::path& folder) {
 
 [[noreturn]] void never_comes(std::int64_t rank, const Awaited& awaited) {
   throw Error(Errc::unsupported,
-              fmt::format("rank {} waits for whole numbers from rank {} (\"{}\"), which rank {} alone never sends", rank,
-                          awaited.rank, awaited.channel, awaited.rank),
+              fmt::format("rank {} waits for whole numbers from rank {} (\"{}\"), which rank {} alone never sends",
+                          rank, awaited.rank, awaited.channel, awaited.rank),
               {}, "what a rank does after it received other ranks' results cannot be known from one rank alone");
 }
 
 }  // namespace
 
 void check_world(const WorldOptions& world) {
-  if (world.gpus < 1 || world.gpus > kMostGpus) bad("--gpus", fmt::format("{} is not from 1 to {}", world.gpus, kMostGpus));
+  if (world.gpus < 1 || world.gpus > kMostGpus)
+    bad("--gpus", fmt::format("{} is not from 1 to {}", world.gpus, kMostGpus));
   if (world.gpus_per_node < 0 || world.gpus % world.per_node() != 0)
     bad("--gpus-per-node", fmt::format("{} GPUs are not nodes of {}", world.gpus, world.gpus_per_node),
         "every node has as many, and together they are --gpus");
   if (world.rank < 0 || world.rank >= world.gpus)
-    bad("--rank", fmt::format("there is no rank {} among {} ({})", world.rank, world.gpus, world.gpus == 1 ? "rank 0 alone" : fmt::format("0 to {}", world.gpus - 1)),
+    bad("--rank",
+        fmt::format("there is no rank {} among {} ({})", world.rank, world.gpus,
+                    world.gpus == 1 ? "rank 0 alone" : fmt::format("0 to {}", world.gpus - 1)),
         world.gpus == 1 ? "say with --gpus how many ranks there are" : "");
   if (world.all_ranks && world.rank != 0) bad("--all-ranks", "it cannot be combined with --rank");
 }
@@ -78,12 +81,24 @@ void set_world(Environment& environment, const WorldOptions& world) {
 
 std::filesystem::path Ranks::folder_of(std::int64_t rank) const { return folder_ / fmt::format("rank-{}", rank); }
 
+// Files that a rank writes for the user: each its own with --all-ranks, and none by one that ran for the sake of
+// another.
+void Ranks::keep_files_apart(Environment& environment, std::int64_t rank, bool unseen) const {
+  const auto events = environment.get("TIDEMARK_EVENTS");
+  if (world_.all_ranks) {
+    if (events) environment.set("TIDEMARK_EVENTS", fmt::format("{}.rank-{}", *events, rank));
+  } else if (unseen) {
+    environment.unset("TIDEMARK_EVENTS");
+    environment.unset("TIDEMARK_SNAPSHOT");
+  }
+}
+
 std::size_t Ranks::messages_kept() const {
   const std::filesystem::directory_iterator files(folder_ / "messages");
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
-/// Nothing if it awaits a rank that itself awaits this one; what it sent until then is kept.
+/// Nothing if it cannot go on before a rank does that itself awaits this one; what it sent until then is kept.
 std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
   for (;;) {
     std::filesystem::remove_all(folder_of(rank));
@@ -93,6 +108,7 @@ std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
     environment.set("TIDEMARK_RUN_DIR", folder_of(rank).string());
     environment.set("TIDEMARK_RANK", fmt::format("{}", rank));
     environment.set("TIDEMARK_MESSAGES", (folder_ / "messages").string());
+    keep_files_apart(environment, rank, unseen);
     const ChildResult child = start_(environment, folder_of(rank), unseen);
     throw_refusal(folder_of(rank));
     const auto awaited = awaited_by(folder_of(rank));
@@ -103,8 +119,12 @@ std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
     const auto sender = attempt(awaited->rank, true);
     awaited_.erase(rank);
     if (sender && sender->child.exit_code != 0 && sender->report && !sender->report->oom)
-      throw Error(Errc::unsupported, fmt::format("rank {}, which rank {} waits for, ended with exit code {}", awaited->rank, rank, sender->child.exit_code));
-    if (messages_kept() == kept_before) never_comes(rank, *awaited);
+      throw Error(Errc::unsupported, fmt::format("rank {}, which rank {} waits for, ended with exit code {}",
+                                                 awaited->rank, rank, sender->child.exit_code));
+    if (messages_kept() > kept_before) continue;
+    if (!sender && !awaited_.empty())
+      return std::nullopt;  // it awaits one further up, which goes on with what was sent so far
+    never_comes(rank, *awaited);
   }
 }
 
@@ -118,9 +138,11 @@ Report report_of_all(std::vector<Report> reports) {
   std::vector<RankReport> rows;
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     const Report& report = reports[rank];
-    rows.push_back({static_cast<std::int64_t>(rank), report.peak, report.host.tensor_bytes, report.fits});
+    rows.push_back({static_cast<std::int64_t>(rank), report.peak, report.host.pageable_bytes, report.host.pinned_bytes,
+                    report.fits});
   }
-  const auto worst = std::max_element(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return is_worse(b, a); });
+  const auto worst =
+      std::max_element(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return is_worse(b, a); });
   Report all = std::move(*worst);
   all.ranks = std::move(rows);
   return all;

@@ -35,8 +35,9 @@ struct RankRun {
   std::optional<Report> report;
 };
 
-/// Runs ranks, each as the whole program once more.  A rank that awaits whole numbers of another (the sizes of what comes, a pickled
-/// object) ends there; the other runs first, unseen, what it sends is kept, and then the rank runs again.
+/// Runs ranks, each as the whole program once more.  A rank that awaits whole numbers of another (the sizes of what
+/// comes, a pickled object) ends there; the other runs first, unseen, what it sends is kept, and then the rank runs
+/// again.
 class Ranks {
  public:
   /// Runs the program as a rank whose files go to `folder`; its output goes to a file there when it is `unseen`.
@@ -51,6 +52,7 @@ class Ranks {
  private:
   std::optional<RankRun> attempt(std::int64_t rank, bool unseen);
   std::filesystem::path folder_of(std::int64_t rank) const;
+  void keep_files_apart(Environment& environment, std::int64_t rank, bool unseen) const;
   std::size_t messages_kept() const;
 
   const WorldOptions world_;

@@ -52,14 +52,17 @@ std::filesystem::path loadable_folder(const std::filesystem::path& folder, const
 
 constexpr int kLoaderFailed = 127;  // ld.so, where a function is missing at the first call
 
-// Run-time compilation is never real here, so its library is ours by name too: torch looks functions up in it by its own handle.
-// What is compiled or tuned for the virtual card stays out of the caches that a real one uses.
-void set_compilers(Environment& environment, const std::filesystem::path& libraries, const std::filesystem::path& cache) {
+// Run-time compilation is never real here, so its library is ours by name too: torch looks functions up in it by its
+// own handle. What is compiled or tuned for the virtual card stays out of the caches that a real one uses.
+void set_compilers(Environment& environment, const std::filesystem::path& libraries,
+                   const std::filesystem::path& cache) {
   for (const auto& entry : std::filesystem::directory_iterator(libraries))
-    if (entry.path().filename().string().starts_with("libnvrtc.so")) environment.append("LD_PRELOAD", entry.path().string());
+    if (entry.path().filename().string().starts_with("libnvrtc.so"))
+      environment.append("LD_PRELOAD", entry.path().string());
   environment.set("USE_PYTORCH_KERNEL_CACHE", "0");
   environment.set("TRITON_LIBCUDA_PATH", libraries.string());
-  if (!environment.get("TORCHINDUCTOR_CACHE_DIR")) environment.set("TORCHINDUCTOR_CACHE_DIR", (cache / "inductor").string());
+  if (!environment.get("TORCHINDUCTOR_CACHE_DIR"))
+    environment.set("TORCHINDUCTOR_CACHE_DIR", (cache / "inductor").string());
 }
 
 std::string steps_setting(const RunOptions& options) {
@@ -103,26 +106,32 @@ std::string library_properties(const TorchInstall& torch) {
   return lines;
 }
 
-void write_card_files(const Card& card, std::int64_t devices, const TorchInstall& torch, const std::filesystem::path& run_folder) {
+void write_card_files(const Card& card, std::int64_t devices, const TorchInstall& torch,
+                      const std::filesystem::path& run_folder) {
   write_file(run_folder / "card.json", io::write_card(card));
-  write_file(run_folder / "card.properties", io::write_card_properties(card) + fmt::format("devices={}\n", devices) + library_properties(torch));
+  write_file(run_folder / "card.properties",
+             io::write_card_properties(card) + fmt::format("devices={}\n", devices) + library_properties(torch));
 }
 
 int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
-  for (const auto& entry : std::filesystem::directory_iterator(run_folder))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(run_folder))
     if (entry.path().filename().string().starts_with("failure-"))
       throw InternalError("the report could not be written:\n" + read_file(entry.path()));
   if (child.exit_code == kLoaderFailed)
-    fmt::print(stderr, "tidemark: if this was a symbol lookup error (above), a library of the program calls a function of NVIDIA's that the "
-                       "virtual GPU does not stand in for; the last word of that line is its name\n");
+    fmt::print(stderr,
+               "tidemark: if this was a symbol lookup error (above), a library of the program calls a function of "
+               "NVIDIA's that the "
+               "virtual GPU does not stand in for; the last word of that line is its name\n");
   if (child.exit_code != 0) return child.exit_code;
   throw Error(Errc::unsupported, "the program ended without using CUDA, so there is no memory to report", {},
               "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");
 }
 
 void add_world(CLI::App& command, WorldOptions& world) {
-  command.add_option("--gpus", world.gpus, "Ranks of the training, one per card; one of them runs, alone")->type_name("N");
-  command.add_option("--gpus-per-node", world.gpus_per_node, "Cards of one node (default: all of them)")->type_name("N");
+  command.add_option("--gpus", world.gpus, "Ranks of the training, one per card; one of them runs, alone")
+      ->type_name("N");
+  command.add_option("--gpus-per-node", world.gpus_per_node, "Cards of one node (default: all of them)")
+      ->type_name("N");
   command.add_option("--rank", world.rank, "The rank that runs (default: 0)")->type_name("R");
   command.add_flag("--all-ranks", world.all_ranks, "Run every rank, one after another, and report on each");
 }
@@ -176,7 +185,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   command->prefix_command();
   command->footer(
       "Examples:\n  tidemark run --gpu h100-80gb -- python train.py --batch 16\n"
-      "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py");
+      "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py\n"
+      "  tidemark run --gpu h100-80gb --gpus 8 -- torchrun --nproc-per-node 8 train.py");
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
     command->add_option(name, value, what)->type_name(type);
   };
@@ -206,7 +216,8 @@ void check_run_options(const RunOptions& options) {
   if (options.keep_going && options.steps > 0) bad("--keep-going", "it cannot be combined with --steps");
   if (!options.memory.empty()) parse_bytes(options.memory);
   check_world(options.world);
-  if (options.world.all_ranks && !options.snapshot.empty()) bad("--snapshot", "it shows one rank, so it cannot be combined with --all-ranks", "choose one with --rank");
+  if (options.world.all_ranks && !options.snapshot.empty())
+    bad("--snapshot", "it shows one rank, so it cannot be combined with --all-ranks", "choose one with --rank");
   check_one_stdout(options.files);
   constexpr std::array<std::string_view, 3> kEventOrders{"instant", "clock", "late"};
   if (std::find(kEventOrders.begin(), kEventOrders.end(), options.event_order) == kEventOrders.end())
@@ -218,7 +229,8 @@ void check_run_options(const RunOptions& options) {
   const bool skewed = routing.starts_with("skewed:") && routing.size() > 7;
   const double skew = skewed ? std::strtod(routing.c_str() + 7, &end) : -1;
   if (!skewed || *end != '\0' || !std::isfinite(skew) || skew < 0 || skew > 1)
-    bad("--moe-routing", fmt::format("\"{}\" is not a routing", routing), "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");
+    bad("--moe-routing", fmt::format("\"{}\" is not a routing", routing),
+        "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");
 }
 
 int run(const RunOptions& options) {
@@ -234,10 +246,12 @@ int run(const RunOptions& options) {
   const bool live = !options.quiet && ::isatty(STDERR_FILENO) == 1;
   const std::string program = find_command(options.command[0], environment)->string();
   const auto start = [&](const Environment& with, const std::filesystem::path& folder, bool unseen) {
-    const ChildResult child = run_child(program, options.command, with, folder / "progress", live, unseen ? folder / "output" : "");
+    const ChildResult child =
+        run_child(program, options.command, with, folder / "progress", live, unseen ? folder / "output" : "");
     if (unseen && child.exit_code != 0) fmt::print(stderr, "{}", read_file(folder / "output"));
     if (child.signal)
-      fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal, ::strsignal(child.signal));
+      fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal,
+                 ::strsignal(child.signal));
     return child;
   };
   const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch)};

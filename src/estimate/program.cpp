@@ -100,8 +100,9 @@ void check_zero(const Spec& spec, const ZeroSpec& asked) {
   if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
   if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
     refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
-  if (!asked.contiguous_gradients)
-    refuse("zero.contiguous_gradients", "reducing gradients where they lie is not modelled");
+  if (!asked.contiguous_gradients && asked.overlap_comm)
+    refuse("zero.overlap_comm", "reducing gradients where they lie on another stream is not modelled",
+           "leave zero.contiguous_gradients on");
 }
 
 StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
@@ -113,6 +114,8 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
                .rank = spec.rank,
                .grad_accumulation = spec.grad_accumulation,
                .reduce_bucket_size = asked.reduce_bucket_size,
+               // DeepSpeed offloads contiguous gradients alone, whatever it is told.
+               .contiguous_gradients = asked.contiguous_gradients || asked.offload_optimizer == Offload::cpu,
                .overlap_comm = asked.overlap_comm,
                .reduce_scatter = asked.reduce_scatter,
                .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
@@ -126,8 +129,6 @@ StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
              {.ranks = spec.gpus,
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
-              .find_unused_parameters = asked.find_unused_parameters,
-              .static_graph = asked.static_graph,
               .broadcast_buffers = asked.broadcast_buffers});
 }
 
@@ -185,6 +186,8 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
   options.hooks = wrap(run, model.root, spec);
+  if (spec.parallel != Parallel::none)
+    recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   check_scaler(optimizer, spec);

@@ -82,8 +82,8 @@ struct ScriptInfo {
 struct HostUse {
   std::int64_t peak_rss_bytes = 0;  // of our own processes
   double seconds = 0;
-  std::optional<std::int64_t> tensor_bytes;  // PyTorch's tensors in host memory when they were most, pinned ones included
-  std::optional<std::int64_t> pinned_bytes;  // page-locked by the program when it was most
+  // Of the rank's process, each at its own peak: what PyTorch's CPU allocator had handed out, and what was page-locked.
+  std::optional<std::int64_t> pageable_bytes, pinned_bytes;
 };
 
 /// One of many: which rank the report is about.
@@ -95,7 +95,7 @@ struct RankOf {
 struct RankReport {
   std::int64_t rank = 0;
   Peak peak;
-  std::optional<std::int64_t> host_tensor_bytes;
+  std::optional<std::int64_t> pageable_bytes, pinned_bytes;
   std::optional<bool> fits;
 };
 

@@ -88,6 +88,19 @@ void check_version(const std::string& version, const char* field, const Check& c
     check.refuse(field, fmt::format("{} is not a version", Value(version).quoted()), "write it as 2.11.0");
 }
 
+void check_parallel(const Spec& spec, const Check& check) {
+  using enum Parallel;
+  if (spec.gpus > 1 && spec.parallel == none)
+    check.refuse(
+        "gpus", fmt::format("nothing says how {} of them share the work", spec.gpus),
+        fmt::format("set parallel to one of {}", fmt::join(kParallelNames.begin() + 1, kParallelNames.end(), ", ")));
+  if (spec.rank >= spec.gpus)
+    check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
+  if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
+  if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
+    check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");
+}
+
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {
   if (std::find(names.begin(), names.end(), "") != names.end())
     check.refuse(field, "an empty text is in every name", "leave it out, or write part of a parameter's name");
@@ -122,10 +135,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_version(spec.transformers, "transformers", check);
   check_names(spec.freeze, "freeze", check);
   check_names(spec.train_only, "train_only", check);
-  if (spec.rank >= spec.gpus)
-    check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
-  if (spec.zero && spec.parallel != Parallel::zero1 && spec.parallel != Parallel::zero2)
-    check.refuse("zero", "they are options of zero1 and zero2", "set parallel");
+  check_parallel(spec, check);
   if (spec.checkpoint_every > 1 && spec.checkpointing == Checkpointing::none)
     check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
   if (spec.max_grad_norm == 0.0)

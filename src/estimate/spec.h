@@ -45,8 +45,7 @@ enum class Offload { none, cpu };
 
 struct DdpSpec {
   double bucket_cap_mb = 25;
-  bool gradient_as_bucket_view = false, find_unused_parameters = false, static_graph = false;
-  bool broadcast_buffers = true;
+  bool gradient_as_bucket_view = false, broadcast_buffers = true;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -162,12 +161,15 @@ void DdpSpec::fields(Self& self, Visit&& visit) {
   using namespace spec_detail;
   const std::string_view group = "Many GPUs";
   visit("bucket_cap_mb", self.bucket_cap_mb,
-        FieldInfo{.help = "MiB of gradients that are sent at once", .placeholder = "X", .group = group, .low = 1e-3, .high = 1e6});
+        FieldInfo{.help = "MiB of gradients that are sent at once",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 1e-3,
+                  .high = 1e6});
   visit("gradient_as_bucket_view", self.gradient_as_bucket_view, text(group, "Gradients lie in the buckets"));
-  visit("find_unused_parameters", self.find_unused_parameters, text(group, "Parameters may get no gradient"));
-  visit("static_graph", self.static_graph, text(group, "The graph is the same in every step"));
   visit("broadcast_buffers", self.broadcast_buffers,
-        FieldInfo{.help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
+        FieldInfo{
+            .help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
 }
 
 template <class Self, class Visit>

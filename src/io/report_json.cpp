@@ -167,7 +167,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
     ObjectReader host = reader.object("host");
     report.host.peak_rss_bytes = host.number("peak_rss_bytes");
     report.host.seconds = host.real("seconds");
-    if (host.optional("tensor_bytes")) report.host.tensor_bytes = host.number("tensor_bytes");
+    if (host.optional("pageable_bytes")) report.host.pageable_bytes = host.number("pageable_bytes");
     if (host.optional("pinned_bytes")) report.host.pinned_bytes = host.number("pinned_bytes");
     host.finish();
   }
@@ -178,7 +178,8 @@ RankReport read_rank_report(ObjectReader& reader) {
   RankReport row;
   row.rank = reader.number("rank");
   row.peak = read_peak(reader.object("peak"));
-  if (reader.optional("host_tensor_bytes")) row.host_tensor_bytes = reader.number("host_tensor_bytes");
+  if (reader.optional("pageable_bytes")) row.pageable_bytes = reader.number("pageable_bytes");
+  if (reader.optional("pinned_bytes")) row.pinned_bytes = reader.number("pinned_bytes");
   if (reader.optional("fits")) row.fits = reader.boolean("fits");
   return row;
 }
@@ -251,7 +252,8 @@ Json or_null(const std::optional<T>& value) {
 
 Json to_json(const RankReport& row) {
   Json json{{"rank", row.rank}, {"peak", to_json(row.peak)}, {"fits", or_null(row.fits)}};
-  if (row.host_tensor_bytes) json["host_tensor_bytes"] = *row.host_tensor_bytes;
+  if (row.pageable_bytes) json["pageable_bytes"] = *row.pageable_bytes;
+  if (row.pinned_bytes) json["pinned_bytes"] = *row.pinned_bytes;
   return json;
 }
 
@@ -310,10 +312,11 @@ std::string write_report(const Report& report) {
                     {"exit_code", report.script.exit_code},
                     {"stopped_after_steps", or_null(report.script.stopped_after_steps)}};
   json["host"] = {{"peak_rss_bytes", report.host.peak_rss_bytes}, {"seconds", report.host.seconds}};
-  if (report.host.tensor_bytes) json["host"]["tensor_bytes"] = *report.host.tensor_bytes;
+  if (report.host.pageable_bytes) json["host"]["pageable_bytes"] = *report.host.pageable_bytes;
   if (report.host.pinned_bytes) json["host"]["pinned_bytes"] = *report.host.pinned_bytes;
   if (report.rank)
-    json["rank"] = {{"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};
+    json["rank"] = {
+        {"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};
   if (!report.ranks.empty()) json["ranks"] = list_of(report.ranks);
   if (report.consistent) json["consistent"] = *report.consistent;
   // Names can come from anywhere in a user's program; bytes that are not UTF-8 are replaced, not fatal.

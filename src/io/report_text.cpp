@@ -12,9 +12,10 @@
 namespace tidemark::io {
 namespace {
 
-// 36 lines at most below the verdict, what a terminal shows at once: out of memory 1, peaks 5, interval 1, steps 1 + 4
+// 36 lines at most below the verdict (and those of ranks), what a terminal shows at once: out of memory 1, peaks 5,
+// interval 1, steps 1 + 4
 // + 1, categories 1 + 7 + 1, modules 1 + 8 + 1, assumptions 3 + 1.
-constexpr std::size_t kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
+constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
@@ -28,7 +29,8 @@ std::string range(std::int64_t low_bytes, std::int64_t high_bytes) {
 
 std::string peaks_table(const Report& report) {
   const Peak& peak = report.peak;
-  TextTable table({fmt::format("peak (step {}, {})", peak.step, name_of(peak.phase)), "", "bytes"});
+  const std::string whose = report.rank ? fmt::format(" of rank {} of {}", report.rank->rank, report.rank->ranks) : "";
+  TextTable table({fmt::format("peak{} (step {}, {})", whose, peak.step, name_of(peak.phase)), "", "bytes"});
   const auto row = [&](const std::string& name, std::int64_t bytes) {
     table.add({name, format_bytes(bytes), group_digits(bytes)});
   };
@@ -36,12 +38,39 @@ std::string peaks_table(const Report& report) {
   row("reserved", peak.reserved_bytes);
   row("device", peak.device_bytes);
   row(report.card.name.empty() ? "card" : report.card.name, report.card.total_bytes);
+  if (report.rank && report.host.pageable_bytes) row("host, pageable tensors", *report.host.pageable_bytes);
+  if (report.rank && report.host.pinned_bytes) row("host, pinned", *report.host.pinned_bytes);
   std::string text = table.text(2);
   if (const auto& interval = report.interval)
     text += fmt::format("  allocated {}, reserved {}: {}\n",
                         range(interval->allocated_low_bytes, interval->allocated_high_bytes),
                         range(interval->reserved_low_bytes, interval->reserved_high_bytes), interval->why);
   return text;
+}
+
+bool alike(const RankReport& a, const RankReport& b) {
+  return a.peak.allocated_bytes == b.peak.allocated_bytes && a.peak.reserved_bytes == b.peak.reserved_bytes &&
+         a.pageable_bytes == b.pageable_bytes && a.pinned_bytes == b.pinned_bytes && a.fits == b.fits;
+}
+
+/// Neighbours that are alike share a row.
+std::string ranks_table(const std::vector<RankReport>& ranks) {
+  if (ranks.empty()) return {};
+  TextTable table({"rank", "allocated", "reserved", "host", "", ""});
+  std::size_t shown = 0, first = 0;
+  while (first < ranks.size() && shown++ < kMaxRanks) {
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && alike(ranks[first], ranks[last + 1])) ++last;
+    const RankReport& row = ranks[first];
+    table.add({first == last ? fmt::format("{}", row.rank) : fmt::format("{} to {}", row.rank, ranks[last].rank),
+               group_digits(row.peak.allocated_bytes), group_digits(row.peak.reserved_bytes),
+               format_bytes(row.pageable_bytes.value_or(0)), format_bytes(row.pinned_bytes.value_or(0)) + " pinned",
+               row.fits == false ? "does not fit"
+               : row.fits        ? "fits"
+                                 : "not known"});
+    first = last + 1;
+  }
+  return table.text(2) + (first < ranks.size() ? fmt::format("  … and {} more ranks\n", ranks.size() - first) : "");
 }
 
 std::string steps_table(const Report& report) {
@@ -99,6 +128,7 @@ std::string notes(const Report& report) {
 std::string report_to_text(const Report& report) {
   std::string text = report.verdict + "\n";
   if (report.oom && !report.oom->where.empty()) text += fmt::format("  at {}\n", report.oom->where);
+  text += ranks_table(report.ranks);
   text += peaks_table(report);
   text += steps_table(report);
   const std::int64_t live = report.peak.allocated_bytes;

@@ -12,8 +12,8 @@ namespace tidemark {
 namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
-constexpr std::int64_t kFirstBucketBytes = kMiB;        // torch: kDefaultFirstBucketBytes, reducer.hpp
-constexpr std::int64_t kBroadcastBytes = 250 * kMiB;    // torch: DistributedDataParallel.broadcast_bucket_size
+constexpr std::int64_t kFirstBucketBytes = kMiB;      // torch: kDefaultFirstBucketBytes, reducer.hpp
+constexpr std::int64_t kBroadcastBytes = 250 * kMiB;  // torch: DistributedDataParallel.broadcast_bucket_size
 constexpr double kDefaultCapMb = 25;
 
 /// The gradient hooks, and the buckets that they fill.
@@ -22,27 +22,25 @@ class Reducer {
   Reducer(Run& run, std::vector<Tensor> parameters, const DdpOptions& options)
       : run_(run), parameters_(std::move(parameters)), options_(options) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) indices_.emplace(&parameters_[i].impl(), i);
-    // Before the order of gradients is known there is one bucket; it is rebuilt when it is, unless parameters may be unused.
-    const bool known_later = rebuilds();
-    const std::vector<std::int64_t> limits =
-        known_later ? std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max()} : limits_bytes();
-    std::vector<Bucket> buckets = buckets_by_size(parameters_, limits, BucketOrder::by_first_index);
-    std::reverse(buckets.begin(), buckets.end());  // about the order in which gradients come
+    // Before the order of gradients is known there is one bucket for each type.
+    std::vector<Bucket> buckets =
+        buckets_by_size(parameters_, {std::numeric_limits<std::int64_t>::max()}, BucketOrder::by_first_index);
+    std::reverse(buckets.begin(), buckets.end());
     make_buckets(buckets);
-    if (options_.find_unused_parameters)
-      used_map_ = empty_of("aten::empty", static_cast<std::int64_t>(parameters_.size()), Dtype::int32);
   }
 
   /// Reducer::autograd_hook, of the parameter whose gradient is there.
   void gradient_is_ready(const Tensor& parameter) {
-    const std::size_t index = indices_.at(&parameter.impl());
-    if (rebuilds() && ready_.size() < parameters_.size()) ready_.push_back(index);
+    const auto found = indices_.find(&parameter.impl());
+    if (found == indices_.end()) return;  // the input of a checkpointed block
+    const std::size_t index = found->second;
+    if (ready_.size() < parameters_.size()) ready_.push_back(index);
     if (options_.gradient_as_bucket_view) view_in_bucket(index);
   }
 
   /// Reducer::rebuild_buckets, in the forward after the first backward: the old buckets go first.
   void rebuild() {
-    if (!rebuilds() || rebuilt_ || ready_.size() != parameters_.size()) return;
+    if (rebuilt_ || ready_.size() != parameters_.size()) return;
     rebuilt_ = true;
     std::vector<Tensor> in_order;
     for (const std::size_t index : ready_) in_order.push_back(parameters_[index]);
@@ -54,8 +52,6 @@ class Reducer {
   }
 
  private:
-  bool rebuilds() const { return options_.static_graph || !options_.find_unused_parameters; }
-
   std::vector<std::int64_t> limits_bytes() const {
     const auto cap = static_cast<std::int64_t>(options_.bucket_cap_mb * static_cast<double>(kMiB));
     return {options_.bucket_cap_mb == kDefaultCapMb ? kFirstBucketBytes : cap, cap};
@@ -75,15 +71,17 @@ class Reducer {
       std::int64_t elements = 0;
       for (const std::size_t index : bucket) elements += parameters_[index].elements();
       buckets_.push_back(empty_of("aten::empty", elements, parameters_[bucket.front()].dtype()));
-      for (const std::size_t index : bucket) views_[index] = view_of(buckets_.back(), parameters_[index].layout());
+      for (const std::size_t index : bucket) {
+        views_[index] = view_of(buckets_.back(), parameters_[index].layout());
+        if (options_.gradient_as_bucket_view && parameters_[index].grad()) view_in_bucket(index);
+      }
     }
   }
 
   /// Reducer::sync_bucket_indices: rank 0's order for all; both tensors live until it is over.
   void sync_indices(std::size_t count) {
     const Setting<Category> category(run_.category, Category::communication);
-    const Tensor indices =
-        empty_of("aten::empty", static_cast<std::int64_t>(parameters_.size()) + 1, Dtype::int32);
+    const Tensor indices = empty_of("aten::empty", static_cast<std::int64_t>(parameters_.size()) + 1, Dtype::int32);
     const Tensor sizes = empty_of("aten::empty", static_cast<std::int64_t>(count), Dtype::int32);
   }
 
@@ -95,7 +93,6 @@ class Reducer {
   const DdpOptions options_;
   std::unordered_map<const TensorImpl*, std::size_t> indices_;
   std::vector<Tensor> buckets_, views_;  // a view by parameter
-  Tensor used_map_;                      // torch: local_used_map_dev_
   std::vector<std::size_t> ready_;       // parameters in the order of their gradients
   bool rebuilt_ = false;
 };

@@ -9,12 +9,10 @@ namespace tidemark {
 struct DdpOptions {
   std::int64_t ranks = 1;
   double bucket_cap_mb = 25;
-  bool gradient_as_bucket_view = false, find_unused_parameters = false, static_graph = false;
-  bool broadcast_buffers = true;
+  bool gradient_as_bucket_view = false, broadcast_buffers = true;
 };
 
 /// module = DistributedDataParallel(module, **options).  `root` and `run` must outlive the hooks.
-/// Throws Error{unsupported} for parameters of more than one type.
 StepHooks ddp(Run& run, Module& root, const DdpOptions& options);
 
 }  // namespace tidemark

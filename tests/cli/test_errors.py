@@ -124,3 +124,12 @@ def test_stored_report_is_wrong(tidemark, folders):
     (folders / "work" / "r.json").write_text(json.dumps({"schema": "tidemark.report/2"}))
     refused(tidemark("report", "r.json"), USAGE, "r.json", "tidemark.report/2")
     refused(tidemark("report", "none.json"), USAGE, "none.json")
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--gpus", "0"], "--gpus: 0 is not from 1"), (["--gpus", "8", "--rank", "8"], "no rank 8 among 8 (0 to 7)"), (["--rank", "1"], "no rank 1 among 1"), (["--gpus", "8", "--rank", "-1"], "no rank -1"),
+    (["--gpus", "6", "--gpus-per-node", "4"], "6 GPUs are not nodes of 4"), (["--gpus", "2", "--rank", "1", "--all-ranks"], "cannot be combined with --rank"),
+    (["--gpus", "2", "--all-ranks", "--snapshot", "s.pickle"], "cannot be combined with --all-ranks"), (["--gpus", "two"], "--gpus"),
+])
+def test_world_is_wrong(tidemark, options, says):
+    refused(tidemark("run", "--gpu", "t4", *options, "--", "python", "x.py"), USAGE, says)

@@ -131,11 +131,9 @@ def data_parallel():
         "plain": {}, "eight": {"gpus": 8}, "small_buckets": {"ddp": {"bucket_cap_mb": 2}}, "one": {"gpus": 1}, "wide": wide,
         "views": {"ddp": {"gradient_as_bucket_view": True}}, "views_clip": {"ddp": {"gradient_as_bucket_view": True}, "max_grad_norm": 1.0},
         "views_fill_zeros": {"ddp": {"gradient_as_bucket_view": True}, "set_to_none": False},
-        "static": {"ddp": {"static_graph": True}}, "static_views": {"ddp": {"static_graph": True, "gradient_as_bucket_view": True}},
-        "unused": {"ddp": {"find_unused_parameters": True}}, "quiet_buffers": {"ddp": {"broadcast_buffers": False}},
-        "unused_views": {"ddp": {"find_unused_parameters": True, "gradient_as_bucket_view": True}},
+        "quiet_buffers": {"ddp": {"broadcast_buffers": False}},
         "amp": {"dtype": "fp32", "autocast": "bf16"}, "scaler": {**HALF, "max_grad_norm": 1.0}, "accumulate": {"grad_accumulation": 2},
-        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant_static": {"checkpointing": "reentrant", "ddp": {"static_graph": True}},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
         "lora": {"lora": LORA}, "freeze": {"freeze": ["embed_tokens", "layers.0"]}, "tied": {"model": {**model["model"], "tie_word_embeddings": True}},
         "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5}}.items()}
 
@@ -213,6 +211,7 @@ def zero():
         "clip": {"zero": {"gradient_clipping": 0.5}}, "fused": {"optimizer_impl": "fused"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1},
         "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "steps": {"steps": 5}, "last": {"gpus": 3, "rank": 2},
         "overlap": {"zero": {"overlap_comm": True}}, "overlap_small": {"zero": {**few["zero"], "overlap_comm": True}, "grad_accumulation": 2},
+        "apart": {"zero": {"contiguous_gradients": False}}, "apart_small": {"zero": {**few["zero"], "contiguous_gradients": False}, "grad_accumulation": 2},
         "offload": {"zero": {"offload_optimizer": "cpu"}}, "offload_three": {"zero": {"offload_optimizer": "cpu"}, "gpus": 3},
         "offload_small_buckets": {"zero": {**few["zero"], "offload_optimizer": "cpu"}, "grad_accumulation": 2},
         "offload_overlap": {"zero": {"offload_optimizer": "cpu", "overlap_comm": True}}, "lora": {"lora": LORA}, "projector": {**vision()["llava_projector"], "checkpointing": "non_reentrant"},

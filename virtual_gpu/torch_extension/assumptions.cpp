@@ -35,6 +35,8 @@ std::string assumptions_text() {
   std::string text;
   if (const long asked = tidemark_times_asked())
     text += std::to_string(asked) + "\ttimes measured on the device: 1 ms each, so autotuning takes the first configuration\t" + line_text(0) + "\n";
+  if (const long taken = tidemark_taken_as_equal())
+    text += std::to_string(taken) + "\twhole numbers from other ranks: what this rank contributed itself\t" + line_text(0) + "\n";
   for (const auto& [key, count] : all().counts)
     text += std::to_string(count) + "\t" + key.first + "\t" + line_text(key.second) + "\n";
   return text;

@@ -1,6 +1,7 @@
 // The functions that python/tidemark calls through ctypes.
 #include "assumptions.h"
 #include "decided_data.h"
+#include "host_memory.h"
 #include "observer.h"
 #include "true_data.h"
 
@@ -10,6 +11,8 @@ extern "C" {
 
 void tidemark_keep_integers_true(bool yes) { keep_integers_true(yes); }
 void tidemark_start_observing(int device) { start_observing(device); }
+void tidemark_start_counting_host_memory() { start_counting_host_memory(); }
+std::int64_t tidemark_host_memory_peak_bytes() { return host_memory_peak_bytes(); }
 void tidemark_set_routing(double skew) { set_routing({skew}); }
 const char* tidemark_assumptions() {
   static thread_local std::string text;

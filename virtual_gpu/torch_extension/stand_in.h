@@ -8,6 +8,7 @@ void tidemark_on_role(void (*callback)(const void* pointer, int role));
 void tidemark_promise_count(std::int64_t count);
 void tidemark_withdraw_promise();
 long tidemark_times_asked();
+long tidemark_taken_as_equal();
 void tidemark_data_is_float(bool yes);
 void tidemark_fill(void* pointer, int value, std::size_t bytes);
 void tidemark_on_stream_call(void (*callback)(int call, const void* stream, const void* event, std::uint64_t work));

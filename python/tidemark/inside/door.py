@@ -8,6 +8,8 @@ _library = None
 _SIGNATURES = {
     "tidemark_keep_integers_true": (None, [ctypes.c_bool]),
     "tidemark_start_observing": (None, [ctypes.c_int]),
+    "tidemark_start_counting_host_memory": (None, []),
+    "tidemark_host_memory_peak_bytes": (ctypes.c_int64, []),
     "tidemark_set_routing": (None, [ctypes.c_double]),
     "tidemark_assumptions": (ctypes.c_char_p, []),
     "tidemark_module_id": (ctypes.c_uint32, [ctypes.c_char_p]),
@@ -36,6 +38,13 @@ def library():
             function = getattr(_library, name)
             function.restype, function.argtypes = result, arguments
     return _library
+
+
+def pinned_peak_bytes():
+    """The most that was page-locked at one time (virtual_gpu/cudart_memory.cpp)."""
+    function = ctypes.CDLL(None).tidemark_pinned_peak_bytes
+    function.restype = ctypes.c_int64
+    return function()
 
 
 def replay_program():

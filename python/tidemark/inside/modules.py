@@ -56,7 +56,8 @@ names = _Names()
 
 
 def mark_parameters(root):
-    marks.mark(marks.PARAMETERS, ((tensor, names.owner(tensor)) for tensor in (*root.parameters(), *root.buffers())))
+    """Of ZeRO-3 this rank's part (`ds_tensor`, deepspeed/runtime/zero/partition_parameters.py); the whole is there for as long as it is used."""
+    marks.mark(marks.PARAMETERS, ((getattr(tensor, "ds_tensor", tensor), names.owner(tensor)) for tensor in (*root.parameters(), *root.buffers())))
 
 
 def mark_all_parameters():

@@ -25,6 +25,15 @@ def forward_begins():
         phase.enter(FORWARD)
 
 
+def backward_of(run):
+    """Runs `run()`, an engine's backward with all that follows the gradients' computation in it."""
+    before = phase.enter(BACKWARD)
+    try:
+        return run()
+    finally:
+        phase.enter(OTHER if before == FORWARD else before)
+
+
 def watch_backward():
     """Wraps the one function through which `Tensor.backward`, `autograd.backward` and `autograd.grad` reach the engine."""
     import torch

@@ -24,6 +24,7 @@ def write(session, stopped_after_steps):
     stats = torch.cuda.memory_stats(world.local_rank)
     events = Events(stats["active_bytes.all.current"])
     if not events.count:
+        _refuse_another_card()
         return
     report = _report(session, events, stats, stopped_after_steps)
     path = os.path.join(session.run_dir, f"report-{os.getpid()}.json")
@@ -36,6 +37,19 @@ def write(session, stopped_after_steps):
         from . import snapshot
 
         snapshot.write(events, os.environ["TIDEMARK_SNAPSHOT"])
+
+
+def _on_other_cards():
+    """{card: most bytes allocated on it} of the node's cards that are not this rank's."""
+    import torch
+
+    peaks = {card: torch.cuda.memory_stats(card).get("allocated_bytes.all.peak", 0) for card in range(torch.cuda.device_count()) if card != world.local_rank}
+    return {card: peak for card, peak in peaks.items() if peak}
+
+
+def _refuse_another_card():
+    if used := _on_other_cards():
+        world.refuse(f"rank {world.rank} used card {min(used)} of its node, and its own is {world.local_rank}", "call torch.cuda.set_device(int(os.environ['LOCAL_RANK'])) before anything is moved to the card")
 
 
 def _report(session, events, stats, stopped_after_steps):
@@ -59,10 +73,10 @@ def _report(session, events, stats, stopped_after_steps):
         "at_peak": _at_peak(live),
         "timeline": _timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),
-        "assumptions": _caught_out_of_memory(session, events, step_ends) + _assumptions(),
+        "assumptions": _caught_out_of_memory(session, events, step_ends) + [{"what": f"card {card} of the node is not this rank's: up to {peak:,} bytes on it are not counted", "where": "", "count": 1} for card, peak in _on_other_cards().items()] + _assumptions(),
         "versions": _versions(),
         "script": {"command": list(sys.orig_argv), "exit_code": 0, "stopped_after_steps": stopped_after_steps},
-        "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3)},
+        "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3), "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(), "pinned_bytes": door.pinned_peak_bytes()},
         "consistent": _consistent(events, stats),
     }
 

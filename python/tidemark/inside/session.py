@@ -57,6 +57,7 @@ def torch_was_imported():
         return
     session = Session()
     library = door.library()
+    library.tidemark_start_counting_host_memory()
     library.tidemark_keep_integers_true(True)
     _keep_integers_true_in_threads(library)
     library.tidemark_set_routing(_routing_skew(os.environ.get("TIDEMARK_MOE_ROUTING", "balanced")))
@@ -82,6 +83,12 @@ def diffusers_was_imported():
         from . import fake_weights
 
         fake_weights.patch_diffusers()
+
+
+def deepspeed_was_imported():
+    from . import deepspeed
+
+    deepspeed.engine_was_imported()
 
 
 def _cuda_was_initialised(library):

@@ -19,6 +19,8 @@ class _Steps:
         self.ends = []              # number of allocator events when each step ended
         self.peaks = []             # (allocated, reserved) so far, after each step
         self.outer_phase = phases.OTHER
+        self.inside_an_engine = False         # an engine's step (deepspeed.py) may be several of an optimizer, or none
+        self.stepped_in_engine = False
         wanted = os.environ.get("TIDEMARK_STEPS", "auto")
         self.limit = int(wanted) if wanted.isdigit() else None
         self.automatic = wanted == "auto"
@@ -35,9 +37,24 @@ class _Steps:
 
     def after(self, optimizer, args, kwargs):
         mark_what_it_holds(optimizer)
+        if self.inside_an_engine:
+            self.stepped_in_engine = True
+            return
         phases.phase.enter(phases.BACKWARD if self.outer_phase == phases.BACKWARD else phases.OTHER)
         if self._sets_the_pace(optimizer) and self.session.cuda_used and os.getpid() == self.session.pid:
             self._step_ended()
+
+    def engine_steps(self, step):
+        """Runs `step()`, an engine's whole optimizer step: what it does before and after the optimizer's own belongs to it."""
+        self.inside_an_engine, self.stepped_in_engine = True, False
+        before = phases.phase.enter(phases.OPTIMIZER)
+        try:
+            return step()
+        finally:
+            self.inside_an_engine = False
+            phases.phase.enter(phases.OTHER if before == phases.FORWARD else before)
+            if self.stepped_in_engine and self.session.cuda_used and os.getpid() == self.session.pid:
+                self._step_ended()
 
     def mark_what_optimizers_hold(self):
         for optimizer in self.optimizers:
@@ -90,7 +107,10 @@ def watch(session):
 
 
 def mark_what_it_holds(optimizer):
-    marks.mark(marks.PARAMETERS, ((p, modules.names.owner(p)) for p in _parameters(optimizer)))
+    """A parameter that no module has is an engine's copy of one (fp32, this rank's part): a state."""
+    engine = steps.inside_an_engine or steps.stepped_in_engine
+    for category in (marks.PARAMETERS, marks.OPTIMIZER_STATE):
+        marks.mark(category, ((p, modules.names.owner(p)) for p in _parameters(optimizer) if (engine and not modules.names.owner(p)) == (category == marks.OPTIMIZER_STATE)))
     marks.mark(marks.OPTIMIZER_STATE, _tensors_of_state(optimizer))
 
 

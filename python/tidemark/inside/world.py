@@ -10,7 +10,7 @@ import sys
 
 LAUNCHERS = {"torchrun", "deepspeed", "ds", "accelerate", "accelerate-launch"}
 LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "deepspeed.launcher", "accelerate.commands")
-NODE_OPTIONS = {"nnodes", "node_rank", "num_nodes", "num_machines", "machine_rank", "hostfile", "H"}   # of the launchers above, written with _ or -
+ONE_NODE = {"nnodes": "1", "node_rank": "0", "num_nodes": "1", "num_machines": "1", "machine_rank": "0"}   # options of the launchers above, written with _ or -
 
 ranks = int(os.environ.get("TIDEMARK_RANKS", "1"))
 rank = int(os.environ.get("TIDEMARK_RANK", "0"))
@@ -20,10 +20,13 @@ local_rank = rank % ranks_per_node
 
 def settle():
     """Call once, before anything else is imported."""
+    global ranks
     if ranks == 1:
         return
     if launcher := _launcher_of(sys.orig_argv[1:]):
         _refuse_several_nodes(launcher, sys.orig_argv[1:])
+        ranks = 1   # a launcher is no rank
+        os.environ.setdefault("PET_MASTER_PORT", str(_free_port()))   # torchrun's --master-port (torch/distributed/run.py): 29500 may be taken
     elif "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         _be_a_worker(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
     else:
@@ -56,12 +59,20 @@ def _launcher_of(words):
     return None
 
 
+def _free_port():
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
 def _refuse_several_nodes(launcher, words):
     for word, following in zip(words, [*words[1:], ""]):
         if word.endswith(".py"):
             return   # from here on they are the program's own options
         option, _, value = word.lstrip("-").partition("=")
-        if word.startswith("-") and option.replace("-", "_") in NODE_OPTIONS and (value or following) not in ("0", "1"):
+        if word.startswith("-") and (value or following) != ONE_NODE.get(option.replace("-", "_"), value or following):
             refuse(f"{launcher} is asked for several nodes ({word}), and one process cannot be several", f"leave out {word}: the launcher starts the workers of one node, and --gpus-per-node says how many nodes there are", 2)
 
 

@@ -94,10 +94,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Model", map({{"model", 3}}), "model: expected a path or a map, found 3"},
         Case{"EmptyName", map({{"freeze", Value::List{""}}}),
              "freeze: an empty text is in every name (leave it out, or write part of a parameter's name)"},
-        Case{"RankBehindTheLast", map({{"gpus", 4}, {"rank", 4}}),
+        Case{"RankBehindTheLast", map({{"gpus", 4}, {"parallel", "ddp"}, {"rank", 4}}),
              "rank: of 4 GPUs the last is 3 (ranks count from 0)"},
         Case{"ZeroBesideAnother", map({{"gpus", 2}, {"parallel", "ddp"}, {"zero", map({})}}),
-             "zero: they are options of zero1 and zero2 (set parallel)"},
+             "zero: they are options of zero1 and zero2 (set parallel to one of them)"},
+        Case{"DdpBesideAnother", map({{"gpus", 2}, {"parallel", "zero2"}, {"ddp", map({})}}),
+             "ddp: they are options of ddp (set parallel to ddp)"},
+        Case{"GpusThatDoNotShare", map({{"gpus", 2}}),
+             "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2)"},
         Case{"InsideLora", map({{"lora", map({{"rank", 8}})}}), "lora: \"rank\" is not a known key"}),
     [](const auto& tested) { return tested.param.name; });
 

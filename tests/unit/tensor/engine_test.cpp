@@ -10,6 +10,7 @@ namespace {
 struct Engine : testing::Test {
   tidemark::Run run{RunConfig()};
   Tensor parameter(const Dims& sizes) {
+    const Setting<Category> category(run.category, Category::parameters);
     Tensor tensor = empty(run, sizes, Dtype::f32);
     tensor.impl().requires_grad = true;
     return tensor;

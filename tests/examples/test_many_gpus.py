@@ -1,0 +1,227 @@
+"""One rank of many, alone: real launchers, real DDP, FSDP, tensor parallelism, pipelines and DeepSpeed, and what they must come to."""
+
+import pytest
+from running import PYTHON, ROOT
+
+pytestmark = pytest.mark.oracle
+
+EXAMPLES = ROOT / "examples"
+DDP = (EXAMPLES / "torchrun_ddp.py", "--layers", "2", "--batch", "2", "--sequence", "128")
+FSDP2 = (EXAMPLES / "fsdp2_llama.py", "--layers", "2", "--batch", "1", "--sequence", "128")
+LLAVA = (EXAMPLES / "deepspeed_llava.py", "--layers", "1", "--vision-layers", "2", "--batch", "1", "--sequence", "600")
+PIPELINE = (EXAMPLES / "pipeline_llama.py", "--layers", "4", "--batch", "8", "--sequence", "128")
+TENSOR_PARALLEL = (EXAMPLES / "tensor_parallel_llama.py", "--layers", "2", "--batch", "1", "--sequence", "256")
+
+
+def torchrun(ranks, program):
+    return ["torchrun", "--nproc-per-node", ranks, *program]
+
+
+def world(ranks, *more):
+    return ("--steps", "3", "--gpus", str(ranks), *more)
+
+
+def succeeded(done):
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert done.report["consistent"]
+    return done
+
+
+def refused(done, exit_code, *texts):
+    assert done.exit_code == exit_code, done.errors[-2000:]
+    message = done.errors[done.errors.index("tidemark: ") :]
+    assert all(text in message for text in texts), message
+
+
+# Data parallel
+
+@pytest.mark.parametrize("rank", [0, 3])
+def test_ddp_by_torchrun(run, rank):
+    done = succeeded(run(torchrun(4, DDP), options=world(4, "--rank", str(rank))))
+    assert done.report["rank"] == {"rank": rank, "ranks": 4, "ranks_per_node": 4}
+    assert ("step 0" in done.output) == (rank == 0)   # the program itself knows which it is
+    weights = 214_244_352
+    # The buckets are a copy of the gradients, and so are the first ones, which NCCL's watchdog holds for 100 ms: for longer than a step.
+    assert 1.95 * weights < done.category("communication") < 2.05 * weights
+
+
+def test_a_program_without_a_launcher_is_told_its_rank(run):
+    by_torchrun, alone = (succeeded(run(command, options=world(2, "--rank", "1"))).report for command in (torchrun(2, DDP), [PYTHON, *DDP]))
+    assert alone["peak"] == by_torchrun["peak"] and alone["steps"] == by_torchrun["steps"]
+
+
+def test_several_nodes(run_code):
+    done = run_code("""
+import os, torch, torch.distributed as dist
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+x = torch.full((3,), dist.get_rank(), device="cuda")
+dist.all_reduce(x)
+print(torch.cuda.device_count(), torch.cuda.current_device(), dist.get_rank(), dist.get_world_size(), x.tolist())
+""", options=("--gpus", "6", "--gpus-per-node", "2", "--rank", "5"))
+    assert done.exit_code == 0 and "2 1 5 6 [30, 30, 30]" in done.output
+
+
+def test_accelerate_launch(run):
+    command = ["accelerate", "launch", "--multi_gpu", "--main_process_port", "0", "--num_processes", "2", "--mixed_precision", "bf16", EXAMPLES / "accelerate_llama.py", "--layers", "1", "--batch", "1", "--sequence", "128"]
+    assert succeeded(run(command, options=world(2))).category("communication") > 0
+
+
+def test_processes_that_the_program_spawns(run_code):
+    done = run_code("""
+import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+
+def work(rank):
+    dist.init_process_group("nccl", init_method="tcp://127.0.0.1:29501", rank=rank, world_size=3)
+    torch.cuda.set_device(rank)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64).cuda())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        model(torch.zeros(4, 64, device="cuda")).sum().backward()
+        optimizer.step()
+    print("trained", rank)
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=3)
+""", options=("--keep-going", "--gpus", "3", "--rank", "2"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert "trained 2" in done.output and "trained 0" not in done.output
+
+
+# Shards
+
+def test_fsdp2_holds_its_part(run):
+    parts = {ranks: succeeded(run(torchrun(ranks, FSDP2), options=world(ranks))) for ranks in (2, 8)}
+    for name in ("parameters", "optimizer_state"):
+        assert abs(parts[2].category(name) - 4 * parts[8].category(name)) < 0.02 * parts[2].category(name)   # blocks that were not split
+    assert parts[8].category("communication") > 0   # what was gathered, and what is to be reduced
+
+
+@pytest.mark.parametrize("stage, rank", [(1, 0), (2, 0), (3, 0), (3, 1)])
+def test_deepspeed(run, stage, rank):
+    launcher = ["deepspeed", "--num_gpus", "4"] if stage == 2 else ["torchrun", "--nproc-per-node", "4"]
+    done = succeeded(run([*launcher, *LLAVA, "--zero", str(stage)], options=world(4, "--rank", str(rank))))
+    assert done.report["script"]["stopped_after_steps"] == 3 and len(done.report["steps"]) == 3   # ZeRO-3 steps its optimizer once per group
+    whole = 529_000_000   # parameters, about
+    assert 0.9 * 12 * whole / 4 < done.category("optimizer_state") < 1.1 * 12 * whole / 4
+    assert (done.category("parameters") < 1.2 * whole) == (stage == 3)
+
+
+def test_offload_moves_states_to_the_host(run):
+    kept, moved = (succeeded(run([PYTHON, *LLAVA, "--zero", "2", *more], options=world(4))) for more in ((), ("--offload",)))
+    assert moved.category("optimizer_state") < 1 << 20 < kept.category("optimizer_state")
+    assert moved.report["host"]["pinned_bytes"] > kept.report["host"]["pinned_bytes"]
+    assert moved.report["host"]["pinned_bytes"] + moved.report["host"]["pageable_bytes"] > kept.category("optimizer_state")
+
+
+@pytest.mark.parametrize("sequence_parallel", [[], ["--sequence-parallel"]], ids=["plain", "sequence"])
+def test_tensor_parallel(run, sequence_parallel):
+    whole, part = (succeeded(run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks))).category("parameters") for ranks in (2, 4))
+    assert whole / 2 <= part < whole / 2 + (4 << 20)   # norms are whole on every rank
+
+
+# Ranks that differ
+
+def test_every_rank_of_a_pipeline(run):
+    done = succeeded(run([PYTHON, *PIPELINE], options=world(4, "--all-ranks"), timeout=600))
+    rows = done.report["ranks"]
+    assert [row["rank"] for row in rows] == [0, 1, 2, 3] and all(row["fits"] for row in rows)
+    peaks = [row["peak"]["allocated_bytes"] for row in rows]
+    assert peaks[3] == max(peaks) == done.report["peak"]["allocated_bytes"]   # the output layer and the loss
+    assert len(set(peaks)) >= 3   # the first holds the embedding
+    assert done.report["rank"]["rank"] == 3
+
+
+def test_stages_in_turn(run):
+    """The last stage of the interleaved schedule tells the first of the next round its shapes: ranks await each other in a circle."""
+    succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))
+
+
+# What other ranks say
+
+SETUP = """
+import os, torch, torch.distributed as dist
+rank = int(os.environ["RANK"])
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group({backend!r})
+torch.zeros(1, device="cuda")
+"""
+
+
+@pytest.mark.parametrize("backend", ["nccl", "cpu:gloo,cuda:nccl"])
+def test_objects_from_another_rank(run_code, backend):
+    code = SETUP.format(backend=backend) + """
+told = [{"layers": 7, "from": rank}] if rank == 0 else [None]
+dist.broadcast_object_list(told, src=0)
+number = torch.tensor([41 if rank == 0 else 0], device="cuda")
+dist.broadcast(number, src=0)
+on_host = torch.tensor([rank + 5])
+if "gloo" in dist.get_backend_config():
+    dist.broadcast(on_host, src=0)
+everyone = [None] * dist.get_world_size()
+dist.all_gather_object(everyone, told[0])
+print(told, number.item() + 1, on_host.item(), len(everyone), everyone[2])
+"""
+    done = run_code(code, options=("--gpus", "4", "--rank", "3"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert f"[{{'layers': 7, 'from': 0}}] 42 {5 if 'gloo' in backend else 8} 4 {{'layers': 7, 'from': 0}}" in done.output
+
+
+def test_groups_of_some_ranks(run_code):
+    done = run_code(SETUP.format(backend="nccl") + """
+from torch.distributed.device_mesh import init_device_mesh
+mesh = init_device_mesh("cuda", (2, 3), mesh_dim_names=("data", "tensor"))
+for name in ("data", "tensor"):
+    group = mesh.get_group(name)
+    x = torch.ones(1, dtype=torch.long, device="cuda")
+    dist.all_reduce(x, group=group)
+    told = [name if dist.get_rank(group) == 0 else None]
+    dist.broadcast_object_list(told, src=dist.get_process_group_ranks(group)[0], group=group)
+    print(name, dist.get_rank(group), x.item(), told)
+""", options=("--gpus", "6", "--rank", "4"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert "data 1 2 ['data']" in done.output and "tensor 1 3 ['tensor']" in done.output
+
+
+def test_data_that_never_comes_is_refused(run_code):
+    """Rank 0 would answer only after it had rank 1's answer."""
+    done = run_code(SETUP.format(backend="nccl") + """
+length = torch.zeros(1, dtype=torch.long, device="cuda")
+dist.recv(length, src=1 - rank)
+dist.send(length, dst=1 - rank)
+""", options=("--gpus", "2"), timeout=120)
+    refused(done, 3, "rank 0 waits for whole numbers from rank 1")
+
+
+def test_the_programs_own_talk_through_the_store_is_refused(run_code):
+    done = run_code(SETUP.format(backend="nccl") + "dist.distributed_c10d._get_default_store().get('port of the other')", options=("--gpus", "2"), timeout=120)
+    refused(done, 3, "port of the other")
+
+
+def test_a_rank_on_anothers_card_is_refused(run_code):
+    refused(run_code("import torch; torch.zeros(1, device='cuda')", options=("--gpus", "2", "--rank", "1")), 3, "used card 0", "its own is 1", "set_device")
+
+
+# Launchers that start something else
+
+def test_another_number_of_processes_is_refused(run):
+    refused(run(torchrun(2, DDP), options=world(4)), 2, "starts 2 processes", "--gpus 2")
+
+
+def test_another_world_is_refused(run_code):
+    code = "import torch.distributed as dist\ndist.init_process_group('nccl', init_method='tcp://127.0.0.1:29502', rank=0, world_size=5)"
+    refused(run_code(code, options=("--gpus", "2")), 2, "world of 5 ranks", "--gpus 5")
+
+
+@pytest.mark.parametrize("option", ["--nnodes=2", "--node-rank=1"])
+def test_several_nodes_are_not_launched(run, option):
+    refused(run(["torchrun", option, "--nproc-per-node", "2", *DDP], options=world(4, "--gpus-per-node", "2")), 2, option, "leave out")
+
+
+def test_other_ranks_leave_before_the_program_begins(run, tmp_path):
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    program = tmp_path / "program.py"
+    program.write_text(f"import os; open(os.path.join({str(begun)!r}, os.environ['RANK']), 'w'); import torch; torch.zeros(1, device='cuda:1')")
+    succeeded(run(torchrun(3, [program]), options=("--gpus", "3", "--rank", "1")))
+    assert [path.name for path in begun.iterdir()] == ["1"]

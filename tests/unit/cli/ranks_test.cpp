@@ -1,0 +1,115 @@
+#include "ranks.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "files.h"
+#include "support/throws.h"
+
+namespace tidemark::cli {
+namespace {
+
+// Programs of which nothing is real but the files that they leave: what they await, what they send, their report.
+class RanksTest : public testing::Test {
+ protected:
+  RanksTest() {
+    std::string pattern = testing::TempDir() + "ranks-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~RanksTest() override { std::filesystem::remove_all(folder_); }
+
+  bool has(const std::string& message) const { return std::filesystem::exists(folder_ / "messages" / message); }
+  void send(const std::string& message) const { write_file(folder_ / "messages" / message, "x"); }
+  static void await(const std::filesystem::path& folder, int from) {
+    write_file(folder / "awaits", std::to_string(from) + "\nchannel\n");
+  }
+  static void report(const std::filesystem::path& folder) {
+    write_file(
+        folder / "report-1.json",
+        R"({"schema": "tidemark.report/1", "engine": "run", "peak": {"allocated_bytes": 1, "reserved_bytes": 2, "step": 1, "phase": "other"}})");
+  }
+
+  Ranks ranks(std::int64_t count, Ranks::Start start) const {
+    return {WorldOptions{count, 0, 0, false}, Environment{}, folder_, std::move(start)};
+  }
+  static int rank_of(const Environment& environment) { return std::stoi(*environment.get("TIDEMARK_RANK")); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(RanksTest, RunsTheSenderFirstAndUnseen) {
+  std::vector<std::pair<int, bool>> runs;
+  Ranks pipeline = ranks(3, [&](const Environment& environment, const auto& folder, bool unseen) {
+    const int rank = rank_of(environment);
+    runs.emplace_back(rank, unseen);
+    if (rank > 0 && !has("to" + std::to_string(rank))) {
+      await(folder, rank - 1);
+    } else {
+      send("to" + std::to_string(rank + 1));
+      report(folder);
+    }
+    return ChildResult{};
+  });
+  EXPECT_TRUE(pipeline.run(2, false).report.has_value());
+  EXPECT_EQ(runs, (std::vector<std::pair<int, bool>>{{2, false}, {1, true}, {0, true}, {1, true}, {2, false}}));
+}
+
+TEST_F(RanksTest, GoesRoundInACircleForAsLongAsMessagesCome) {
+  // 0 sends a, awaits b, sends c, awaits d; 1 awaits a, sends b, awaits c, sends d.
+  Ranks two = ranks(2, [&](const Environment& environment, const auto& folder, bool) {
+    const int rank = rank_of(environment);
+    const std::vector<std::string> mine = rank == 0 ? std::vector<std::string>{"a", "c"}
+                                                    : std::vector<std::string>{"b", "d"},
+                                   theirs = rank == 0 ? std::vector<std::string>{"b", "d"}
+                                                      : std::vector<std::string>{"a", "c"};
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (rank == 0) send(mine[i]);
+      if (!has(theirs[i])) return await(folder, 1 - rank), ChildResult{};
+      send(mine[i]);
+    }
+    report(folder);
+    return ChildResult{};
+  });
+  EXPECT_TRUE(two.run(0, false).report.has_value());
+}
+
+TEST_F(RanksTest, RefusesWhatNeverComes) {
+  Ranks waiting = ranks(2, [&](const Environment& environment, const auto& folder, bool) {
+    await(folder, 1 - rank_of(environment));
+    return ChildResult{};
+  });
+  const auto error = error_of([&] { waiting.run(0, false); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code(), Errc::unsupported);
+  EXPECT_NE(error->message().find("waits for whole numbers from rank"), std::string::npos);
+}
+
+TEST_F(RanksTest, PassesOnWhatTheProgramRefuses) {
+  Ranks refusing = ranks(2, [&](const Environment&, const auto& folder, bool) {
+    write_file(folder / "refusal", "2\nthe launcher starts 4 processes\nwrite --gpus 4\n");
+    return ChildResult{};
+  });
+  const auto error = error_of([&] { refusing.run(0, false); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code(), Errc::bad_value);
+  EXPECT_EQ(error->message(), "the launcher starts 4 processes");
+  EXPECT_EQ(error->hint(), "write --gpus 4");
+}
+
+TEST(ReportOfAll, IsThatOfTheRankThatHoldsMost) {
+  std::vector<Report> reports(3);
+  reports[1].peak.reserved_bytes = 5;
+  reports[2].peak.reserved_bytes = 4;
+  const Report all = report_of_all(reports);
+  EXPECT_EQ(all.peak.reserved_bytes, 5);
+  ASSERT_EQ(all.ranks.size(), 3U);
+  EXPECT_EQ(all.ranks[2].rank, 2);
+  EXPECT_EQ(all.ranks[2].peak.reserved_bytes, 4);
+}
+
+}  // namespace
+}  // namespace tidemark::cli

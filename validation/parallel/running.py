@@ -1,0 +1,48 @@
+"""Cells of a table, each one `tidemark run`; rows go to a JSON-lines file as they are found."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
+PYTHON = os.environ.get("TIDEMARK_PYTHON", str(ROOT / ".venv/bin/python"))
+
+
+def launched(ranks, script, options):
+    return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", ranks, script, *options]
+
+
+def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB"):
+    """What is kept of one run's report."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        report = Path(folder, "report.json")
+        words = [TIDEMARK, "run", "--quiet", "--gpu", gpu, "--memory", memory, "--gpus", ranks, "--rank", rank, "--steps", 3, "--json", report, "--", *command]
+        begun = time.time()
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        if done.returncode != 0:
+            return {"error": done.stderr.strip()[-600:], "exit_code": done.returncode}
+        found = json.loads(report.read_text())
+    kept = {name: found["peak"][name] for name in ("allocated_bytes", "reserved_bytes", "step", "phase")}
+    return {**kept, "steps": found["steps"], "by_category": {row["name"]: row["bytes"] for row in found["at_peak"]["by_category"]}, "interval": found["interval"], "host": found["host"], "versions": found["versions"], "seconds": round(time.time() - begun, 1)}
+
+
+def cells_to(cells, run):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", type=Path)
+    path = parser.parse_args().rows
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = [row["cell"] for row in rows if "error" not in row]
+    for cell in cells:
+        if cell in known:
+            continue
+        row = {"cell": cell, **run(cell)}
+        with path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        shown = row.get("error") or f"allocated {row['allocated_bytes']:,} reserved {row['reserved_bytes']:,} ({row['step']}, {row['phase']}) {row['seconds']} s"
+        print(" ".join(f"{key}={value}" for key, value in cell.items()), shown, file=sys.stderr, flush=True)

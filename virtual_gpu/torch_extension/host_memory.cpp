@@ -1,0 +1,70 @@
+#include "host_memory.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+namespace tidemark {
+namespace {
+
+/// PyTorch's own allocator, and a count.
+class Counting final : public c10::Allocator {
+ public:
+  explicit Counting(c10::Allocator* real) : real_(real), free_(real->raw_deleter()) {}
+
+  c10::DataPtr allocate(std::size_t bytes) override {
+    c10::DataPtr data = real_->allocate(bytes);
+    if (data.get() != data.get_context() || !data.compare_exchange_deleter(free_, &release)) return data;   // not its plain kind, which alone can be told by address
+    const std::lock_guard lock(mutex_);
+    size_of_[data.get()] = static_cast<std::int64_t>(bytes);
+    now_ += static_cast<std::int64_t>(bytes);
+    peak_ = std::max(peak_, now_);
+    return data;
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { real_->copy_data(to, from, bytes); }
+
+  std::int64_t peak_bytes() {
+    const std::lock_guard lock(mutex_);
+    return peak_;
+  }
+
+ private:
+  static void release(void* data);
+
+  c10::Allocator* const real_;
+  const c10::DeleterFnPtr free_;
+  std::mutex mutex_;
+  std::unordered_map<void*, std::int64_t> size_of_;
+  std::int64_t now_ = 0, peak_ = 0;
+};
+
+Counting* counting = nullptr;   // made once, never destroyed: tensors are freed after static destructors have run
+
+void Counting::release(void* data) {
+  {
+    const std::lock_guard lock(counting->mutex_);
+    const auto found = counting->size_of_.find(data);
+    if (found != counting->size_of_.end()) {
+      counting->now_ -= found->second;
+      counting->size_of_.erase(found);
+    }
+  }
+  counting->free_(data);
+}
+
+}  // namespace
+
+void start_counting_host_memory() {
+  c10::Allocator* real = c10::GetCPUAllocator();
+  if (counting || !real->raw_deleter()) return;
+  counting = new Counting(real);
+  c10::SetCPUAllocator(counting, /*priority=*/1);
+}
+
+std::int64_t host_memory_peak_bytes() { return counting ? counting->peak_bytes() : 0; }
+
+}  // namespace tidemark
