@@ -100,8 +100,9 @@ void check_zero(const Spec& spec, const ZeroSpec& asked) {
   if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
   if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
     refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
-  if (!asked.contiguous_gradients)
-    refuse("zero.contiguous_gradients", "reducing gradients where they lie is not modelled");
+  if (!asked.contiguous_gradients && asked.overlap_comm)
+    refuse("zero.overlap_comm", "reducing gradients where they lie on another stream is not modelled",
+           "leave zero.contiguous_gradients on");
 }
 
 StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
@@ -113,6 +114,8 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
                .rank = spec.rank,
                .grad_accumulation = spec.grad_accumulation,
                .reduce_bucket_size = asked.reduce_bucket_size,
+               // DeepSpeed offloads contiguous gradients alone, whatever it is told.
+               .contiguous_gradients = asked.contiguous_gradients || asked.offload_optimizer == Offload::cpu,
                .overlap_comm = asked.overlap_comm,
                .reduce_scatter = asked.reduce_scatter,
                .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,

@@ -193,7 +193,8 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
           .help = "Gradients are copied into one buffer", .group = group, .negated = "Gradients stay where they are"});
   visit("overlap_comm", self.overlap_comm, text(group, "Gradients are reduced on a stream of their own"));
   visit("offload_optimizer", self.offload_optimizer,
-        choice(group, "Where the optimizer's states are instead of on the card: offload_optimizer.device", kOffloadNames));
+        choice(group, "Where the optimizer's states are instead of on the card: offload_optimizer.device",
+               kOffloadNames));
   visit("gradient_clipping", self.gradient_clipping,
         FieldInfo{.help = "Clip gradients to this norm (0: no clipping)",
                   .placeholder = "X",

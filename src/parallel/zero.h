@@ -12,7 +12,8 @@ struct ZeroOptions {
   std::int64_t ranks = 1, rank = 0;
   std::int64_t grad_accumulation = 1;
   std::int64_t reduce_bucket_size = 500'000'000;  // elements
-  bool overlap_comm = false, reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
+  bool contiguous_gradients = true, overlap_comm = false;
+  bool reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
   bool offload_optimizer = false;  // to the host
   double gradient_clipping = 1;
 };

@@ -13,7 +13,7 @@ class ZeroOnHost : public ZeroOptimizer {
 
   /// Nothing on the card but a copy of this rank's part on its way, and temp_grad_buffer_for_gpu_offload.
   TensorList make_states() override {
-    const Setting<Category> category(run_.category, Category::gradients);
+    const Setting<Category> category(run_.category, Category::other);
     allocated("aten::clone", Dtype::bf16).reset();
     std::int64_t largest = 0;
     for (const Tensor& parameter : parameters_) largest = std::max(largest, parameter.elements());

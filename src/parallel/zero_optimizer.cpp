@@ -126,6 +126,7 @@ void ZeroOptimizer::setup_bucket() {
   ready_for_gradients_ = true;
   const Setting<Category> category(run_.category, Category::communication);
   bucket_.buffers.clear();
+  if (!options_.contiguous_gradients) return;
   for (int i = 0; i < (options_.overlap_comm ? 2 : 1); ++i)
     bucket_.buffers.push_back(empty(run_, Dims{options_.reduce_bucket_size}, Dtype::bf16));
   bucket_.current = 0;
@@ -140,7 +141,7 @@ void ZeroOptimizer::add_to_bucket(std::size_t index) {
   }
   if (parameter.elements() > options_.reduce_bucket_size)
     take_large_gradient(parameter);
-  else
+  else if (options_.contiguous_gradients)
     parameter.grad() = view_of(bucket_.buffers[bucket_.current], parameter.layout());
   bucket_.elements += parameter.elements();
   bucket_.parameters.push_back(index);
@@ -152,10 +153,11 @@ void ZeroOptimizer::reduce_bucket() {
   const Setting<StreamId> stream(run_.stream, options_.overlap_comm ? kReductionStream : 0);
   average_bucket();
   for (const std::size_t index : bucket_.parameters) {
-    if (is_mine(index))
-      keep_gradient(index);
-    else if (options_.stage == 2)
+    if (is_mine(index)) {
+      if (options_.contiguous_gradients) keep_gradient(index);
+    } else if (options_.stage == 2) {
       parameters_[index].grad().reset();
+    }
   }
   bucket_.parameters.clear();
   bucket_.elements = 0;
@@ -177,6 +179,7 @@ std::vector<ZeroOptimizer::Slice> ZeroOptimizer::slices() const {
 
 /// average_tensor
 void ZeroOptimizer::average_bucket() {
+  if (!options_.contiguous_gradients) return send_whole();
   if (!options_.reduce_scatter) return;  // one all_reduce, in place
   std::vector<Slice> left = slices();
   if (options_.use_multi_rank_bucket_allreduce) return send(left);
@@ -186,6 +189,14 @@ void ZeroOptimizer::average_bucket() {
     send({left.begin(), others});
     left.erase(left.begin(), others);
   }
+}
+
+/// buffered_reduce_fallback: all gradients of the bucket as one.
+void ZeroOptimizer::send_whole() {
+  const Setting<Category> category(run_.category, Category::communication);
+  TensorList gradients;
+  for (const std::size_t index : bucket_.parameters) gradients.push_back(parameters_[index].grad());
+  if (!gradients.empty()) flatten(gradients, bucket_.elements).reset();
 }
 
 /// allreduce_and_scatter, or allreduce_no_retain to one rank: slices are flattened until they are more than a bucket.

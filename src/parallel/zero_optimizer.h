@@ -61,6 +61,7 @@ class ZeroOptimizer {
   std::vector<Slice> slices() const;
   void average_bucket();
   void send(const std::vector<Slice>& slices);
+  void send_whole();
   void finish_gradients();
   TensorList flat_partition(const TensorList& gradients);
   void set_master_gradient();

@@ -167,7 +167,7 @@ def predict(tidemark, work):
         (LLAMA, [*ZERO, "--dtype", "fp32"], UNSUPPORTED, ["dtype", "set dtype to bf16"]),
         (LLAMA, [*ZERO, "--max-grad-norm", "1"], UNSUPPORTED, ["max_grad_norm", "set zero.gradient_clipping"]),
         (LLAMA, [*ZERO, "--optimizer", "sgd"], UNSUPPORTED, ["optimizer", "AdamW and Adam"]),
-        (LLAMA, [*ZERO, "--no-zero-contiguous-gradients"], UNSUPPORTED, ["zero.contiguous_gradients"]),
+        (LLAMA, [*ZERO, "--no-zero-contiguous-gradients", "--zero-overlap-comm"], UNSUPPORTED, ["zero.overlap_comm"]),
         (LLAMA, ["--gpus", "2", "--parallel", "zero3"], USAGE, ["zero3", "zero2"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),

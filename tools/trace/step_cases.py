@@ -211,6 +211,7 @@ def zero():
         "clip": {"zero": {"gradient_clipping": 0.5}}, "fused": {"optimizer_impl": "fused"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1},
         "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "steps": {"steps": 5}, "last": {"gpus": 3, "rank": 2},
         "overlap": {"zero": {"overlap_comm": True}}, "overlap_small": {"zero": {**few["zero"], "overlap_comm": True}, "grad_accumulation": 2},
+        "apart": {"zero": {"contiguous_gradients": False}}, "apart_small": {"zero": {**few["zero"], "contiguous_gradients": False}, "grad_accumulation": 2},
         "offload": {"zero": {"offload_optimizer": "cpu"}}, "offload_three": {"zero": {"offload_optimizer": "cpu"}, "gpus": 3},
         "offload_small_buckets": {"zero": {**few["zero"], "offload_optimizer": "cpu"}, "grad_accumulation": 2},
         "offload_overlap": {"zero": {"offload_optimizer": "cpu", "overlap_comm": True}}, "lora": {"lora": LORA}, "projector": {**vision()["llava_projector"], "checkpointing": "non_reentrant"},

@@ -25,6 +25,23 @@ def engine_was_imported():
         return steps.steps.engine_steps(lambda: real_step(self, *args, **kwargs))
 
     DeepSpeedEngine.backward, DeepSpeedEngine.step = backward, step
+    _mark_buckets_made()
+
+
+def _mark_buckets_made():
+    """Of ZeRO-1 and 2: what is sent is a copy of the bucket, so that no collective shows what the bucket is for."""
+    from deepspeed.runtime.zero.stage_1_and_2 import DeepSpeedZeroOptimizer
+
+    real_setup_buckets = DeepSpeedZeroOptimizer.setup_buckets
+
+    @functools.wraps(real_setup_buckets)
+    def setup_buckets(self):
+        made = not self.ready_for_gradients
+        real_setup_buckets(self)
+        if made:
+            marks.mark(marks.COMMUNICATION, ((buffer, 0) for bucket in self.ipg_buckets.values() for buffer in bucket.buffer))
+
+    DeepSpeedZeroOptimizer.setup_buckets = setup_buckets
 
 
 def _mark_gradients(engine):

@@ -4,7 +4,7 @@ import array
 
 from . import door
 
-PARAMETERS, GRADIENTS, OPTIMIZER_STATE = 1, 2, 3   # Category, event_log.h
+PARAMETERS, GRADIENTS, OPTIMIZER_STATE, COMMUNICATION = 1, 2, 3, 6   # Category, event_log.h
 
 
 def mark(category, owned):
