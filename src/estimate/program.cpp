@@ -63,10 +63,7 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
   constexpr OptimizerLoop kLoops[] = {OptimizerLoop::automatic, OptimizerLoop::foreach, OptimizerLoop::fused,
                                       OptimizerLoop::for_loop};
   static_assert(std::size(kLoops) == kOptimizerImplNames.size());
-  if (parameters.empty())
-    visit_parameters(root, [&](const Module&, Parameter& parameter) {
-      if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
-    });
+  if (parameters.empty()) parameters = trainable_parameters(root);
   if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
   return maker_of(spec.optimizer)(std::move(parameters), {.loop = kLoops[static_cast<int>(spec.optimizer_impl)],
                                                           .momentum = spec.momentum,

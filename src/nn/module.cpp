@@ -66,6 +66,14 @@ std::string full_name(const Module& module, const Parameter& parameter) {
   return module.full_name().empty() ? parameter.name : module.full_name() + "." + parameter.name;
 }
 
+std::vector<Tensor> trainable_parameters(Module& module) {
+  std::vector<Tensor> parameters;
+  visit_parameters(module, [&](const Module&, Parameter& parameter) {
+    if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
+  });
+  return parameters;
+}
+
 Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input) {
   const Tensor argument = std::move(input);
   const InModule scope(argument.run(), m);

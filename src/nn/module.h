@@ -87,6 +87,9 @@ Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor inpu
 /// As state_dict and named_parameters name it.
 std::string full_name(const Module& module, const Parameter& parameter);
 
+/// [p for p in module.parameters() if p.requires_grad]
+std::vector<Tensor> trainable_parameters(Module& module);
+
 /// Calls visit(module, parameter) once per parameter, as Module.named_parameters does: own first, then children.
 template <class Visit>
 void visit_parameters(Module& module, Visit&& visit) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include "base/error.h"
 #include "parallel/buckets.h"
 
 namespace tidemark {
@@ -97,22 +96,10 @@ class Reducer {
   bool rebuilt_ = false;
 };
 
-/// What the wrapper sees of a module, in its order: modules() each with its own, and every tied one once.
-struct States {
-  std::vector<Tensor> trainable, parameters, buffers;
-};
-
-void collect(Module& module, States& states) {
-  const auto is_known = [](const std::vector<Tensor>& list, const Tensor& tensor) {
-    return std::any_of(list.begin(), list.end(), [&](const Tensor& known) { return known.is(tensor); });
-  };
-  for (const std::shared_ptr<Parameter>& own : module.parameters()) {
-    std::vector<Tensor>& list = own->is_buffer ? states.buffers : states.parameters;
-    if (is_known(list, own->tensor)) continue;
-    list.push_back(own->tensor);
-    if (own->tensor.requires_grad()) states.trainable.push_back(own->tensor);
-  }
-  for (const std::unique_ptr<Module>& child : module.children()) collect(*child, states);
+void collect_buffers(Module& module, std::vector<Tensor>& buffers) {
+  for (const std::shared_ptr<Parameter>& own : module.parameters())
+    if (own->is_buffer) buffers.push_back(own->tensor);
+  for (const std::unique_ptr<Module>& child : module.children()) collect_buffers(*child, buffers);
 }
 
 /// torch: verify_params_across_processes, reducer.cpp
@@ -121,40 +108,39 @@ void verify_parameters(Run& run, const std::vector<Tensor>& parameters, std::int
     const Op op(run, name);
     return empty(run, Dims{count}, Dtype::int64);
   };
-  {
-    const Tensor count = numbers("aten::to", 1);
-    std::vector<Tensor> counts;
-    for (std::int64_t rank = 0; rank < ranks; ++rank) counts.push_back(numbers("aten::empty_like", 1));
-    numbers("c10d::allgather_", ranks).reset();
-    std::int64_t sizes_and_strides = 0;
-    for (const Tensor& parameter : parameters) sizes_and_strides += 2 * parameter.dims();
-    numbers("aten::to", sizes_and_strides).reset();
-  }
+  const Tensor count = numbers("aten::to", 1);
+  std::vector<Tensor> counts;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) counts.push_back(numbers("aten::empty_like", 1));
+  numbers("c10d::allgather_", ranks).reset();
+  std::int64_t sizes_and_strides = 0;
+  for (const Tensor& parameter : parameters) sizes_and_strides += 2 * parameter.dims();
+  numbers("aten::to", sizes_and_strides).reset();
 }
 
 }  // namespace
 
 StepHooks ddp(Run& run, Module& root, const DdpOptions& options) {
-  const auto states = std::make_shared<States>();
-  collect(root, *states);
+  const std::vector<Tensor> trainable = trainable_parameters(root);
+  std::vector<Tensor> states, buffers;
+  visit_parameters(root, [&](const Module&, Parameter& parameter) { states.push_back(parameter.tensor); });
+  if (options.broadcast_buffers) collect_buffers(root, buffers);
+  states.insert(states.end(), buffers.begin(), buffers.end());
   std::shared_ptr<Reducer> reducer;
   {
     const Setting<Category> category(run.category, Category::communication);
-    verify_parameters(run, states->trainable, options.ranks);
-    std::vector<Tensor> all = states->parameters;
-    if (options.broadcast_buffers) all.insert(all.end(), states->buffers.begin(), states->buffers.end());
-    broadcast_coalesced(run, all, kBroadcastBytes);
-    reducer = std::make_shared<Reducer>(run, states->trainable, options);
+    verify_parameters(run, trainable, options.ranks);
+    broadcast_coalesced(run, states, kBroadcastBytes);
+    reducer = std::make_shared<Reducer>(run, trainable, options);
   }
   run.prefix_modules(root.number(), "module");
   const std::uint32_t wrapper = run.name_module("DistributedDataParallel");
   StepHooks hooks;
   hooks.gradient_is_ready = [reducer](const Tensor& parameter) { reducer->gradient_is_ready(parameter); };
-  hooks.before_forward = [&run, states, reducer, wrapper, sync = options.broadcast_buffers] {
+  hooks.before_forward = [&run, buffers, reducer, wrapper] {
     const Setting<std::uint32_t> module(run.module, wrapper);
     reducer->rebuild();
     const Setting<Category> category(run.category, Category::communication);
-    if (sync && !states->buffers.empty()) broadcast_coalesced(run, states->buffers, kBroadcastBytes);
+    broadcast_coalesced(run, buffers, kBroadcastBytes);
   };
   return hooks;
 }

@@ -78,19 +78,19 @@ Tensor is_invalid(const Tensor& x) {
 
 }  // namespace
 
+void check_inf_or_nan(const Tensor& gradient) { has_inf_or_nan(gradient).reset(); }
+
 void check_overflow(Run& run, const TensorList& gradients) {
   Tensor count;
   {
     const Op op(run, "aten::zeros");
     count = empty(run, Dims{1}, Dtype::f32);
   }
-  for (const Tensor& gradient : gradients) has_inf_or_nan(gradient).reset();
+  for (const Tensor& gradient : gradients) check_inf_or_nan(gradient);
   const Tensor overflow = boolean("aten::to", count);
   count.reset();
   const Tensor bytes = scalar(run, "aten::to", Dtype::uint8);
 }
-
-void check_inf_or_nan(const Tensor& gradient) { has_inf_or_nan(gradient).reset(); }
 
 Tensor grad_norm(const Tensor& gradient) {
   const Tensor wide = [&] {

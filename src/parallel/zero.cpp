@@ -20,10 +20,7 @@ void cast_parameters(Module& module) {
 }
 
 TensorList trainable(Module& root) {
-  TensorList parameters;
-  visit_parameters(root, [&](const Module&, Parameter& parameter) {
-    if (parameter.tensor.requires_grad()) parameters.push_back(parameter.tensor);
-  });
+  TensorList parameters = trainable_parameters(root);
   if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
   return parameters;
 }

@@ -132,12 +132,13 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
   std::vector<std::pair<StepPhase, std::size_t>> second;  // its phases, and the event with which each ends
   std::size_t begin = 0;
   AllocatorState before;
+  const bool may_repeat = options.repeat_steps && options.steps > 2;
   bool repeats = false, answers_repeat = false;
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     run.stage.step = step;
     if (step == 2) {
       begin = run.history().size();
-      before = state_of(run.allocator());
+      if (may_repeat) before = state_of(run.allocator());
     }
     if (repeats) {
       for (std::size_t from = begin; const auto& [phase, end] : second) {
@@ -152,7 +153,7 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
       if (step == 2) second.emplace_back(phase, run.history().size());
       observer(step, phase);
     });
-    repeats = step == 2 && options.repeat_steps && run.is_closed(begin, run.history().size());
+    repeats = step == 2 && may_repeat && run.is_closed(begin, run.history().size());
     answers_repeat = repeats && state_of(run.allocator()) == before;
   }
 }
