@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "estimate/strategies.h"
 #include "nn/lora.h"
-#include "parallel/ddp.h"
-#include "parallel/zero.h"
 
 namespace tidemark {
 namespace {
@@ -83,62 +82,6 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
-[[noreturn]] void refuse(const char* field, const char* message, const char* hint = "") {
-  throw Error(Errc::unsupported, message, field, hint);
-}
-
-/// What DeepSpeed does otherwise, or what is not known of it.
-void check_zero(const Spec& spec, const ZeroSpec& asked) {
-  if (spec.dtype != WeightDtype::bf16) refuse("dtype", "ZeRO is known with bf16 weights alone", "set dtype to bf16");
-  if (spec.autocast != Autocast::none) refuse("autocast", "ZeRO is known without autocast");
-  if (spec.grad_scaler) refuse("grad_scaler", "DeepSpeed scales the loss itself");
-  if (spec.max_grad_norm) refuse("max_grad_norm", "DeepSpeed clips gradients itself", "set zero.gradient_clipping");
-  if (spec.zero_grad != ZeroGrad::after_step) refuse("zero_grad", "DeepSpeed frees gradients in its step");
-  if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
-  if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
-    refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
-  if (!asked.contiguous_gradients && asked.overlap_comm)
-    refuse("zero.overlap_comm", "reducing gradients where they lie on another stream is not modelled",
-           "leave zero.contiguous_gradients on");
-}
-
-StepHooks with_zero(Run& run, Module& root, const Spec& spec, int stage) {
-  const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
-  check_zero(spec, asked);
-  return zero(run, root,
-              {.stage = stage,
-               .ranks = spec.gpus,
-               .rank = spec.rank,
-               .grad_accumulation = spec.grad_accumulation,
-               .reduce_bucket_size = asked.reduce_bucket_size,
-               // DeepSpeed offloads contiguous gradients alone, whatever it is told.
-               .contiguous_gradients = asked.contiguous_gradients || asked.offload_optimizer == Offload::cpu,
-               .overlap_comm = asked.overlap_comm,
-               .reduce_scatter = asked.reduce_scatter,
-               .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
-               .offload_optimizer = asked.offload_optimizer == Offload::cpu,
-               .gradient_clipping = asked.gradient_clipping});
-}
-
-StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
-  const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
-  return ddp(run, root,
-             {.ranks = spec.gpus,
-              .bucket_cap_mb = asked.bucket_cap_mb,
-              .gradient_as_bucket_view = asked.gradient_as_bucket_view,
-              .broadcast_buffers = asked.broadcast_buffers});
-}
-
-StepHooks wrap(Run& run, Module& root, const Spec& spec) {
-  switch (spec.parallel) {
-    case Parallel::ddp: return with_ddp(run, root, spec);
-    case Parallel::zero1: return with_zero(run, root, spec, 1);
-    case Parallel::zero2: return with_zero(run, root, spec, 2);
-    case Parallel::none: break;
-  }
-  return {};
-}
-
 }  // namespace
 
 StepOptions step_options(const Spec& spec) {
@@ -182,7 +125,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
   const BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
-  options.hooks = wrap(run, model.root, spec);
+  options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
   if (spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);

@@ -56,10 +56,11 @@ bool Module::has_parameter(std::string_view name) const {
 
 Tensor Module::operator()(Tensor x) {
   const Tensor argument = std::move(x);
-  const InModule scope(argument.run(), *this);
-  Tensor result = forward(*this, argument);
+  Tensor input = argument;
+  const Call call(*this, input);
+  Tensor result = forward(*this, input);
   if (output_requires_grad) result.impl().requires_grad = true;
-  return result;
+  return call.returns(std::move(result));
 }
 
 std::string full_name(const Module& module, const Parameter& parameter) {

@@ -2,6 +2,7 @@
 // loading, freezing and adapters see what they would see there.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -25,6 +26,12 @@ struct Parameter {
 
 /// What calling a module does to one tensor: nn.Linear, an activation, an adapter around either.
 using Forward = Tensor (*)(Module& module, Tensor x);
+
+/// What a strategy hangs on the calls of a module.  torch: register_forward_pre_hook, register_forward_hook
+struct ModuleHooks {
+  std::function<void(Module& module, Tensor& input)> before_forward;
+  std::function<void(Module& module, Tensor& output)> after_forward;
+};
 
 class Module {
  public:
@@ -64,9 +71,10 @@ class Module {
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"
   Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
-  double probability = 0;             // of a dropout
-  bool output_requires_grad = false;  // a forward hook: output.requires_grad_(True)
-  Tensors attributes;                 // what a forward leaves behind that is no buffer
+  double probability = 0;              // of a dropout
+  bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
+  const ModuleHooks* hooks = nullptr;  // not owned
+  Tensors attributes;                  // what a forward leaves behind that is no buffer
 
  private:
   std::string full_name_;
@@ -79,6 +87,23 @@ class Module {
 /// The module whose forward is running, for the ledger.
 struct InModule : Setting<std::uint32_t> {
   InModule(Run& run, const Module& module) : Setting(run.module, module.number()) {}
+};
+
+/// The forward of a module that strategies may hang hooks on, from its input, which they may replace, to its output:
+/// modules that are called by operator(), and the layers of an nn.ModuleList.
+class Call {
+ public:
+  Call(Module& module, Tensor& input) : module_(module), scope_(input.run(), module) {
+    if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  }
+  Tensor returns(Tensor output) const {
+    if (module_.hooks && module_.hooks->after_forward) module_.hooks->after_forward(module_, output);
+    return output;
+  }
+
+ private:
+  Module& module_;
+  InModule scope_;
 };
 
 /// Its children, one after the other, as a forward of one statement for each does; the argument lives until the end.

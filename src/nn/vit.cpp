@@ -33,7 +33,7 @@ Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const
 
 Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Context& context, const Tensor& mask) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   Tensor residual = hidden_states;
   hidden_states = m[config.before](hidden_states);
   Attended attended = encoder_attention(m[config.attention], hidden_states, config, context, mask);
@@ -45,7 +45,7 @@ Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Conte
   hidden_states = encoder_mlp(m["mlp"], hidden_states);
   hidden_states = dropout(hidden_states, config.hidden_dropout);
   hidden_states = add(residual, hidden_states);
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 }  // namespace

@@ -93,4 +93,18 @@ void record(Tensors& outputs, Tensors inputs, Record what) {
     for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
 }
 
+Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
+  Tensors outputs;
+  for (const Tensor& input : inputs) outputs.push_back(alias(input));
+  const auto gradients = [](Backward& call) { return std::move(call.gradients); };
+  record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients});
+  if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told = &told;
+  return outputs;
+}
+
+void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
+  TM_CHECK(output.impl().grad_fn && !output.impl().grad_fn->told, "one hook for each graph node");
+  output.impl().grad_fn->told = &told;
+}
+
 }  // namespace tidemark

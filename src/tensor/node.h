@@ -1,5 +1,7 @@
 // The tape: what one operation leaves behind for the backward pass.  torch: torch/csrc/autograd/{node,function}.h
 #pragma once
+#include <functional>
+
 #include "tensor/checkpoint.h"
 #include "tensor/tensor.h"
 
@@ -53,8 +55,9 @@ struct Node {
   };
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
-  Tensor variable;             // of an AccumulateGrad
-  Ref<CheckpointFrame> frame;  // of a CheckpointFunction
+  Tensor variable;                              // of an AccumulateGrad
+  Ref<CheckpointFrame> frame;                   // of a CheckpointFunction
+  const std::function<void()>* told = nullptr;  // called before its formula; not owned
 
   // While a backward pass goes on.
   std::uint32_t pass = 0;  // the pass that the next two belong to
@@ -90,5 +93,12 @@ bool needs_grad(const Tensor& tensor);
 /// Ties `output` to `inputs`, when any of them needs a gradient and gradients are on; lets go of all else.
 Tensor record(Tensor output, Tensors inputs, Record what);
 void record(Tensors& outputs, Tensors inputs, Record what);
+
+/// A torch.autograd.Function that hands its inputs on, and calls `told` when the backward pass comes to it.  The caller
+/// keeps `told` as long as there is a graph.
+Tensors hand_on(Tensors inputs, const std::function<void()>& told);
+
+/// Tensor.register_hook: calls `told` when the gradient of `output` is complete, before it goes on.
+void tell_of_gradient(const Tensor& output, const std::function<void()>& told);
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "nn/model.h"
 #include "train/optimizer.h"
 
 namespace tidemark {
@@ -10,6 +11,8 @@ namespace tidemark {
 struct StepHooks {
   /// The wrapper's own part of `model(**batch)`, in front of the model's.
   std::function<void()> before_forward;
+  /// And behind it: the outputs may be replaced.
+  std::function<void(ModelOutputs& outputs)> after_forward;
   /// A parameter's gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> gradient_is_ready;
   /// In place of loss.backward(); `is_last`: the step comes next.

@@ -30,6 +30,7 @@ Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& op
   const Setting<bool> enabled(run.autocast.enabled, options.autocast);
   run.autocast.dtype = options.autocast_dtype;
   ModelOutputs out = model.forward(batch);
+  if (options.hooks.after_forward) options.hooks.after_forward(out);
   Tensor loss = std::move(out.loss);
   run.autocast.weights.clear();
   if (!loss) throw Error(Errc::unsupported, "a model without labels computes no loss to train on", "labels");

@@ -42,7 +42,7 @@ void add_layer(Module& layer, const Decoder& c) {
 /// Gemma2DecoderLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   Tensor residual = hidden_states;
   hidden_states = m["input_layernorm"](hidden_states);
   Attended attended = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
@@ -54,7 +54,7 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
   hidden_states = gated_mlp(m["mlp"], hidden_states);
   hidden_states = m["post_feedforward_layernorm"](hidden_states);
   hidden_states = add(residual, hidden_states);
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size
 /// GPT2Block.forward
 Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   Tensor residual = hidden_states;
   hidden_states = m["ln_1"](hidden_states);
   const Attended attended = attention(m["attn"], hidden_states, inputs, layer);
@@ -81,7 +81,7 @@ Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t lay
   hidden_states = m["ln_2"](hidden_states);
   const Tensor feed_forward_hidden_states = chain(m["mlp"], {"c_fc", "act", "c_proj", "dropout"}, hidden_states);
   hidden_states = add(residual, feed_forward_hidden_states);
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 Module& add_model(Module& root, const Gpt2Config& c) {

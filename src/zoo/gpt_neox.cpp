@@ -59,7 +59,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
 /// GPTNeoXLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   auto [attn_output, attn_weights] = attention(m["attention"], m["input_layernorm"](hidden_states), inputs, layer);
   attn_output = m["post_attention_dropout"](attn_output);
   const bool parallel = inputs.config.use_parallel_residual;
@@ -68,7 +68,7 @@ Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t 
                             m["post_attention_layernorm"](parallel ? hidden_states : attn_output));
   mlp_output = m["post_mlp_dropout"](mlp_output);
   hidden_states = parallel ? add(add(mlp_output, attn_output), hidden_states) : add(mlp_output, attn_output);
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 Module& add_model(Module& root, const GptNeoxConfig& c) {

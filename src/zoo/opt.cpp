@@ -71,7 +71,7 @@ Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs,
 /// OPTDecoderLayer.forward
 Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   const OptConfig& c = inputs.config;
   Tensor residual = hidden_states;
   if (c.do_layer_norm_before) hidden_states = m["self_attn_layer_norm"](hidden_states);
@@ -87,7 +87,7 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
   for (const char* step : {"fc1", "activation_fn", "fc2"}) hidden_states = m[step](hidden_states);
   hidden_states = dropout(hidden_states, c.dropout);
   hidden_states = view(add(residual, hidden_states), shape);
-  return c.do_layer_norm_before ? hidden_states : m["final_layer_norm"](hidden_states);
+  return call.returns(c.do_layer_norm_before ? hidden_states : m["final_layer_norm"](hidden_states));
 }
 
 /// OPTDecoder.forward

@@ -68,7 +68,7 @@ Tensor mlp(Module& m, const Tensor& hidden_states) {
 /// Phi3DecoderLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   Tensor residual = hidden_states;
   hidden_states = m["input_layernorm"](hidden_states);
   Attended attended = attention(m["self_attn"], hidden_states, inputs, layer);
@@ -78,7 +78,7 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
   hidden_states = m["post_attention_layernorm"](hidden_states);
   hidden_states = mlp(m["mlp"], hidden_states);
   hidden_states = add(residual, m["resid_mlp_dropout"](hidden_states));
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 }  // namespace

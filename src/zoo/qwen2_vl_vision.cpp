@@ -135,10 +135,10 @@ Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
 /// Qwen2VLVisionBlock.forward
 Tensor vision_block(Module& m, Tensor input, const BlockInputs& inputs) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   hidden_states = add(hidden_states, vision_attention(m["attn"], m["norm1"](hidden_states), inputs));
   hidden_states = add(hidden_states, m["mlp"](m["norm2"](hidden_states)));
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 }  // namespace
