@@ -81,6 +81,7 @@ class Loop {
   void backward_pass(bool is_last) {
     if (options_.hooks.backward) return options_.hooks.backward(loss_, is_last);
     backward(scaler_.scale(loss_));
+    if (options_.hooks.after_backward) options_.hooks.after_backward();
   }
 
   void optimizer_step() {
@@ -153,7 +154,8 @@ class Steps {
       last_.phases.emplace_back(phase, run_.history().size());
       observer_(step, phase);
     });
-    last_.repeats = may_repeat && run_.is_closed(begin_before, last_.begin);
+    const bool settled = !options_.hooks.is_settled || options_.hooks.is_settled();
+    last_.repeats = may_repeat && settled && run_.is_closed(begin_before, last_.begin);
     last_.answers_repeat = last_.repeats && !run_.has_heirs() && state_of(run_.allocator()) == last_.before;
   }
 
