@@ -106,6 +106,7 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   report.engine = "predict";
   report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
   report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
+  if (spec.gpus > 1) report.rank = {spec.rank, spec.gpus, spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus};
   Run run(run_config(spec, card, options));
   const std::unique_ptr<Model> model = make_model(spec, model_config);
   Recorder recorder(run);

@@ -96,6 +96,9 @@ void check_parallel(const Spec& spec, const Check& check) {
         fmt::format("set parallel to one of {}", fmt::join(kParallelNames.begin() + 1, kParallelNames.end(), ", ")));
   if (spec.rank >= spec.gpus)
     check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
+  if (spec.gpus_per_node > 0 && spec.gpus % spec.gpus_per_node != 0)
+    check.refuse("gpus_per_node", fmt::format("{} GPUs are not nodes of {}", spec.gpus, spec.gpus_per_node),
+                 "every node has as many, and together they are gpus");
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
   if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
     check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");

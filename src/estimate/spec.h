@@ -109,7 +109,7 @@ struct Spec {
 
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
-  std::int64_t rank = 0;
+  std::int64_t rank = 0, gpus_per_node = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
 
@@ -323,6 +323,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));
   visit("parallel", self.parallel, choice(group, "How they share the work", kParallelNames));
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
+  visit("gpus_per_node", self.gpus_per_node, whole(group, "GPUs of one node (0: all of them)", 0, 1 << 16));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
 
