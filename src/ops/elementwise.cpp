@@ -63,6 +63,21 @@ Tensor mul(Tensor a, Tensor b) {
 
 Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands.b)); }
 
+namespace {
+
+Tensors div_backward(Backward& call) {
+  Tensor other;
+  if (call.needs(1)) {  // -grad * ((self / other) / other)
+    const Tensor minus = neg(call.gradient());
+    const Tensor ratio = div(call.saved[0], call.saved[1]);
+    const Tensor ratio_over_b = div(ratio, call.saved[1]);
+    other = mul(minus, ratio_over_b);
+  }
+  return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};
+}
+
+}  // namespace
+
 /// Of whole numbers: float32.
 Tensor div(Tensor a, Tensor b) {
   const Op op(a, "aten::div");
@@ -70,16 +85,16 @@ Tensor div(Tensor a, Tensor b) {
   const Dtype type = result_type(a, b);
   Tensor y = result_of(a, b, is_floating(type) ? type : Dtype::f32);
   return record(std::move(y), {std::move(a), std::move(b)},
-                {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor other;
-                   if (call.needs(1)) {  // -grad * ((self / other) / other)
-                     const Tensor minus = neg(call.gradient());
-                     const Tensor ratio = div(call.saved[0], call.saved[1]);
-                     const Tensor ratio_over_b = div(ratio, call.saved[1]);
-                     other = mul(minus, ratio_over_b);
-                   }
-                   return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};
-                 }});
+                {.name = "DivBackward0", .saved = std::move(saved), .backward = div_backward});
+}
+
+/// What it keeps of itself is a copy, made before.  torch: tools/autograd/gen_variable_type.py, original_self
+Tensor div_(Tensor a, Tensor b) {
+  const Op op(a, "aten::div_");
+  Tensors saved{needs_grad(b) ? empty_like(a) : Tensor(), b};
+  Tensor y = a;
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "DivBackward0", .saved = std::move(saved), .backward = div_backward});
 }
 
 Tensor add_scalar(Tensor x) {
