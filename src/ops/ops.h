@@ -69,6 +69,8 @@ Tensor add_(Tensor a, Tensor b);
 Tensor sub(Tensor a, Tensor b);
 Tensor mul(Tensor a, Tensor b);
 Tensor mul(Pair operands);
+/// a *= b
+Tensor mul_(Tensor a, Tensor b);
 Tensor div(Tensor a, Tensor b);
 /// a /= b
 Tensor div_(Tensor a, Tensor b);
@@ -79,6 +81,7 @@ Tensor div_scalar(Tensor x);
 /// Of whole numbers: no gradient.
 Tensor sub_scalar(Tensor x);
 Tensor floor_divide(Tensor x);
+Tensor clamp(Tensor x);
 Tensor neg(Tensor x);
 /// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);

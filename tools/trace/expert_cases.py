@@ -24,6 +24,8 @@ def _ends(offsets, rows):
 
 CALLS = {
     "topk": lambda x, a: _torch().topk(x[0], a["k"], dim=-1)[a["use"]],
+    "clamp": lambda x, a: x[0].clamp(0, 7),
+    "mul_": lambda x, a: x[0].mul_(x[1]),
     "div_": lambda x, a: x[0].div_(x[1]),
     "sort": lambda x, a: _torch().sort(x[0])[a["use"]],
     "histc": lambda x, a: _torch().histc(x[0], bins=a["bins"], min=0, max=a["bins"] - 1),
@@ -69,6 +71,7 @@ def routing_cases():
         case("index_rows", f"float32 {count} g", f"int64 {count}")
     for flags in ("gg", "g-", "-g", "--"):
         for dtype in ("float32", "bfloat16"):
+            case("mul_", f"{dtype} 300x8 {flags[0]}".rstrip(" -"), f"{dtype} 300x8 {flags[1]}".rstrip(" -"))
             case("div_", f"{dtype} 300x8 {flags[0]}".rstrip(" -"), f"{dtype} 300x1 {flags[1]}".rstrip(" -"))
     for flag in ("g", ""):
         for dtype in FLOATS:
@@ -83,6 +86,7 @@ def routing_cases():
     case("nonzero", "int64 4x300 p10", each=5)
     case("masked_fill", "float32 300x64 p10 g", "bool 300x1")
     case("masked_fill", "int64 300x4", "bool 300x4")
+    case("clamp", "int64 300")
     for count in (300, 20000):
         case("cumsum", f"int32 {count}", d=0, dtype="int32")
     for bins in (4, 128):

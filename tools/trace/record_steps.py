@@ -37,7 +37,7 @@ def build(spec):
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
     with no_init_weights():
         auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if spec.get("images") else "AutoModelForCausalLM"
-        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"))
+        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"), **experts_of(spec))
     torch.set_default_dtype(torch.float32)
     model.tie_weights()
     model.to("cuda")
@@ -47,6 +47,10 @@ def build(spec):
             train = False
         parameter.requires_grad_(train)
     return checkpointed(with_adapters(model.train(), spec), spec)
+
+
+def experts_of(spec):
+    return {"experts_implementation": spec["experts_implementation"]} if "experts_implementation" in spec else {}
 
 
 def with_adapters(model, spec):
@@ -247,7 +251,7 @@ def record_all(cases, out, folder):
 
 
 def machine_of(case):
-    return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0))
+    return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0)), case["spec"].get("moe_routing", "balanced")
 
 
 def main():
@@ -256,7 +260,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--inside", nargs=4, metavar=("CARD", "GPUS", "RANK", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--inside", nargs=5, metavar=("CARD", "GPUS", "RANK", "ROUTING", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
     from step_cases import cases
@@ -268,10 +272,10 @@ def main():
         return record_all([case for case in chosen if machine_of(case) == tuple(machine)], options.out, pathlib.Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    for card, gpus, rank in machines:
+    for card, gpus, rank, routing in machines:
         with tempfile.TemporaryDirectory() as folder:
-            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
-            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, folder, "--only", *options.only]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--moe-routing", routing, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, routing, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 

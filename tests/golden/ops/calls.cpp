@@ -140,6 +140,8 @@ const std::vector<NamedCall> kExperts = {
        const std::int64_t n = found(in.tensors[0], a);
        return used(where(in[0], n), a);
      }},
+    {"clamp", unary<clamp>},
+    {"mul_", binary<mul_>},
     {"div_", binary<div_>},
     {"masked_fill", binary<masked_fill>},
     {"masked_fill_", binary<masked_fill_>},
