@@ -135,7 +135,26 @@ def data_parallel():
         "amp": {"dtype": "fp32", "autocast": "bf16"}, "scaler": {**HALF, "max_grad_norm": 1.0}, "accumulate": {"grad_accumulation": 2},
         "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
         "lora": {"lora": LORA}, "freeze": {"freeze": ["embed_tokens", "layers.0"]}, "tied": {"model": {**model["model"], "tie_word_embeddings": True}},
-        "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5}}.items()}
+        "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5},
+        **without_waiting_for_all(wide)}.items()}
+
+
+def without_waiting_for_all(wide):
+    """DDP that looks for parameters without a gradient, and DDP that is told that every step is alike."""
+    unused, static = {"find_unused_parameters": True}, {"static_graph": True}
+    text_alone = {"model": vision()["llava_lora"]["model"], "images": 0}
+    return {
+        "unused": {"ddp": unused}, "unused_views": {"ddp": {**unused, "gradient_as_bucket_view": True}}, "unused_wide": {**wide, "ddp": unused},
+        "unused_views_clip": {"ddp": {**unused, "gradient_as_bucket_view": True}, "max_grad_norm": 1.0},
+        "unused_small_buckets": {"ddp": {**unused, "bucket_cap_mb": 2}}, "unused_lora": {"ddp": unused, "lora": LORA},
+        "unused_accumulate": {"ddp": unused, "grad_accumulation": 2}, "unused_amp": {"ddp": unused, "dtype": "fp32", "autocast": "bf16"},
+        "unused_checkpoint": {"ddp": unused, "checkpointing": "non_reentrant"}, "unused_fill_zeros": {"ddp": unused, "set_to_none": False},
+        "unused_text_alone": {**text_alone, "ddp": unused}, "unused_views_text_alone": {**text_alone, "ddp": {**unused, "gradient_as_bucket_view": True}},
+        "static": {"ddp": static}, "static_views": {"ddp": {**static, "gradient_as_bucket_view": True}}, "static_wide": {**wide, "ddp": static},
+        "static_reentrant": {"ddp": static, "checkpointing": "reentrant"}, "static_checkpoint": {"ddp": static, "checkpointing": "non_reentrant"},
+        "static_accumulate": {"ddp": static, "grad_accumulation": 2}, "static_unused": {"ddp": {**static, **unused}},
+        "static_text_alone": {**text_alone, "ddp": static},
+    }
 
 
 def odd_heads():
@@ -265,6 +284,29 @@ def experts():
     return found
 
 
+
+def expert_parallel():
+    """transformers' expert parallelism: experts that other ranks have, and what is summed over ranks."""
+    sizes = {"num_local_experts": 8, "num_experts_per_tok": 2, "intermediate_size": 352, "num_hidden_layers": 2}
+    mixtral = {**MODEL, **sizes, "model_type": "mixtral"}
+    loss = {"model": {**mixtral, "output_router_logits": True}}
+    many = {"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 64, "intermediate_size": 352, "num_hidden_layers": 2}
+    qwen3 = {"model": {**MODEL, **many, "model_type": "qwen3_moe", "head_dim": 32, "mlp_only_layers": [0]}}
+    qwen2 = {"model": {**MODEL, **many, "model_type": "qwen2_moe", "shared_expert_intermediate_size": 96}}
+    olmoe = {"model": {**MODEL, "num_experts": 16, "num_experts_per_tok": 4, "intermediate_size": 64, "model_type": "olmoe"}}
+    lora = {"lora": {**LORA, "target_modules": ["q_proj", "v_proj"]}}
+    return {"ep_" + name: {"model": mixtral, "gpus": 2, "parallel": "ep", **options} for name, options in {
+        "full": {}, "one": {"gpus": 1}, "four": {"gpus": 4}, "eight": {"gpus": 8}, "last_of_four": {"gpus": 4, "rank": 3}, "rank_1": {"rank": 1}, "loss": loss,
+        "fp32": {"dtype": "fp32"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "fp16": {"dtype": "fp16"}, "accumulate": {"grad_accumulation": 2},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"}, "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"},
+        "lora": lora, "frozen_experts": {"freeze": ["experts"]}, "frozen_router": {"freeze": ["mlp.gate"]}, "only_experts": {"train_only": ["experts"]},
+        "only_routers": {"train_only": ["mlp.gate"], **loss}, "tied": {"model": {**mixtral, "tie_word_embeddings": True}},
+        "fused": {"optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "adafactor": {"optimizer": "adafactor"},
+        "batched_mm": {"experts_implementation": "batched_mm"}, "skewed": {"moe_routing": "skewed:0.5"}, "before_forward": {"zero_grad": "before_forward"},
+        "long": {"batch": 4, "seq": 700}, "steps": {"steps": 5}, "qwen3_moe": qwen3, "qwen2_moe": qwen2, "olmoe": olmoe,
+        "qwen3_moe_checkpoint": {**qwen3, "gpus": 4, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -274,7 +316,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), experts()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), experts(), expert_parallel()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full")
