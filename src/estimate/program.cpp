@@ -111,7 +111,9 @@ Context context_of(const Spec& spec) {
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
           .use_cache = !checkpoints && spec.use_cache != UseCache::no,
-          .padding = spec.padding};
+          .padding = spec.padding,
+          .experts = static_cast<ExpertsKind>(spec.experts_implementation),
+          .routing_skew = parse_routing(spec.moe_routing)};
 }
 
 void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,

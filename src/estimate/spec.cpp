@@ -118,6 +118,21 @@ std::optional<std::int64_t> read_side(std::string_view text) {
 
 }  // namespace
 
+double parse_routing(std::string_view text) {
+  constexpr std::string_view kSkewed = "skewed:";
+  if (text == "balanced") return 0;
+  double share = -1;
+  if (text.starts_with(kSkewed)) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data() + kSkewed.size(), end, share);
+    if (error != std::errc() || at != end) share = -1;
+  }
+  if (!(share >= 0 && share <= 1))
+    throw Error(Errc::bad_value, fmt::format("{} is not a routing", Value(text).quoted()), {},
+                "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");
+  return share;
+}
+
 ImageSize parse_image_size(std::string_view text) {
   const std::size_t cross = text.find('x');
   const auto height = read_side(text.substr(0, cross));
@@ -133,6 +148,11 @@ void check_spec(const Spec& spec, const std::string& where) {
   if (!spec.model.is_null() && !spec.model.as_text() && !spec.model.as_map())
     check.refuse("model", fmt::format("expected a path or a map, found {}", spec.model.quoted()));
   check_sizes(spec, check);
+  try {
+    parse_routing(spec.moe_routing);
+  } catch (const Error& error) {
+    check.refuse("moe_routing", error.message(), error.hint());
+  }
   check_optimizer(spec, check);
   check_version(spec.torch, "torch", check);
   check_version(spec.transformers, "transformers", check);

@@ -19,6 +19,8 @@ inline constexpr std::array<std::string_view, 3> kAutocastNames{"none", "bf16", 
 enum class Autocast { none, bf16, fp16 };
 inline constexpr std::array<std::string_view, 2> kAttentionNames{"sdpa", "eager"};
 enum class Attention { sdpa, eager };
+inline constexpr std::array<std::string_view, 3> kExpertsNames{"grouped_mm", "batched_mm", "eager"};
+enum class ExpertsImplementation { grouped_mm, batched_mm, eager };
 inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw",     "adam",    "sgd",
                                                                  "adafactor", "rmsprop", "adagrad"};
 enum class OptimizerName { adamw, adam, sgd, adafactor, rmsprop, adagrad };
@@ -83,11 +85,13 @@ struct Spec {
   std::string image_size = "0";
   std::optional<std::int64_t> image_tokens;
   bool padding = false, labels = true;
+  std::string moe_routing = "balanced";
 
   WeightDtype dtype = WeightDtype::bf16;
   Autocast autocast = Autocast::none;
   bool grad_scaler = false;
   Attention attn = Attention::sdpa;
+  ExpertsImplementation experts_implementation = ExpertsImplementation::grouped_mm;
   UseCache use_cache = UseCache::automatic;
 
   OptimizerName optimizer = OptimizerName::adamw;
@@ -135,6 +139,10 @@ struct ImageSize {
 
 /// Reads "336" (a square) or "1080x1920" (height x width).  Throws Error{bad_value}.
 ImageSize parse_image_size(std::string_view text);
+
+/// Reads "balanced" or "skewed:X", with X the share of tokens (0 to 1) that choose the first experts: X.  Throws
+/// Error{bad_value}.
+double parse_routing(std::string_view text);
 
 /// What fits no single field: options of another optimizer, more image tokens than tokens, products that are too large.
 /// Throws Error{bad_value} naming the field.  Reading a spec through read_spec() has done it already.
@@ -246,6 +254,8 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
         text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
   visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));
   visit("attn", self.attn, choice(group, "Implementation of attention", kAttentionNames));
+  visit("experts_implementation", self.experts_implementation,
+        choice(group, "Implementation of experts, of models that have them", kExpertsNames));
   visit("use_cache", self.use_cache,
         choice(group, "Whether the forward pass fills a key/value cache (auto: as transformers does)", kUseCacheNames));
   visit("freeze", self.freeze,
@@ -269,6 +279,7 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("image_tokens", self.image_tokens,
         whole(group, "Tokens per image, where they are known better than from its size", 1, 1 << 24));
   visit("padding", self.padding, text(group, "Batches hold padding, so the attention mask is built"));
+  visit("moe_routing", self.moe_routing, text(group, "How tokens spread over experts: balanced or skewed:X", "HOW"));
   visit("labels", self.labels,
         FieldInfo{.help = "The model gets labels and computes the loss itself",
                   .group = group,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "nn/context.h"
+#include "nn/experts.h"
 #include "nn/masks.h"
 #include "nn/module.h"
 #include "nn/rope.h"
@@ -49,6 +50,7 @@ struct LayerInputs {
   Rotary rotary = {};
   DynamicCache* cache = nullptr;
   Tensor position_ids = {};  // a keyword argument that no layer uses, and that a checkpoint holds
+  std::shared_ptr<CapturedOutputs> captured = {};
 };
 
 /// x (B, K, S, D) -> (B, K * n_rep, S, D)

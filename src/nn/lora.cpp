@@ -136,11 +136,35 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
               "name them, or write all-linear");
 }
 
+namespace {
+
+/// PEFT rewrites names that older versions of a model with experts had, and all that a pattern finds there, into
+/// adapters of parameters.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
+void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
+  const bool has_experts = std::any_of(modules.begin(), modules.end(), [](const Module* module) {
+    return module->name() == "experts" && module->has_parameter("gate_up_proj");
+  });
+  if (!has_experts) return;
+  const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
+  const auto is_attention = [](const std::string& name) {
+    constexpr std::string_view kProjections[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
+    return std::find(std::begin(kProjections), std::end(kProjections), name.substr(name.rfind('.') + 1)) !=
+           std::end(kProjections);
+  };
+  if (!names || !std::all_of(names->begin(), names->end(), is_attention))
+    throw Error(Errc::unsupported,
+                "adapters of experts' parameters are not modelled, and PEFT makes them of such targets",
+                "lora.target_modules", "name projections of attention: q_proj, k_proj, v_proj, o_proj");
+}
+
+}  // namespace
+
 void add_lora(Run& run, Module& root, const LoraOptions& options) {
   const Setting<Category> category(run.category, Category::parameters);
   const Targets targets(options);
   std::vector<Module*> modules, adapted;
   visit_modules(root, modules);
+  check_experts(modules, options);
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
   if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");

@@ -31,6 +31,7 @@ using Forward = Tensor (*)(Module& module, Tensor x);
 struct ModuleHooks {
   std::function<void(Module& module, Tensor& input)> before_forward;
   std::function<void(Module& module, Tensor& output)> after_forward;
+  std::function<void(Module& module, Tensors& outputs)> after_forward_of_several;  // of one that returns a tuple
 };
 
 class Module {
@@ -99,6 +100,11 @@ class Call {
   Tensor returns(Tensor output) const {
     if (module_.hooks && module_.hooks->after_forward) module_.hooks->after_forward(module_, output);
     return output;
+  }
+  Tensors returns(Tensors outputs) const {
+    if (module_.hooks && module_.hooks->after_forward_of_several)
+      module_.hooks->after_forward_of_several(module_, outputs);
+    return outputs;
   }
 
  private:

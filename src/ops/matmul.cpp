@@ -4,15 +4,6 @@
 namespace tidemark {
 namespace {
 
-/// The workspace that cuBLAS gets with a thread's first product.  torch: CUDABlas, getChosenWorkspaceSize
-void take_workspace(Run& run) {
-  Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
-  if (workspace) return;
-  const Setting<Category> category(run.category, Category::workspace);
-  const bool hopper = run.card().compute_capability_major == 9;  // and no other
-  workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
-}
-
 /// Whether cuBLAS can read the last two dimensions as they lie, transposed or not.  torch: native/cuda/Blas.cpp,
 /// prepare_matrix_for_cublas and prepare_batch_matrix_for_cublas
 bool is_readable(const Layout& x) {
@@ -30,7 +21,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
   sizes[-1] = b.size(-1);
   Tensor y = empty(a.run(), sizes, a.dtype());
   const Tensor copy_a = readable(a), copy_b = readable(b);
-  take_workspace(a.run());
+  take_matmul_workspace(a.run());
   return y;
 }
 
@@ -104,6 +95,15 @@ Tensor folded(Tensor a, Tensor b) {
 }
 
 }  // namespace
+
+/// torch: CUDABlas, getChosenWorkspaceSize
+void take_matmul_workspace(Run& run) {
+  Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
+  if (workspace) return;
+  const Setting<Category> category(run.category, Category::workspace);
+  const bool hopper = run.card().compute_capability_major == 9;  // and no other
+  workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
+}
 
 Tensor mm(Tensor a, Tensor b) {
   const Op op(a, "aten::mm");

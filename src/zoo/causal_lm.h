@@ -22,6 +22,7 @@ std::unique_ptr<Model> new_model(const ModelRequest& request);
 struct TextHead {
   bool tie_word_embeddings = false, softcap = false;
   std::optional<std::int64_t> pad_token_id = {};
+  Experts experts = {};  // whose routers' loss is added; their logits are what is held
 };
 /// From a batch to (B, S, D); what the outputs hold besides logits and cache goes to `held`.
 using TextForward = std::function<Tensor(const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held)>;

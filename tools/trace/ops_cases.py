@@ -90,7 +90,7 @@ OTHERS = {
     "argmax": lambda x, a: x[0].argmax(-1),
     "index_pairs": lambda x, a: x[0][x[1], x[2]],
     "index_rows": lambda x, a: x[0][x[1]],
-    "cumsum": lambda x, a: x[0].cumsum(a["d"]),
+    "cumsum": lambda x, a: x[0].cumsum(a["d"], dtype=getattr(_torch(), a["dtype"]) if "dtype" in a else None),
     "gather": lambda x, a: x[0].gather(-1, x[1]),
     "unbind": lambda x, a: list(x[0])[a["use"]],
     "masked_scatter": lambda x, a: x[0].masked_scatter(x[1].fill_(True).expand_as(x[0]), x[2]),

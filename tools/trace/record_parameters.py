@@ -16,6 +16,7 @@ import transformers
 
 SMALL = {"hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
 GROUPED = {**SMALL, "num_key_value_heads": 2}
+EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
 CAUSAL, MASKED, CLASSES, IMAGES = "causal_lm", "masked_lm", "sequence_classification", "image_text_to_text"
 HEADS = {CAUSAL: transformers.AutoModelForCausalLM, MASKED: transformers.AutoModelForMaskedLM,
          CLASSES: transformers.AutoModelForSequenceClassification, IMAGES: transformers.AutoModelForImageTextToText}
@@ -40,6 +41,8 @@ CASES = {
     "llama": [(CAUSAL, {**GROUPED, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}), (CAUSAL, {}),
               (CLASSES, {**GROUPED, "num_labels": 5, "tie_word_embeddings": True})],
     "mistral": [(CAUSAL, {**GROUPED, "head_dim": 24}), (CAUSAL, {})],
+    "mixtral": [(CAUSAL, {**GROUPED, "num_local_experts": 4, "tie_word_embeddings": True}), (CAUSAL, {}), (CLASSES, {**GROUPED, "num_labels": 5})],
+    "olmoe": [(CAUSAL, {**GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "attention_bias": True}), (CAUSAL, {})],
     "opt": [(CAUSAL, {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4,
                       "vocab_size": 100, "word_embed_proj_dim": 32, "do_layer_norm_before": False,
                       "enable_bias": False}), (CAUSAL, {}),
@@ -47,12 +50,15 @@ CASES = {
                        "word_embed_proj_dim": 32})],
     "phi3": [(CAUSAL, {**GROUPED, "partial_rotary_factor": 0.5, "pad_token_id": 0}), (CAUSAL, {})],
     "qwen2": [(CAUSAL, {**GROUPED, "tie_word_embeddings": True}), (CAUSAL, {})],
+    "qwen2_moe": [(CAUSAL, {**GROUPED, **EXPERTS, "mlp_only_layers": [0], "shared_expert_intermediate_size": 48}), (CAUSAL, {}), (CLASSES, {**GROUPED, **EXPERTS})],
     "qwen2_vl": [(IMAGES, {"text_config": {**GROUPED, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6,
                                                                        "mrope_section": [2, 3, 3]}},
                            "vision_config": {"depth": 2, "embed_dim": 128, "hidden_size": 64, "num_heads": 4, "mlp_ratio": 2},
                            "tie_word_embeddings": True}),
                  (IMAGES, {**QWEN2_VL_2B, "vision_config": {"depth": 32, "embed_dim": 1280, "hidden_size": 1536}})],
     "qwen3": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
+    "qwen3_moe": [(CAUSAL, {**GROUPED, **EXPERTS, "decoder_sparse_step": 2, "head_dim": 32, "attention_bias": True}), (CAUSAL, {}),
+                  (CLASSES, {**GROUPED, **EXPERTS})],
 }
 
 

@@ -237,6 +237,76 @@ def zero():
         "frozen_tower": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}}.items()}
 
 
+def experts():
+    """Mixtures of experts: how each implementation runs them, the router's loss, and how tokens spread."""
+    lora = {**LORA, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]}   # other names, PEFT takes for experts' parameters
+    few = {"num_local_experts": 4, "num_experts_per_tok": 2, "intermediate_size": 352}
+    mixtral = {**MODEL, **few, "model_type": "mixtral", "num_hidden_layers": 2}
+    loss = {"model": {**mixtral, "output_router_logits": True}}
+    many = {"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 64, "intermediate_size": 352, "num_hidden_layers": 2}
+    qwen3 = {**MODEL, **many, "model_type": "qwen3_moe", "head_dim": 32}
+    qwen2 = {**MODEL, **many, "model_type": "qwen2_moe", "shared_expert_intermediate_size": 96}
+    olmoe = {**MODEL, **{key: many[key] for key in ("num_experts", "num_experts_per_tok", "num_hidden_layers")}, "model_type": "olmoe", "intermediate_size": 64}
+    each = {
+        "full": {}, "loss": loss, "fp32": {"dtype": "fp32"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "amp_of_bf16": {"autocast": "bf16"},
+        "fp16": {"dtype": "fp16"}, "amp_loss": {**loss, "dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2, "max_grad_norm": 1.0},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
+        "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"}, "reentrant_loss": {**loss, "checkpointing": "reentrant", "grad_accumulation": 2},
+        "skewed": {"moe_routing": "skewed:0.5"}, "all_skewed": {"moe_routing": "skewed:1", "batch": 1, "seq": 33},
+        "lora": {"lora": lora}, "lora_amp": {"lora": lora, "dtype": "fp32", "autocast": "bf16"}, "lora_default": {"lora": {}},
+        "frozen_router": {"freeze": ["mlp.gate"]}, "frozen_experts": {"freeze": ["experts"], "max_grad_norm": 1.0},
+        "only_routers": {"train_only": ["mlp.gate"], "model": loss["model"]}, "only_attention": {"train_only": ["self_attn"], "checkpointing": "reentrant"},
+        "tied": {"model": {**mixtral, "tie_word_embeddings": True}}, "long": {"batch": 4, "seq": 700}, "clip_loop": {"max_grad_norm": 1.0, "optimizer": "sgd", "momentum": 0.9},
+    }
+    eager = {name: each[name] for name in ("full", "loss", "fp32", "amp", "amp_of_bf16", "checkpoint", "reentrant", "skewed", "all_skewed", "lora", "frozen_experts",
+                                           "frozen_router", "only_routers", "long")}
+    batched = {name: each[name] for name in ("full", "loss", "amp", "checkpoint", "skewed", "lora", "frozen_experts")}
+    found = {"mixtral_" + name: {"model": mixtral, **options} for name, options in each.items()}
+    for kind, chosen in (("eager", eager), ("batched_mm", batched)):
+        found |= {f"mixtral_{kind}_{name}": {"model": mixtral, "experts_implementation": kind, **options} for name, options in chosen.items()}
+    found |= {
+        "mixtral_window": {"model": {**mixtral, "sliding_window": 16}}, "mixtral_jitter": {"model": {**mixtral, "router_jitter_noise": 0.1}},
+        "mixtral_jitter_checkpoint": {"model": {**mixtral, "router_jitter_noise": 0.1}, "checkpointing": "non_reentrant"},
+        "mixtral_classifier": {"model": {**mixtral, "pad_token_id": 0, "num_labels": 3}, "head": "sequence_classification"},
+        "mixtral_one_of_three": {"model": {**mixtral, "num_local_experts": 3, "num_experts_per_tok": 1}, "experts_implementation": "eager"},
+        "mixtral_attention": {"model": mixtral, "attn": "eager"},
+        "qwen3_moe_normed": {"model": {**qwen3, "norm_topk_prob": True}}, "qwen3_moe_sparse_step": {"model": {**qwen3, "decoder_sparse_step": 2}},
+        "qwen3_moe_dense_layer": {"model": {**qwen3, "mlp_only_layers": [0], "output_router_logits": True}},
+        "qwen3_moe_windows": {"model": {**qwen3, "use_sliding_window": True, "sliding_window": 16}},
+        "qwen2_moe_dense_layer": {"model": {**qwen2, "mlp_only_layers": [1], "output_router_logits": True}},
+        "olmoe_normed": {"model": {**olmoe, "norm_topk_prob": True, "output_router_logits": True}},
+    }
+    for name, model in (("qwen3_moe", qwen3), ("qwen2_moe", qwen2), ("olmoe", olmoe)):
+        more = {"full": {}, "loss": {"model": {**model, "output_router_logits": True}}, "eager": {"experts_implementation": "eager"},
+                "amp": {"dtype": "fp32", "autocast": "bf16"}, "checkpoint": {"checkpointing": "non_reentrant"},
+                "reentrant": {"checkpointing": "reentrant"}, "lora": {"lora": lora}, "skewed": {"moe_routing": "skewed:0.3", "experts_implementation": "eager"}}
+        found |= {f"{name}_{key}": {"model": model, **options} for key, options in more.items()}
+    return found
+
+
+
+def expert_parallel():
+    """transformers' expert parallelism: experts that other ranks have, and what is summed over ranks."""
+    sizes = {"num_local_experts": 8, "num_experts_per_tok": 2, "intermediate_size": 352, "num_hidden_layers": 2}
+    mixtral = {**MODEL, **sizes, "model_type": "mixtral"}
+    loss = {"model": {**mixtral, "output_router_logits": True}}
+    many = {"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 64, "intermediate_size": 352, "num_hidden_layers": 2}
+    qwen3 = {"model": {**MODEL, **many, "model_type": "qwen3_moe", "head_dim": 32, "mlp_only_layers": [0]}}
+    qwen2 = {"model": {**MODEL, **many, "model_type": "qwen2_moe", "shared_expert_intermediate_size": 96}}
+    olmoe = {"model": {**MODEL, "num_experts": 16, "num_experts_per_tok": 4, "intermediate_size": 64, "model_type": "olmoe"}}
+    lora = {"lora": {**LORA, "target_modules": ["q_proj", "v_proj"]}}
+    return {"ep_" + name: {"model": mixtral, "gpus": 2, "parallel": "ep", **options} for name, options in {
+        "full": {}, "one": {"gpus": 1}, "four": {"gpus": 4}, "eight": {"gpus": 8}, "last_of_four": {"gpus": 4, "rank": 3}, "rank_1": {"rank": 1}, "loss": loss,
+        "fp32": {"dtype": "fp32"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "fp16": {"dtype": "fp16"}, "accumulate": {"grad_accumulation": 2},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"}, "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"},
+        "lora": lora, "frozen_experts": {"freeze": ["experts"]}, "frozen_router": {"freeze": ["mlp.gate"]}, "only_experts": {"train_only": ["experts"]},
+        "only_routers": {"train_only": ["mlp.gate"], **loss}, "tied": {"model": {**mixtral, "tie_word_embeddings": True}},
+        "fused": {"optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "adafactor": {"optimizer": "adafactor"},
+        "batched_mm": {"experts_implementation": "batched_mm"}, "skewed": {"moe_routing": "skewed:0.5"}, "before_forward": {"zero_grad": "before_forward"},
+        "long": {"batch": 4, "seq": 700}, "steps": {"steps": 5}, "qwen3_moe": qwen3, "qwen2_moe": qwen2, "olmoe": olmoe,
+        "qwen3_moe_checkpoint": {**qwen3, "gpus": 4, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -246,9 +316,9 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), experts(), expert_parallel()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
-    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full")
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "recorded_case.h"
 
 namespace tidemark {
@@ -89,7 +91,10 @@ const std::vector<NamedCall> kIndexing = {
     {"arange", [](Inputs&, const Arguments& a, Run& run) { return arange(run, a.number("end")); }},
     {"argmax", unary<argmax>},
     {"count_true", unary<count_true>},
-    {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a)); }},
+    {"cumsum",
+     [](Inputs& in, const Arguments& a, Run&) {
+       return cumsum(in[0], dim(a), a.has("dtype") ? dtype_named(a.text("dtype")) : Dtype::int64);
+     }},
     {"gather", binary<gather>},
     {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
     {"index_rows", binary<index_rows>},
@@ -106,6 +111,48 @@ const std::vector<NamedCall> kIndexing = {
        return Tensor();
      }},
     {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
+};
+
+/// How many of `elements` numbers, taken in turn from `each`, are zero.
+std::int64_t found(const Tensor& x, const Arguments& arguments) {
+  const std::int64_t each = arguments.number("each");
+  return (x.elements() + each - 1) / each;
+}
+
+/// Of results in a tuple.
+template <std::size_t N>
+Tensor used(std::array<Tensor, N> parts, const Arguments& arguments) {
+  return parts[static_cast<std::size_t>(arguments.number("use"))];
+}
+
+const std::vector<NamedCall> kExperts = {
+    {"topk", [](Inputs& in, const Arguments& a, Run&) { return used(topk(in[0], a.number("k")), a); }},
+    {"sort", [](Inputs& in, const Arguments& a, Run&) { return used(sort(in[0]), a); }},
+    {"histc", [](Inputs& in, const Arguments& a, Run&) { return histc(in[0], a.number("bins")); }},
+    {"one_hot", [](Inputs& in, const Arguments& a, Run&) { return one_hot(in[0], a.number("classes")); }},
+    {"nonzero",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t n = found(in.tensors[0], a);
+       return nonzero(in[0], n);
+     }},
+    {"where",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t n = found(in.tensors[0], a);
+       return used(where(in[0], n), a);
+     }},
+    {"clamp", unary<clamp>},
+    {"mul_", binary<mul_>},
+    {"div_", binary<div_>},
+    {"masked_fill", binary<masked_fill>},
+    {"masked_fill_", binary<masked_fill_>},
+    {"grouped_mm",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor weights = transpose(in[1], -2, -1);
+       return grouped_mm(in[0], weights, in[2]);
+     }},
+    {"index_add_", [](Inputs& in, const Arguments&, Run&) { return index_add_(in[0], in[1], in[2]); }},
+    {"scatter_add_", [](Inputs& in, const Arguments&, Run&) { return scatter_add_(in[0], in[1], in[2]); }},
+    {"repeat_each", [](Inputs& in, const Arguments& a, Run&) { return repeat_each(in[0], a.number("n")); }},
 };
 
 const std::vector<NamedCall> kOthers = {
@@ -135,7 +182,7 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kOthers})
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kOthers})
     calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }
