@@ -122,7 +122,9 @@ namespace {
 /// Keeps the indices, which are for the first dimensions of x.
 Tensor index(Tensor x, Tensors indices) {
   const Op op(x, "aten::index");
-  Tensor y = empty(x.run(), Dims{indices[0].size(0), x.size(-1)}, x.dtype());
+  Dims sizes = indices[0].sizes();
+  sizes.push_back(x.size(-1));
+  Tensor y = empty(x.run(), sizes, x.dtype());
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},
                 {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});

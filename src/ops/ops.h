@@ -21,6 +21,7 @@ struct Pair {
 // creation.cpp
 Tensor arange(Run& run, std::int64_t end, Dtype dtype = Dtype::int64);
 Tensor zeros(Run& run, const Dims& sizes, Dtype dtype);
+Tensor full(Run& run, const Dims& sizes, Dtype dtype);
 
 // view.cpp: no memory, but where said
 Tensor view(Tensor x, const Dims& sizes);
@@ -33,6 +34,8 @@ Tensor squeeze(Tensor x, int d);
 Tensor expand(Tensor x, const Dims& sizes);
 /// x[..., start:end, ...]
 Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end);
+/// x[..., start::step]
+Tensor slice_step(Tensor x, std::int64_t start, std::int64_t step);
 /// x[..., index, ...]
 Tensor select(Tensor x, int d, std::int64_t index);
 /// `parts` equal pieces.
@@ -80,6 +83,8 @@ Tensor neg(Tensor x);
 /// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);
 Tensor pow3(Tensor x);
+/// A number on the device to whole powers: no gradient.
+Tensor pow_tensor(Tensor base, Tensor powers);
 Tensor rsqrt(Tensor x);
 Tensor cos(Tensor x);
 Tensor sin(Tensor x);
@@ -90,6 +95,8 @@ Tensor exp(Tensor x);
 Tensor compare(const char* name, Tensor a);
 /// a & b of booleans; `name` is the operation's.
 Tensor logical(const char* name, Tensor a, Tensor b);
+/// `a` where the condition holds, else `b`.
+Tensor where(Tensor condition, Tensor a, Tensor b);
 
 // activation.cpp
 Tensor silu(Tensor x);
@@ -120,6 +127,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias = {});
 Tensor addmm(Tensor bias, Tensor a, Tensor b);
 Tensor mm(Tensor a, Tensor b);
 Tensor bmm(Tensor a, Tensor b);
+/// input + alpha * bmm(a, b): input broadcast to the product.
+Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha);
 
 // attention.cpp
 struct AttentionOptions {
@@ -153,7 +162,7 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
 Tensors unbind(Tensor x);
 /// x[rows, columns]: x (B, S, D), as many rows as columns (N) -> (N, D)
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
-/// x[rows]: x (B, D) -> (N, D)
+/// x[rows]: x (B, D), rows (…) -> (…, D)
 Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1)
 Tensor argmax(Tensor x);
