@@ -155,7 +155,7 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
     inputs.mask = is_sliding(config, i) ? masks.sliding : masks.full;
     hidden_states = checkpoint_layer(
         context, static_cast<std::int64_t>(i), hidden_states,
-        [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); });
+        [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); })[0];
   }
   hidden_states = m["norm"](hidden_states);
   if (captured) captured->active = false;

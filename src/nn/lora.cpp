@@ -33,7 +33,7 @@ void visit_modules(Module& module, std::vector<Module*>& found) {
 
 /// PreTrainedModel.get_output_embeddings, by the names that the families give it.
 bool is_output_embedding(const std::string& name) {
-  return name == "lm_head" || name == "embed_out" || name == "cls.predictions.decoder";
+  return name == "lm_head" || name == "embed_out" || name == "output_projection" || name == "cls.predictions.decoder";
 }
 
 /// check_target_module_exists
@@ -121,15 +121,26 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
     const char* model_type;
     std::vector<std::string> targets;
   };
-  static const std::vector<Entry> kEntries{
-      {"bert", {"query", "value"}},          {"falcon", {"query_key_value"}},
-      {"gemma", {"q_proj", "v_proj"}},       {"gemma2", {"q_proj", "v_proj"}},
-      {"gemma3_text", {"q_proj", "v_proj"}}, {"gpt2", {"c_attn"}},
-      {"gpt_neox", {"query_key_value"}},     {"llama", {"q_proj", "v_proj"}},
-      {"mistral", {"q_proj", "v_proj"}},     {"mixtral", {"q_proj", "v_proj"}},
-      {"opt", {"q_proj", "v_proj"}},         {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
-      {"qwen2", {"q_proj", "v_proj"}},       {"qwen3", {"q_proj", "v_proj"}},
-      {"roberta", {"query", "value"}},       {"stablelm", {"q_proj", "v_proj"}}};
+  static const std::vector<Entry> kEntries{{"bert", {"query", "value"}},
+                                           {"bloom", {"query_key_value"}},
+                                           {"codegen", {"qkv_proj"}},
+                                           {"falcon", {"query_key_value"}},
+                                           {"gemma", {"q_proj", "v_proj"}},
+                                           {"gemma2", {"q_proj", "v_proj"}},
+                                           {"gemma3_text", {"q_proj", "v_proj"}},
+                                           {"gpt2", {"c_attn"}},
+                                           {"gpt_bigcode", {"c_attn"}},
+                                           {"gpt_neo", {"q_proj", "v_proj"}},
+                                           {"gpt_neox", {"query_key_value"}},
+                                           {"llama", {"q_proj", "v_proj"}},
+                                           {"mistral", {"q_proj", "v_proj"}},
+                                           {"mixtral", {"q_proj", "v_proj"}},
+                                           {"opt", {"q_proj", "v_proj"}},
+                                           {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
+                                           {"qwen2", {"q_proj", "v_proj"}},
+                                           {"qwen3", {"q_proj", "v_proj"}},
+                                           {"roberta", {"query", "value"}},
+                                           {"stablelm", {"q_proj", "v_proj"}}};
   for (const Entry& entry : kEntries)
     if (entry.model_type == model_type) return entry.targets;
   throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",

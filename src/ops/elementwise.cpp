@@ -234,4 +234,28 @@ Tensor logical(const char* name, Tensor a, Tensor b) {
   return result_of(a, b, Dtype::boolean);
 }
 
+Tensor pow_tensor(Tensor base, Tensor powers) {
+  const Op op(base, "aten::pow");
+  return result_of(base, powers, result_type(base, powers));
+}
+
+/// Keeps the condition.  Its gradients are where(condition, grad, 0) and where(condition, 0, grad): the number becomes
+/// a tensor first.
+Tensor where(Tensor condition, Tensor a, Tensor b) {
+  const Op op(a, "aten::where");
+  const Layout* operands[] = {&condition.layout(), &a.layout(), &b.layout()};
+  Tensor y = empty(a.run(), elementwise_layout(operands), result_type(a, b));
+  Tensors saved{std::move(condition)};
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "WhereBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const auto masked = [&] {
+                     const Tensor zero = empty(call.run, Dims{}, call.gradient().dtype());
+                     const Layout* parts[] = {&call.saved[0].layout(), &call.gradient().layout()};
+                     return empty(call.run, elementwise_layout(parts), call.gradient().dtype());
+                   };
+                   Tensor other = call.needs(1) ? masked() : Tensor();
+                   return {call.needs(0) ? masked() : Tensor(), other};
+                 }});
+}
+
 }  // namespace tidemark
