@@ -14,9 +14,9 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
 namespace {
 
 /// LlamaForCausalLM.forward from lm_head on
-ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, bool softcap) {
+ModelOutputs causal_lm_outputs(Module& lm_head, const Tensor& hidden_states, const Batch& batch, bool softcap) {
   ModelOutputs outputs;
-  Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
+  Tensor logits = lm_head(slice(hidden_states, 1, 0, hidden_states.size(1)));
   if (softcap) {
     logits = div_scalar(logits);
     logits = tanh(logits);
@@ -55,17 +55,17 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
       return with_one_label(texts(data), padded);
     };
   } else {
-    add_linear(root, "lm_head", sizes[1], sizes[0], false);
-    if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
+    add_linear(root, head.name, sizes[1], sizes[0], head.bias);
+    if (head.tie_word_embeddings) root[head.name].tie("weight", embedding, "weight");
   }
   model.forward = [&root, enabled = request.context.use_cache, body = std::move(forward), classifies, padded,
-                   softcap = head.softcap](const Batch& batch) {
+                   softcap = head.softcap, name = head.name](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
     std::vector<Tensor> held;
     const Tensor hidden_states = body(batch, cache, held);
     ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
-                                      : causal_lm_outputs(root, hidden_states, batch, softcap);
+                                      : causal_lm_outputs(root[name], hidden_states, batch, softcap);
     for (auto& [key, value] : cache.layers) {
       outputs.held.push_back(std::move(key));
       outputs.held.push_back(std::move(value));
