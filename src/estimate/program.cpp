@@ -107,7 +107,7 @@ Dtype dtype_of(WeightDtype dtype) {
 Context context_of(const Spec& spec) {
   // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
   const bool checkpoints = spec.checkpointing != Checkpointing::none;
-  return {.attention = static_cast<AttentionKind>(spec.attn),
+  return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
           .use_cache = !checkpoints && spec.use_cache != UseCache::no,

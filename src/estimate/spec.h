@@ -17,8 +17,8 @@ inline constexpr std::array<std::string_view, 3> kWeightDtypeNames{"bf16", "fp16
 enum class WeightDtype { bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 3> kAutocastNames{"none", "bf16", "fp16"};
 enum class Autocast { none, bf16, fp16 };
-inline constexpr std::array<std::string_view, 2> kAttentionNames{"sdpa", "eager"};
-enum class Attention { sdpa, eager };
+inline constexpr std::array<std::string_view, 3> kAttentionNames{"auto", "sdpa", "eager"};
+enum class Attention { automatic, sdpa, eager };
 inline constexpr std::array<std::string_view, 3> kExpertsNames{"grouped_mm", "batched_mm", "eager"};
 enum class ExpertsImplementation { grouped_mm, batched_mm, eager };
 inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw",     "adam",    "sgd",
@@ -90,7 +90,7 @@ struct Spec {
   WeightDtype dtype = WeightDtype::bf16;
   Autocast autocast = Autocast::none;
   bool grad_scaler = false;
-  Attention attn = Attention::sdpa;
+  Attention attn = Attention::automatic;
   ExpertsImplementation experts_implementation = ExpertsImplementation::grouped_mm;
   UseCache use_cache = UseCache::automatic;
 
@@ -253,7 +253,9 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("head", self.head,
         text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
   visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));
-  visit("attn", self.attn, choice(group, "Implementation of attention", kAttentionNames));
+  visit("attn", self.attn,
+        choice(group, "Implementation of attention (auto: sdpa where transformers has it for the model)",
+               kAttentionNames));
   visit("experts_implementation", self.experts_implementation,
         choice(group, "Implementation of experts, of models that have them", kExpertsNames));
   visit("use_cache", self.use_cache,

@@ -38,7 +38,7 @@ def build(spec):
     apart = has_experts_apart(spec)
     with no_init_weights(), torch.device("meta") if apart else contextlib.nullcontext():
         auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if "vision_config" in spec["model"] else "AutoModelForCausalLM"
-        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"), **experts_of(spec))
+        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn"), **experts_of(spec))
     torch.set_default_dtype(torch.float32)
     if apart:
         with_experts_apart(model, spec)

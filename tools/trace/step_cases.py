@@ -307,6 +307,53 @@ def expert_parallel():
         "qwen3_moe_checkpoint": {**qwen3, "gpus": 4, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
 
 
+def older_families():
+    """BLOOM, BioGPT, CodeGen, GPTBigCode, GPT-Neo: their attentions of their own, layers that return a tuple, buffers of each layer."""
+    gpt = {"n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "n_positions": 128}
+    models = {
+        "bloom": {"hidden_size": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "pad_token_id": 3},
+        "gpt_neo": {"hidden_size": 128, "num_layers": 2, "num_heads": 4, "vocab_size": 1024, "max_position_embeddings": 128, "window_size": 16,
+                    "attention_types": [[["global", "local"], 1]], "pad_token_id": 3},
+        "gpt_bigcode": {**gpt, "pad_token_id": 3}, "codegen": {**gpt, "rotary_dim": 16},
+        "biogpt": {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256, "vocab_size": 1024,
+                   "max_position_embeddings": 128}}
+    options = {
+        "full": {}, "fp32": {"dtype": "fp32", "batch": 1}, "fp16_eager": {"dtype": "fp16", "grad_scaler": True, "optimizer_impl": "fused", "attn": "eager"},
+        "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2, "max_grad_norm": 1.0}, "amp_fp16": {**HALF, "attn": "eager"},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_amp": {"checkpointing": "non_reentrant", "dtype": "fp32", "autocast": "bf16"},
+        "reentrant": {"checkpointing": "reentrant"}, "reentrant_2": {"checkpointing": "reentrant", "checkpoint_every": 2, "grad_accumulation": 2, "attn": "eager"},
+        "reentrant_amp": {"checkpointing": "reentrant", "dtype": "fp32", "autocast": "bf16", "attn": "eager"},
+        "no_cache": {"use_cache": "false", "batch": 1}, "eager": {"attn": "eager", "train_only": ["h.1.", "layers.1."]},
+        "lora": {"lora": {**LORA, "target_modules": "all-linear"}}, "lora_default": {"lora": {}, "checkpointing": "non_reentrant"},
+        "untied": "tie_word_embeddings", "classifier": {"head": "sequence_classification", "batch": 4}, "dropout": "dropouts"}
+    dropouts = {"bloom": {"hidden_dropout": 0.1, "attention_dropout": 0.1}, "gpt_neo": {"resid_dropout": 0.1, "embed_dropout": 0.1, "attention_dropout": 0.1},
+                "gpt_bigcode": {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}, "codegen": {"resid_pdrop": 0.1, "embd_pdrop": 0.1, "attn_pdrop": 0.1},
+                "biogpt": {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "activation_dropout": 0.1}}
+    found = {}
+    for model_type, model in models.items():
+        model = {"model_type": model_type, **model}
+        for name, spec in options.items():
+            if (model_type, name) in (("codegen", "classifier"), ("biogpt", "lora_default")):
+                continue   # transformers and PEFT have none
+            if isinstance(spec, dict):
+                found[f"{model_type}_{name}"] = {"model": model, **spec}
+            elif spec == "dropouts":
+                found[f"{model_type}_{name}"] = {"model": {**model, **dropouts[model_type]}, "checkpointing": "reentrant"}
+            else:
+                found[f"{model_type}_{name}"] = {"model": {**model, spec: model_type == "codegen"}}
+    more = {"bloom_heads": {"n_head": 12, "hidden_size": 144}, "bloom_one_wide": {"n_head": 8, "hidden_size": 8},
+            "bloom_after": {"apply_residual_connection_post_layernorm": True}, "gpt_neo_inner": {"intermediate_size": 200, "activation_function": "gelu"},
+            "gpt_bigcode_heads": {"multi_query": False}, "gpt_bigcode_heads_eager": {"multi_query": False}, "gpt_bigcode_inner": {"n_inner": 200},
+            "codegen_whole_heads": {"rotary_dim": 32}, "codegen_many_heads": {"n_head": 8, "rotary_dim": 8}, "codegen_inner": {"n_inner": 200},
+            "biogpt_unscaled": {"scale_embedding": False}}
+    for name, changes in more.items():
+        model_type = next(known for known in models if name.startswith(known))
+        found[name] = {"model": {"model_type": model_type, **models[model_type], **changes}, **({"attn": "eager"} if name.endswith("eager") else {})}
+    found["bloom_heads_amp"] = {**found["bloom_heads"], "dtype": "fp32", "autocast": "bf16", "batch": 1, "checkpointing": "non_reentrant"}
+    found["codegen_many_heads_amp"] = {**found["codegen_many_heads"], "dtype": "fp32", "autocast": "bf16", "use_cache": "false"}
+    return found
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -316,7 +363,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), experts(), expert_parallel()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), older_families(), experts(), expert_parallel()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full")

@@ -58,6 +58,22 @@ TEST_F(Checkpoint, ReentrantBehindNothingThatTrainsGivesNoGradient) {
   EXPECT_FALSE(y.requires_grad());
 }
 
+TEST_F(Checkpoint, AResultWithoutGradientGetsZeros) {
+  const auto both = [](Tensor x) {
+    Tensor first = silu(std::move(x));
+    Tensor second = silu(first);
+    return Tensors{std::move(second), std::move(first)};
+  };
+  const Tensors y = checkpoint_reentrant(run, both, w);
+  EXPECT_TRUE(y[0].requires_grad());
+  EXPECT_TRUE(y[1].requires_grad());
+  const std::size_t before = allocations();
+  backward(Tensors{y[0]}, Tensors{empty_like(y[0])});
+  // the root's gradient; zeros; two results; two gradients; their sum with the zeros, which are not to be written over
+  EXPECT_EQ(allocations() - before, 7u);
+  EXPECT_TRUE(w.grad());
+}
+
 TEST_F(Checkpoint, AParameterOfTheInnerAndTheOuterPass) {
   const Tensor x = parameter();
   Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x)[0];
