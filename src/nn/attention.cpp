@@ -57,7 +57,7 @@ std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Te
 }
 
 Tensor text_position_ids(const Tensor& inputs_embeds) {
-  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.whole_sizes()[1])), 0);
 }
 
 Attended projected(Module& projection, Attended attended) {

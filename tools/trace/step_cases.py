@@ -218,6 +218,34 @@ def zero():
         "frozen_tower": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}}.items()}
 
 
+FULL_PLAN = {**{f"model.layers.*.{name}": "colwise" for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj")},
+             **{f"model.layers.*.{name}": "rowwise" for name in ("self_attn.o_proj", "mlp.down_proj")}, "model.embed_tokens": "rowwise", "lm_head": "colwise"}
+
+
+def tensor_parallel():
+    """torch's parallelize_module: what is gathered, reduced and kept at the edges of modules, and what the optimizer does with gradients that lie
+    otherwise than their parameters."""
+    plan = {"tp": {"degree": 2, "plan": FULL_PLAN}}
+    sequence = {"tp": {"degree": 2, "sequence_parallel": True}}
+    qwen2 = {"model": {**MODEL, "model_type": "qwen2"}}
+    neox = {"model_type": "gpt_neox", "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024, "intermediate_size": 256}
+    four = {"model": {**MODEL, "num_key_value_heads": 4}, "gpus": 4}
+    return {"tp_" + name: {"gpus": 2, "tp": {"degree": 2}, **options} for name, options in {
+        "plain": {}, "one": {"gpus": 1, "tp": {"degree": 1}}, "four": {**four, "tp": {"degree": 4}}, "plan": plan, "plan_last": {**four, "tp": {"degree": 4, "plan": FULL_PLAN}, "rank": 3},
+        "plan_one": {"gpus": 1, "tp": {"degree": 1, "plan": FULL_PLAN}},
+        "plan_accumulate": {**plan, "grad_accumulation": 2}, "plan_checkpoint": {**plan, "checkpointing": "non_reentrant"},
+        "plan_reentrant": {**plan, "checkpointing": "reentrant"}, "plan_amp": {**plan, "dtype": "fp32", "autocast": "bf16"},
+        "plan_loop": {**plan, "optimizer_impl": "loop"}, "plan_fused": {**plan, "optimizer_impl": "fused"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "rmsprop": {"optimizer": "rmsprop"}, "adagrad": {"optimizer": "adagrad"}, "adam_amsgrad": {"optimizer": "adam", "weight_decay": 0.1, "amsgrad": True},
+        "plan_tied": {**plan, "model": {**MODEL, "tie_word_embeddings": True}}, "plan_freeze": {**plan, "freeze": ["embed_tokens", "layers.0."]},
+        "plan_wide": {**plan, "batch": 4, "seq": 1024, "steps": 2},
+        "biased": qwen2, "gpt_neox": {"model": neox}, "checkpoint": {"checkpointing": "non_reentrant"}, "amp": {"dtype": "fp32", "autocast": "bf16"},
+        "freeze": {"freeze": ["layers.0.", "mlp"]}, "tied": {"model": {**MODEL, "tie_word_embeddings": True}},
+        "sequence": sequence, "sequence_four": {**four, "tp": {"degree": 4, "sequence_parallel": True}, "rank": 1}, "sequence_checkpoint": {**sequence, "checkpointing": "non_reentrant"},
+        "sequence_reentrant": {**sequence, "checkpointing": "reentrant"},
+        "sequence_accumulate": {**sequence, "grad_accumulation": 2}, "sequence_clip": {**sequence, "max_grad_norm": 1.0}, "sequence_amp": {**sequence, "dtype": "fp32", "autocast": "bf16"},
+        "sequence_loop": {**sequence, "optimizer_impl": "loop"}, "sequence_fused": {**sequence, "optimizer_impl": "fused"}, "sequence_one_sample": {**sequence, "batch": 1}}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -227,7 +255,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), tensor_parallel()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
