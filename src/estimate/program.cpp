@@ -73,8 +73,13 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
                                                           .maximize = spec.maximize});
 }
 
-/// Those of modules that are split, beside those of the strategy around them.
+/// Those of modules that are split, inside those of the strategy around them.
 void add_hooks(StepHooks& hooks, StepHooks split) {
+  if (split.before_forward)
+    hooks.before_forward = [outer = std::move(hooks.before_forward), inner = std::move(split.before_forward)] {
+      if (outer) outer();
+      inner();
+    };
   if (hooks.optimizer_parameters.empty()) {
     hooks.optimizer_parameters = std::move(split.optimizer_parameters);
     hooks.group_sizes = std::move(split.group_sizes);
@@ -155,9 +160,17 @@ void run_program(Run& run, Model& model, const Spec& spec, const Value& model_co
   optimizer.group_sizes = options.hooks.group_sizes;
   optimizer.gradient_placements = options.hooks.gradient_placements;
   check_scaler(optimizer, spec);
-  train(run, model, sizes, optimizer, options, [&](std::int64_t step, StepPhase phase) {
+  const auto observer = [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
-  });
+  };
+  try {
+    train(run, model, sizes, optimizer, options, observer);
+  } catch (const InternalError&) {
+    if (!spec.tp || spec.tp->plan.is_null()) throw;
+    // A plan may give modules tensors that do not go together, at which PyTorch raises an error too.
+    throw Error(Errc::bad_value, "under this plan a module is given a tensor that does not go with its weight",
+                "tp.plan", "what one module splits, the next must take split: colwise, then rowwise");
+  }
   run.end();
 }
 

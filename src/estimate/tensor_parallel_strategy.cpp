@@ -103,7 +103,8 @@ void replicate_logits(std::vector<ParallelRule>& plan) {
 }
 
 void check_tp(const Spec& spec) {
-  if (spec.parallel != Parallel::none) refuse("tp", "with another strategy it is not modelled", "set parallel to none");
+  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
+    refuse("tp", "with this strategy around it, it is not modelled", "set parallel to none or ddp");
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
 }
 
@@ -147,6 +148,11 @@ void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_
   const auto split = std::make_shared<TensorParallel>(run, root, mesh, plan);
   hooks.after_forward = [split = split.get()](ModelOutputs&) { split->check_called(); };
   hooks.keeps = split;
+  if (spec.parallel == Parallel::ddp) {
+    split->localize(root);
+    hooks.before_forward = [split = split.get()] { split->reconstruct(); };
+    return;
+  }
   group_parameters(root, *split, hooks);
   check_optimizer(spec, hooks);
 }

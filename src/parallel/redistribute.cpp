@@ -99,8 +99,17 @@ Tensor moved(const Tensor& local, Placement from, Placement to, const Mesh& mesh
   return part_of(local, dimension, mesh);
 }
 
+Tensor known_as(Tensor tensor, Placement placement, const Mesh& mesh) {
+  if (placement.kind != Placement::shard) return tensor;
+  tensor.impl().split = static_cast<std::int8_t>(tensor.layout().sizes.at(placement.dimension));
+  tensor.impl().parts = static_cast<std::int32_t>(mesh.devices);
+  return tensor;
+}
+
 Tensor from_local(const Tensor& local, Placement placement, Placement gradient, const Mesh& mesh) {
-  return record(alias(local), {local},
+  const bool gets_whole_gradient = placement.kind == Placement::shard && gradient.kind == Placement::replicate;
+  Tensor part = gets_whole_gradient ? known_as(alias(local), placement, mesh) : alias(local);
+  return record(std::move(part), {local},
                 {.name = "_FromTorchTensorBackward",
                  .facts = facts_of({gradient, normalized(placement), mesh, false}),
                  .backward = move_gradient_out,

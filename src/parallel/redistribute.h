@@ -25,6 +25,9 @@ struct Mesh {
 /// collective goes on until its result is used.
 Tensor moved(const Tensor& local, Placement from, Placement to, const Mesh& mesh, bool async_op);
 
+/// The tensor, known to be a part along the placement's dimension if it is one.
+Tensor known_as(Tensor tensor, Placement placement, const Mesh& mesh);
+
 /// DTensor.from_local: its gradient comes back as `gradient` and leaves as `placement`.
 Tensor from_local(const Tensor& local, Placement placement, Placement gradient, const Mesh& mesh);
 /// DTensor.redistribute: its gradient comes as `gradient` and goes back to `from`.

@@ -55,22 +55,16 @@ Tensor split_embedding_forward(Module& m, Tensor indices) {
   return embedding(m("weight"), input_ids);
 }
 
-/// The bias is added on every device, and divided by their number before: Partial._partition_value.
+/// The bias is added on every device, and divided by their number before: Partial._partition_value.  Its quotient comes
+/// between the casts of autocast and the product.
 Tensor split_bias_forward(Module& m, Tensor x) {
-  const Tensor input = std::move(x);
-  Tensor part;
-  {
-    const Op op(input.run(), "aten::linear");
-    part = empty_like(m("bias"), input.run().autocast.enabled ? input.run().autocast.dtype : m("bias").dtype());
-  }
-  return linear(input, m("weight"), m("bias"));
-}
-
-Tensor known_as(Tensor tensor, Placement placement, const Mesh& mesh) {
-  if (placement.kind != Placement::shard) return tensor;
-  tensor.impl().split = static_cast<std::int8_t>(tensor.layout().sizes.at(placement.dimension));
-  tensor.impl().parts = static_cast<std::int32_t>(mesh.devices);
-  return tensor;
+  const Tensor argument = std::move(x);
+  const Op op(argument, "aten::linear");
+  const Tensor bias = autocast_low(m("bias"));
+  const Tensor weight = autocast_low(m("weight"));
+  const Tensor input = autocast_low(argument);
+  const Tensor quotient = empty_like(bias);
+  return linear(input, weight, bias);
 }
 
 }  // namespace
@@ -96,6 +90,30 @@ TensorParallel::TensorParallel(Run& run, Module& root, const Mesh& mesh, const s
 
 TensorParallel::~TensorParallel() {
   for (const std::unique_ptr<Planned>& planned : planned_) planned->module->hooks = nullptr;
+}
+
+void TensorParallel::localize(Module& root) {
+  visit_parameters(root, [&](const Module&, Parameter& parameter) {
+    TensorImpl& impl = parameter.tensor.impl();
+    if (!impl.distributed) return;
+    locals_.emplace_back(&parameter, placement_of(parameter.tensor));
+    impl.distributed = false;
+    impl.split = -1;
+    impl.requires_grad = true;
+  });
+}
+
+void TensorParallel::reconstruct() {
+  for (const auto& [parameter, gradient] : locals_) {
+    const Placement first = Placement::split(0), whole{};  // along which dimension matters to whole gradients alone
+    Tensor& tensor = parameter->tensor;
+    switch (gradient) {
+      case GradientPlacement::whole: tensor = from_local(tensor, first, whole, mesh_); break;
+      case GradientPlacement::sums: tensor = from_local(tensor, whole, Placement::sums(), mesh_); break;
+      default: tensor = from_local(tensor, whole, whole, mesh_);
+    }
+  }
+  locals_.clear();
 }
 
 void TensorParallel::check_called() const {

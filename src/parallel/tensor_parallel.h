@@ -36,6 +36,13 @@ class TensorParallel {
 
   /// How the gradient of a parameter lies on the devices.
   GradientPlacement placement_of(const Tensor& parameter) const;
+  /// _pre_dp_module_transform: parameters become plain tensors, which all train, for a strategy that shares the data.
+  /// torch: torch/distributed/tensor/parallel/ddp.py
+  void localize(Module& root);
+  /// _reconstruct_dtensor, in the first forward: DTensors are made of them, and stay: _localize_dtensor looks for
+  /// parameters, which these are not.
+  void reconstruct();
+
   /// Throws Error{unsupported} when a planned module has not been called as hooks see it.
   void check_called() const;
 
@@ -51,6 +58,7 @@ class TensorParallel {
 
   Mesh mesh_;
   std::vector<std::unique_ptr<Planned>> planned_;
+  std::vector<std::pair<Parameter*, GradientPlacement>> locals_;
   std::vector<std::pair<const TensorImpl*, GradientPlacement>> placements_;  // of what is no part like its parameter
 };
 

@@ -66,7 +66,7 @@ Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
 
 void tie(Node& node, Tensor& output, std::size_t index) {
   TensorImpl& impl = output.impl();
-  node.outputs.push_back({output.sizes(), output.dtype(), impl.distributed});
+  node.outputs.push_back({output.whole_sizes(), output.dtype(), impl.distributed});
   impl.requires_grad = true;
   impl.grad_fn = Ref<Node>(&node);
   impl.output = static_cast<std::int32_t>(index);

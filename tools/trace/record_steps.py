@@ -85,7 +85,11 @@ def wrapped(model, spec):
         from tensor_parallel import parallelized
         from torch.distributed.device_mesh import init_device_mesh
 
-        return parallelized(model, spec, init_device_mesh("cuda", (spec["gpus"],)))
+        degree = spec["tp"]["degree"]
+        if spec.get("parallel", "none") == "none":
+            return parallelized(model, spec, init_device_mesh("cuda", (degree,)))
+        mesh = init_device_mesh("cuda", (spec["gpus"] // degree, degree), mesh_dim_names=("dp", "tp"))
+        return torch.nn.parallel.DistributedDataParallel(parallelized(model, spec, mesh["tp"]), device_mesh=mesh["dp"], **spec.get("ddp", {}))
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
 
 
