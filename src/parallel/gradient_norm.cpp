@@ -1,6 +1,7 @@
 #include "parallel/gradient_norm.h"
 
 #include "tensor/reduction.h"
+#include "tensor/repeat.h"
 
 namespace tidemark {
 namespace {
@@ -10,14 +11,18 @@ Tensor scalar(Run& run, const char* name, Dtype dtype) {
   return empty(run, Dims{}, dtype);
 }
 
+ReductionScratch scratch_of(const Tensor& x, Dtype dtype) {
+  Dims all = x.sizes();
+  for (int d = 0; d < all.count(); ++d) all[d] = 1;
+  return reduction_scratch(x.layout(), all, x.dtype(), dtype, x.run().card());
+}
+
 /// Over everything; `dtype` is that of the result and of the sums.
 Tensor reduced(const char* name, const Tensor& x, Dtype dtype) {
   Run& run = x.run();
   const Op op(run, name);
   Tensor result = empty(run, Dims{}, dtype);
-  Dims all = x.sizes();
-  for (int d = 0; d < all.count(); ++d) all[d] = 1;
-  const ReductionScratch scratch = reduction_scratch(x.layout(), all, x.dtype(), dtype, run.card());
+  const ReductionScratch scratch = scratch_of(x, dtype);
   if (scratch.buffer_bytes == 0) return result;
   const Setting<Category> workspace(run.category, Category::workspace);
   const Ref<Storage> buffer = run.allocate(scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
@@ -86,7 +91,9 @@ void check_overflow(Run& run, const TensorList& gradients) {
     const Op op(run, "aten::zeros");
     count = empty(run, Dims{1}, Dtype::f32);
   }
-  for (const Tensor& gradient : gradients) check_inf_or_nan(gradient);
+  KnownRequests<ReductionScratch> checks(run);
+  for (const Tensor& gradient : gradients)  // all of one type
+    checks.make(scratch_of(gradient, gradient.dtype()), [&] { check_inf_or_nan(gradient); });
   const Tensor overflow = boolean("aten::to", count);
   count.reset();
   const Tensor bytes = scalar(run, "aten::to", Dtype::uint8);

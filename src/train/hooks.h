@@ -18,8 +18,12 @@ struct StepHooks {
   std::function<void(const Tensor& parameter)> gradient_is_ready;
   /// In place of loss.backward(); `is_last`: the step comes next.
   std::function<void(const Tensor& loss, bool is_last)> backward;
+  /// loss.backward() is over.  torch: a callback that is queued in the pass
+  std::function<void()> after_backward;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
+  /// Whether the next step will be like the last one: false while the strategy is still learning from steps.
+  std::function<bool()> is_settled;
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
   /// How many of them stand in each of its groups; empty: one group.
