@@ -8,15 +8,23 @@
 namespace tidemark {
 namespace {
 
-/// fnmatch, of one part of a name: `*` and `?`.
+/// fnmatch, of one part of a name: `*` and `?`.  Goes back to the last `*` alone, so no pattern takes long.
 bool matches(std::string_view text, std::string_view pattern) {
-  if (pattern.empty()) return text.empty();
-  if (pattern[0] == '*') {
-    for (std::size_t skipped = 0; skipped <= text.size(); ++skipped)
-      if (matches(text.substr(skipped), pattern.substr(1))) return true;
-    return false;
+  std::size_t at = 0, in_pattern = 0, star = std::string_view::npos, after_star = 0;
+  while (at < text.size()) {
+    if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
+      star = in_pattern++;
+      after_star = at;
+    } else if (in_pattern < pattern.size() && (pattern[in_pattern] == '?' || pattern[in_pattern] == text[at])) {
+      ++at, ++in_pattern;
+    } else if (star != std::string_view::npos) {
+      in_pattern = star + 1;
+      at = ++after_star;
+    } else {
+      return false;
+    }
   }
-  return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) && matches(text.substr(1), pattern.substr(1));
+  return pattern.find_first_not_of('*', in_pattern) == std::string_view::npos;
 }
 
 /// The modules that a pattern names, in the order in which parallelize_module comes to them.
@@ -79,6 +87,8 @@ TensorParallel::TensorParallel(Run& run, Module& root, const Mesh& mesh, const s
     : mesh_(mesh) {
   const Setting<Category> category(run.category, Category::parameters);
   for (const ParallelRule& rule : plan) {
+    if (rule.pattern.find('[') != std::string::npos)
+      throw Error(Errc::unsupported, fmt::format("{}: of patterns, * and ? are known", rule.pattern), "tp.plan");
     std::vector<Module*> found;
     collect(root, rule.pattern, found);
     if (found.empty())

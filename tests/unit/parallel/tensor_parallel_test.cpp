@@ -94,6 +94,24 @@ TEST_F(TensorParallelTest, SequenceParallelModulesTrainAndSumUp) {
   EXPECT_EQ(split_->placement_of(root_["norm"]("weight")), GradientPlacement::sums);
 }
 
+TEST_F(TensorParallelTest, PatternsNameModules) {
+  const auto named = [&](const std::string& pattern) {
+    split(1, {{.pattern = pattern, .style = ParallelStyle::sequence}});
+    std::string names;
+    for (const std::unique_ptr<Module>& child : root_.children())
+      if (child->hooks) names += std::string(child->name()) + " ";
+    split_.reset();
+    return names;
+  };
+  EXPECT_EQ(named("*"), "embed norm up down ");
+  EXPECT_EQ(named("*o*"), "norm down ");
+  EXPECT_EQ(named("?o*"), "norm down ");
+  EXPECT_EQ(named("*m"), "norm ");
+  EXPECT_EQ(named("u?"), "up ");
+  for (const char* pattern : {"", "no", "up?", "up.*", "*a*a*a*a*a*a*a*a*a*", "[u]p"})
+    EXPECT_THROW(named(pattern), Error);
+}
+
 TEST_F(TensorParallelTest, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(split(2, {{.pattern = "nothing"}}), Error);
   EXPECT_THROW(split(2, {{.pattern = "norm", .style = ParallelStyle::colwise}}), Error);
