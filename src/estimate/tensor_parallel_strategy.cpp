@@ -104,7 +104,8 @@ void replicate_logits(std::vector<ParallelRule>& plan) {
 
 void check_tp(const Spec& spec) {
   if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
-    refuse("tp", "with this strategy around it, it is not modelled", "set parallel to none or ddp");
+    refuse("tp", "with this strategy around it, it is not modelled",
+           "set parallel to none or ddp (DeepSpeed takes no DTensors)");
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
 }
 

@@ -122,6 +122,25 @@ def test_tensor_parallel(run, sequence_parallel):
     assert whole / 2 <= part < whole / 2 + (4 << 20)   # norms are whole on every rank
 
 
+def test_a_mesh_whose_groups_are_split_off(run_code):
+    """With a device named at the start, groups are made by ncclCommSplit."""
+    done = run_code("""
+import os, torch, torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+torch.cuda.set_device(device)
+dist.init_process_group("nccl", device_id=device)
+mesh = init_device_mesh("cuda", (2, 3), mesh_dim_names=("dp", "tp"))
+sums = []
+for name in ("dp", "tp"):
+    x = torch.full((1,), 1, device="cuda")
+    dist.all_reduce(x, group=mesh[name].get_group())
+    sums.append(x.item())
+print(mesh["dp"].get_local_rank(), mesh["tp"].get_local_rank(), sums)
+""", options=("--gpus", "6", "--rank", "5"))
+    assert done.exit_code == 0 and "1 2 [2, 3]" in done.output, done.errors[-2000:]
+
+
 @pytest.mark.parametrize("method", ["allgather", "alltoall"])
 def test_context_parallel(run, method):
     two, four = (succeeded(run([PYTHON, *CONTEXT_PARALLEL, "--rotate", method], options=world(ranks, "--rank", "1"))) for ranks in (2, 4))
