@@ -59,13 +59,6 @@ OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stag
           .where = full.where};
 }
 
-const std::string& model_type_of(const Value& config) {
-  const Value* type = config.find("model_type");
-  if (!type || !type->as_text())
-    throw Error(Errc::bad_value, "it does not say which model it is", "config.json: model_type");
-  return *type->as_text();
-}
-
 /// The class that config.json was written by, if it is one of these.
 const Head& usual_head(const ModelEntry& entry, const Value& config) {
   const Value* architectures = config.find("architectures");
@@ -120,7 +113,7 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps;
   try {
-    run_program(run, *model, spec, model_type_of(model_config), steps, recorder);
+    run_program(run, *model, spec, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     run.end();
     report.oom = out_of_memory(full, run.stage);

@@ -66,6 +66,16 @@ struct ZeroSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
+/// torch.distributed.tensor.parallel.parallelize_module on a mesh of `degree` GPUs; others may share the data.
+struct TpSpec {
+  std::int64_t degree = 1;
+  Value plan;  // a map from names of modules to styles; null: the family's own
+  bool sequence_parallel = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 struct LoraSpec {
   std::int64_t r = 8;
   double alpha = 8, dropout = 0;
@@ -116,6 +126,7 @@ struct Spec {
   std::int64_t rank = 0, gpus_per_node = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
+  std::optional<TpSpec> tp;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -213,6 +224,20 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
                   .group = group,
                   .low = 0,
                   .high = 1e30});
+}
+
+template <class Self, class Visit>
+void TpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("degree", self.degree, whole(group, "GPUs that split each matrix", 1, 1 << 16));
+  visit("plan", self.plan,
+        text(group,
+             "A map from names of modules, with * for a part of one, to colwise, rowwise or sequence, or to a map with "
+             "`style` and torch's own arguments (default: the plan of transformers)",
+             "PLAN"));
+  visit("sequence_parallel", self.sequence_parallel,
+        text(group, "The default plan also splits what is between the matrices, by tokens"));
 }
 
 template <class Self, class Visit>
@@ -339,6 +364,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("gpus_per_node", self.gpus_per_node, whole(group, "GPUs of one node (0: all of them)", 0, 1 << 16));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
+  visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));
 
   group = "Card";
   visit("gpu", self.gpu,

@@ -82,7 +82,7 @@ Tensor apply_interleaved_rotary_pos_emb(Tensor x, const Rotary& rotary) {
 }
 
 Tensor text_position_ids(const Tensor& inputs_embeds) {
-  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.whole_sizes()[1])), 0);
 }
 
 Attended projected(Module& projection, Attended attended) {

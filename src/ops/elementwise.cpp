@@ -28,7 +28,7 @@ Tensor unary(const char* name, Tensor x) {
 }  // namespace
 
 Tensor add(Tensor a, Tensor b) {
-  const Op op(a, "aten::add");
+  const Op op(a, b, "aten::add");
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)}, {.name = "AddBackward0", .backward = pass_to_both});
 }
@@ -60,7 +60,7 @@ Tensors mul_backward(Backward& call) {
 }  // namespace
 
 Tensor mul(Tensor a, Tensor b) {
-  const Op op(a, "aten::mul");
+  const Op op(a, b, "aten::mul");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},

@@ -147,6 +147,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::linear");
   const Tensor arguments[] = {x, weight, bias};
+  TM_CHECK(x.size(-1) == weight.size(1), "[linear] the input is as wide as the weight takes");
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));

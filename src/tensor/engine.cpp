@@ -27,8 +27,10 @@ void accumulate(Node& node, Tensor gradient) {
     sum = alias(gradient);
   } else {
     const Op op(*node.run, "AccumulateGrad");
-    sum = empty(*node.run, layout.is_dense() ? layout : Layout{layout.sizes, contiguous_strides(layout.sizes)},
-                gradient.dtype());
+    const Dims& sizes = gradient.sizes();
+    sum =
+        empty(*node.run, layout.is_dense() && sizes == layout.sizes ? layout : Layout{sizes, contiguous_strides(sizes)},
+              gradient.dtype());
   }
   if (node.run->category_of(*variable.impl().storage) == Category::parameters)  // not of an activation
     node.run->set_category(*sum.impl().storage, Category::gradients);
@@ -41,11 +43,11 @@ void accumulate_grad(Node& node) {
   if (node.run->on_gradient) node.run->on_gradient(node.variable);
 }
 
-/// torch: InputBuffer::add
-void add_to(Tensor& buffer, Tensor gradient) {
+/// torch: InputBuffer::add; can_accumulate_inplace, which tensor subclasses are not
+void add_to(Tensor& buffer, Tensor gradient, bool distributed) {
   if (!buffer)
     buffer = std::move(gradient);
-  else if (gradient && !(buffer.is_sole_owner() && buffer.layout().is_dense()))
+  else if (gradient && (distributed || !buffer.is_sole_owner() || !buffer.layout().is_dense()))
     buffer = plain_add(std::move(buffer), std::move(gradient));
 }
 
@@ -134,7 +136,8 @@ class Pass {
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
       if (!edge.node) continue;
-      add_to(edge.node->gradients[static_cast<std::size_t>(edge.output)], std::move(outputs[i]));
+      const auto output = static_cast<std::size_t>(edge.output);
+      add_to(edge.node->gradients[output], std::move(outputs[i]), edge.node->outputs[output].distributed);
       if (--edge.node->dependencies == 0) push(edge.node);
     }
   }

@@ -23,11 +23,21 @@ using TensorList = std::vector<Tensor>;
 /// and not here, unless said.
 using ParameterState = Tensors;
 
+/// How the gradient of a parameter that lies on several devices (torch: DTensor) does: a part like it, the same on all
+/// like it, whole beside a part, or a sum of which each device has its own share.
+enum class GradientPlacement : std::uint8_t { plain, part, replicated, whole, sums };
+
 struct Optimizer {
   OptimizerOptions options;
   TensorList parameters;  // trainable, in the order of model.parameters()
   std::vector<ParameterState> state;
   void (*step)(Optimizer& optimizer);
+  /// How many parameters stand in each of its param_groups, in order; empty: one group.  They are stepped one by one.
+  std::vector<std::size_t> group_sizes = {};
+  /// By parameter; empty: none lies on several devices.
+  std::vector<GradientPlacement> gradient_placements = {};
+  std::size_t stepped_begin = 0, stepped_end = SIZE_MAX;  // of the group that is being stepped
+
   /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
   bool supports_amp_scaling = false;
 
@@ -47,6 +57,9 @@ Optimizer adagrad(TensorList parameters, const OptimizerOptions& options);
 /// Enters the state in the ledger as the parameters' modules' own.
 void name_state(Optimizer& optimizer);
 
+/// optimizer.step()
+void step_groups(Optimizer& optimizer);
+
 /// optimizer.zero_grad(set_to_none)
 void zero_grad(Optimizer& optimizer, bool set_to_none);
 
@@ -65,6 +78,10 @@ void init_state(Optimizer& optimizer, Make&& make) {
   for (const std::size_t i : with_gradient(optimizer))
     if (optimizer.state[i].empty()) make(optimizer.parameters[i], optimizer.state[i]);
 }
+
+/// What an operation on these parameters' gradients makes of those that lie otherwise than they, for its own time.
+/// torch: torch/distributed/tensor/_dispatch.py, redistribute_local_args (2.11.0)
+TensorList moved_gradients(const Optimizer& optimizer, const Chosen& chosen);
 
 TensorList parameters_of(const Optimizer& optimizer, const Chosen& chosen);
 TensorList gradients_of(const Optimizer& optimizer, const Chosen& chosen);

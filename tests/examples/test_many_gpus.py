@@ -12,6 +12,8 @@ LLAVA = (EXAMPLES / "deepspeed_llava.py", "--layers", "1", "--vision-layers", "2
 PIPELINE = (EXAMPLES / "pipeline_llama.py", "--layers", "4", "--batch", "8", "--sequence", "128")
 TENSOR_PARALLEL = (EXAMPLES / "tensor_parallel_llama.py", "--layers", "2", "--batch", "1", "--sequence", "256")
 
+CONTEXT_PARALLEL = (EXAMPLES / "context_parallel_llama.py", "--layers", "2", "--sequence", "2048")
+
 
 def torchrun(ranks, program):
     return ["torchrun", "--nproc-per-node", ranks, *program]
@@ -118,6 +120,33 @@ def test_offload_moves_states_to_the_host(run):
 def test_tensor_parallel(run, sequence_parallel):
     whole, part = (succeeded(run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks))).category("parameters") for ranks in (2, 4))
     assert whole / 2 <= part < whole / 2 + (4 << 20)   # norms are whole on every rank
+
+
+def test_a_mesh_whose_groups_are_split_off(run_code):
+    """With a device named at the start, groups are made by ncclCommSplit."""
+    done = run_code("""
+import os, torch, torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+torch.cuda.set_device(device)
+dist.init_process_group("nccl", device_id=device)
+mesh = init_device_mesh("cuda", (2, 3), mesh_dim_names=("dp", "tp"))
+sums = []
+for name in ("dp", "tp"):
+    x = torch.full((1,), 1, device="cuda")
+    dist.all_reduce(x, group=mesh[name].get_group())
+    sums.append(x.item())
+print(mesh["dp"].get_local_rank(), mesh["tp"].get_local_rank(), sums)
+""", options=("--gpus", "6", "--rank", "5"))
+    assert done.exit_code == 0 and "1 2 [2, 3]" in done.output, done.errors[-2000:]
+
+
+@pytest.mark.parametrize("method", ["allgather", "alltoall"])
+def test_context_parallel(run, method):
+    two, four = (succeeded(run([PYTHON, *CONTEXT_PARALLEL, "--rotate", method], options=world(ranks, "--rank", "1"))) for ranks in (2, 4))
+    assert two.category("parameters") == four.category("parameters")   # each rank has the whole model, and a part of the tokens
+    left = [next(phase for phase in done.report["steps"][1]["phases"] if phase["phase"] == "forward")["end_allocated_bytes"] for done in (two, four)]
+    assert left[0] - left[1] > 4 * 512 * 32000   # 512 tokens fewer, with their logits in fp32
 
 
 # Ranks that differ
