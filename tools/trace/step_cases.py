@@ -418,6 +418,13 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), older_families(), experts(), expert_parallel(), items(), tensor_parallel(), tensor_and_data_parallel()):
+    groups = [
+        steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero,
+        expert_parallel, tensor_parallel, tensor_and_data_parallel,
+    ]
+    for group in groups:
+        found += group().items()
+    listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan")
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]
