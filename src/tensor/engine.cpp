@@ -61,7 +61,8 @@ class Pass {
     for (const Tensor& root : roots) count_dependencies(root.impl().grad_fn);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       const Ref<Node>& node = roots[i].impl().grad_fn;
-      add_to(node->gradients[static_cast<std::size_t>(roots[i].impl().output)], std::move(gradients[i]));
+      const auto output = static_cast<std::size_t>(roots[i].impl().output);
+      add_to(node->gradients[output], std::move(gradients[i]), node->outputs[output].distributed);
       if (--node->dependencies == 0) push(node);
     }
   }
