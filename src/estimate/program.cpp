@@ -119,6 +119,7 @@ Context context_of(const Spec& spec) {
 void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
                  Recorder& recorder) {
   {
+    const std::shared_ptr<const ModuleHooks> loaded_by = before_load(model.root, spec);
     const Setting<Category> category(run.category, Category::parameters);
     model.root.to_device(run);
   }
@@ -132,6 +133,7 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
+  optimizer.first_group = options.hooks.optimizer_group;
   check_scaler(optimizer, spec);
   train(run, model, sizes, optimizer, options, [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));

@@ -39,8 +39,8 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
 enum class Load { to };
 
-inline constexpr std::array<std::string_view, 4> kParallelNames{"none", "ddp", "zero1", "zero2"};
-enum class Parallel { none, ddp, zero1, zero2 };
+inline constexpr std::array<std::string_view, 5> kParallelNames{"none", "ddp", "zero1", "zero2", "ep"};
+enum class Parallel { none, ddp, zero1, zero2, ep };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -61,6 +61,14 @@ struct ZeroSpec {
   bool contiguous_gradients = true, overlap_comm = false;
   Offload offload_optimizer = Offload::none;
   double gradient_clipping = 1;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+/// transformers' expert parallelism: DistributedConfig(tp_size=degree, enable_expert_parallel=True)
+struct EpSpec {
+  std::optional<std::int64_t> degree;  // none: all GPUs
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -116,6 +124,7 @@ struct Spec {
   std::int64_t rank = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
+  std::optional<EpSpec> ep;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -213,6 +222,13 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
                   .group = group,
                   .low = 0,
                   .high = 1e30});
+}
+
+template <class Self, class Visit>
+void EpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  visit("degree", self.degree,
+        whole("Many GPUs", "Ranks that share the experts of each layer (default: all GPUs)", 1, 1 << 16));
 }
 
 template <class Self, class Visit>
@@ -336,6 +352,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
+  visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
 
   group = "Card";
   visit("gpu", self.gpu,

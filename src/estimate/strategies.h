@@ -1,6 +1,8 @@
 // The strategies for many GPUs as a spec asks for them, by its key `parallel`: what of it each takes, and what it
 // refuses.
 #pragma once
+#include <memory>
+
 #include "estimate/spec.h"
 #include "nn/module.h"
 #include "train/hooks.h"
@@ -15,7 +17,12 @@ Strategy strategy_of(Parallel parallel);
 /// Throws Error{unsupported}, of a field of the spec.
 [[noreturn]] void refuse(const char* field, const char* message, const char* hint = "");
 
+/// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
+/// as long.
+std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);
+
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec);
+StepHooks with_ep(Run& run, Module& root, const Spec& spec);
 
 }  // namespace tidemark

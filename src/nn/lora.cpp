@@ -115,21 +115,28 @@ Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
 
 }  // namespace
 
-/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING; but for Mixtral, where
+/// _convert_peft_config_moe makes an empty set of what was not said, and PEFT then finds nothing to adapt.
 std::vector<std::string> default_lora_targets(const std::string& model_type) {
   struct Entry {
     const char* model_type;
     std::vector<std::string> targets;
   };
-  static const std::vector<Entry> kEntries{
-      {"bert", {"query", "value"}},          {"falcon", {"query_key_value"}},
-      {"gemma", {"q_proj", "v_proj"}},       {"gemma2", {"q_proj", "v_proj"}},
-      {"gemma3_text", {"q_proj", "v_proj"}}, {"gpt2", {"c_attn"}},
-      {"gpt_neox", {"query_key_value"}},     {"llama", {"q_proj", "v_proj"}},
-      {"mistral", {"q_proj", "v_proj"}},     {"mixtral", {"q_proj", "v_proj"}},
-      {"opt", {"q_proj", "v_proj"}},         {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
-      {"qwen2", {"q_proj", "v_proj"}},       {"qwen3", {"q_proj", "v_proj"}},
-      {"roberta", {"query", "value"}},       {"stablelm", {"q_proj", "v_proj"}}};
+  static const std::vector<Entry> kEntries{{"bert", {"query", "value"}},
+                                           {"falcon", {"query_key_value"}},
+                                           {"gemma", {"q_proj", "v_proj"}},
+                                           {"gemma2", {"q_proj", "v_proj"}},
+                                           {"gemma3_text", {"q_proj", "v_proj"}},
+                                           {"gpt2", {"c_attn"}},
+                                           {"gpt_neox", {"query_key_value"}},
+                                           {"llama", {"q_proj", "v_proj"}},
+                                           {"mistral", {"q_proj", "v_proj"}},
+                                           {"opt", {"q_proj", "v_proj"}},
+                                           {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
+                                           {"qwen2", {"q_proj", "v_proj"}},
+                                           {"qwen3", {"q_proj", "v_proj"}},
+                                           {"roberta", {"query", "value"}},
+                                           {"stablelm", {"q_proj", "v_proj"}}};
   for (const Entry& entry : kEntries)
     if (entry.model_type == model_type) return entry.targets;
   throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",

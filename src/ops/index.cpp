@@ -30,6 +30,7 @@ const OpEntry kEntries[] = {
     {"exp", "aten::exp"},
     {"expand", "aten::expand"},
     {"floor_divide", "aten::floor_divide of whole numbers by a number"},
+    {"fmod", "aten::fmod of whole numbers by a number"},
     {"gather", "aten::gather over the last dimension"},
     {"gelu", "aten::gelu"},
     {"grouped_mm", "aten::_grouped_mm; cuda/GroupedBlas.cpp, GroupMM.cu"},

@@ -37,10 +37,10 @@ void GradScaler::unscale(Optimizer& optimizer) {
 }
 
 void GradScaler::step(Optimizer& optimizer) {
-  if (!enabled_) return optimizer.step(optimizer);
+  if (!enabled_) return step_groups(optimizer);
   if (!optimizer.supports_amp_scaling) {
     if (!found_inf_) unscale(optimizer);
-    return optimizer.step(optimizer);
+    return step_groups(optimizer);
   }
   Run& run = optimizer.run();
   const bool unscaled = static_cast<bool>(found_inf_);
@@ -54,7 +54,7 @@ void GradScaler::step(Optimizer& optimizer) {
     found_inf = fresh("aten::add", found_inf_);  // sum([found_inf]) begins with 0 + found_inf
     if (!unscaled) grad_scale = fresh("aten::mul", scale_);
   }
-  optimizer.step(optimizer);
+  step_groups(optimizer);
 }
 
 void GradScaler::update() { found_inf_.reset(); }

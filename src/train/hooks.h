@@ -25,6 +25,8 @@ struct StepHooks {
   std::function<bool()> is_settled;
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
+  /// Of these, how many are in a param_group of their own, the first ones: Optimizer::first_group.
+  std::size_t optimizer_group = 0;
   /// The loop is `loss = engine(**batch).loss` without `del`: a batch on the device lives as long as the call, and a
   /// loss until the next one takes its name.
   bool loop_keeps_loss = false;

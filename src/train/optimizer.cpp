@@ -16,9 +16,19 @@ void name_state(Optimizer& optimizer) {
       run.set_module(*tensor.impl().storage, run.module_of(*optimizer.parameters[i].impl().storage));
 }
 
+void step_groups(Optimizer& optimizer) {
+  const std::size_t all = optimizer.parameters.size(), first = optimizer.first_group;
+  const Setting<std::size_t> begin(optimizer.group_begin, 0), end(optimizer.group_end, first > 0 ? first : all);
+  optimizer.step(optimizer);
+  if (first == 0 || first == all) return;
+  optimizer.group_begin = first, optimizer.group_end = all;
+  optimizer.step(optimizer);
+}
+
 Chosen with_gradient(const Optimizer& optimizer) {
   Chosen chosen;
-  for (std::size_t i = 0; i < optimizer.parameters.size(); ++i)
+  const std::size_t end = std::min(optimizer.group_end, optimizer.parameters.size());
+  for (std::size_t i = optimizer.group_begin; i < end; ++i)
     if (optimizer.parameters[i].grad()) chosen.push_back(i);
   return chosen;
 }

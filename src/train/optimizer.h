@@ -30,9 +30,16 @@ struct Optimizer {
   void (*step)(Optimizer& optimizer);
   /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
   bool supports_amp_scaling = false;
+  /// How many parameters, the first ones, are in a param_group of their own; 0: all are in one.
+  std::size_t first_group = 0;
+  /// The group whose turn it is in a step: its parameters, by index.
+  std::size_t group_begin = 0, group_end = static_cast<std::size_t>(-1);
 
   Run& run() const { return parameters.front().run(); }
 };
+
+/// optimizer.step(): one param_group after the other.
+void step_groups(Optimizer& optimizer);
 
 using OptimizerMaker = Optimizer (*)(TensorList parameters, const OptimizerOptions& options);
 
@@ -52,7 +59,7 @@ void zero_grad(Optimizer& optimizer, bool set_to_none);
 
 // What the optimizers are written with.
 
-/// Parameters that have a gradient, by index.
+/// Parameters of the group that have a gradient, by index.
 using Chosen = std::vector<std::size_t>;
 Chosen with_gradient(const Optimizer& optimizer);
 /// Those of one type together, as a foreach loop takes them.  torch: Optimizer._group_tensors_by_device_and_dtype

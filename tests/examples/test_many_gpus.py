@@ -12,6 +12,8 @@ LLAVA = (EXAMPLES / "deepspeed_llava.py", "--layers", "1", "--vision-layers", "2
 PIPELINE = (EXAMPLES / "pipeline_llama.py", "--layers", "4", "--batch", "8", "--sequence", "128")
 TENSOR_PARALLEL = (EXAMPLES / "tensor_parallel_llama.py", "--layers", "2", "--batch", "1", "--sequence", "256")
 
+EXPERTS = (EXAMPLES / "expert_parallel_mixtral.py", "--layers", "1", "--batch", "1", "--sequence", "256")
+
 
 def torchrun(ranks, program):
     return ["torchrun", "--nproc-per-node", ranks, *program]
@@ -118,6 +120,12 @@ def test_offload_moves_states_to_the_host(run):
 def test_tensor_parallel(run, sequence_parallel):
     whole, part = (succeeded(run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks))).category("parameters") for ranks in (2, 4))
     assert whole / 2 <= part < whole / 2 + (4 << 20)   # norms are whole on every rank
+
+
+def test_experts_are_shared(run):
+    whole, half, eighth = (succeeded(run(torchrun(ranks, EXPERTS), options=world(ranks))).category("parameters") for ranks in (1, 2, 8))
+    experts = 8 * 3 * 1024 * 3584 * 2   # of one layer, in bytes
+    assert abs(whole - half - experts // 2) < 2 << 20 and abs(whole - eighth - experts * 7 // 8) < 2 << 20   # and blocks that were not split
 
 
 # Ranks that differ
