@@ -182,7 +182,7 @@ def predict(tidemark, work):
         (MIXTRAL, ["--moe-routing", "skewed:2"], USAGE, ["moe_routing", "0 to 1"]),
         (MIXTRAL, ["--lora-target-modules", "all-linear"], UNSUPPORTED, ["lora.target_modules", "q_proj"]),
         ({**MIXTRAL, "num_experts_per_tok": 5}, [], USAGE, ["num_experts_per_tok", "5 of 4 experts"]),
-        ({**MIXTRAL, "intermediate_size": 100, "hidden_size": 60}, [], USAGE, ["grouped_mm", "multiples of 16"]),
+        ({**MIXTRAL, "intermediate_size": 100}, [], USAGE, ["grouped_mm", "multiples of 16"]),
         ({**LLAMA, "model_type": "olmoe", "clip_qkv": 8.0}, [], UNSUPPORTED, ["clip_qkv"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
