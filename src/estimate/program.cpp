@@ -142,6 +142,7 @@ const std::string& model_type_of(const Value& model_config) {
 void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
                  Recorder& recorder) {
   {
+    const std::shared_ptr<const ModuleHooks> loaded_by = before_load(model.root, spec);
     const Setting<Category> category(run.category, Category::parameters);
     model.root.to_device(run);
   }

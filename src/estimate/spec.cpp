@@ -106,6 +106,7 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
   if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
     check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");
+  if (spec.ep && spec.parallel != ep) check.refuse("ep", "they are options of ep", "set parallel to ep");
 }
 
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {

@@ -39,8 +39,8 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
 enum class Load { to };
 
-inline constexpr std::array<std::string_view, 4> kParallelNames{"none", "ddp", "zero1", "zero2"};
-enum class Parallel { none, ddp, zero1, zero2 };
+inline constexpr std::array<std::string_view, 5> kParallelNames{"none", "ddp", "zero1", "zero2", "ep"};
+enum class Parallel { none, ddp, zero1, zero2, ep };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -71,6 +71,14 @@ struct TpSpec {
   std::int64_t degree = 1;
   Value plan;  // a map from names of modules to styles; null: the family's own
   bool sequence_parallel = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+/// transformers' expert parallelism: DistributedConfig(tp_size=degree, enable_expert_parallel=True)
+struct EpSpec {
+  std::optional<std::int64_t> degree;  // none: all GPUs
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -127,6 +135,7 @@ struct Spec {
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
   std::optional<TpSpec> tp;
+  std::optional<EpSpec> ep;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -238,6 +247,13 @@ void TpSpec::fields(Self& self, Visit&& visit) {
              "PLAN"));
   visit("sequence_parallel", self.sequence_parallel,
         text(group, "The default plan also splits what is between the matrices, by tokens"));
+}
+
+template <class Self, class Visit>
+void EpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  visit("degree", self.degree,
+        whole("Many GPUs", "Ranks that share the experts of each layer (default: all GPUs)", 1, 1 << 16));
 }
 
 template <class Self, class Visit>
@@ -365,6 +381,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
   visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));
+  visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
 
   group = "Card";
   visit("gpu", self.gpu,

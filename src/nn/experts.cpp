@@ -13,19 +13,24 @@ struct Routed {
   Tensor logits, scores, indices;
 };
 
-/// MixtralTopKRouter.forward; the last families cast scores back to the type of the logits.
-Routed route(Module& m, Tensor input, const Experts& c) {
-  const Tensor argument = std::move(input);
-  Tensor hidden_states = argument;
-  const Call call(m, hidden_states);
-  hidden_states = reshape(hidden_states, {-1, hidden_states.size(-1)});
+/// MixtralTopKRouter.forward; the later families cast scores back to the type of the logits.
+Tensors top_k_router(Module& m, const Tensor& input, const Experts& c) {
+  const Tensor hidden_states = reshape(input, {-1, input.size(-1)});
   const Tensor router_logits = linear(hidden_states, m("weight"));
   const Tensor router_probs =
       c.scores_in_f32 ? softmax(to(router_logits, Dtype::f32)) : softmax(router_logits, Dtype::f32);
   auto [router_top_value, router_indices] = topk(router_probs, c.per_token);
   if (c.normalized) router_top_value = div_(router_top_value, sum(router_top_value, Dims{-1}, true));
   if (!c.scores_in_f32) router_top_value = to(router_top_value, router_logits.dtype());
-  Tensors outputs{router_logits, std::move(router_top_value), std::move(router_indices)};
+  return {router_logits, router_top_value, router_indices};
+}
+
+/// self.gate(hidden_states)
+Routed route(Module& m, Tensor input, const Experts& c) {
+  const Tensor argument = std::move(input);
+  Tensor hidden_states = argument;
+  const Call call(m, hidden_states);
+  Tensors outputs = top_k_router(m, hidden_states, c);
   outputs = call.returns(std::move(outputs));
   return {std::move(outputs[0]), std::move(outputs[1]), std::move(outputs[2])};
 }
@@ -33,15 +38,15 @@ Routed route(Module& m, Tensor input, const Experts& c) {
 /// self.experts(hidden_states, top_k_index, top_k_weights)
 Tensor run_experts(Module& m, Tensor input, const Routed& routed, const Experts& c, const Context& context) {
   const Tensor argument = std::move(input);
-  Tensor hidden_states = argument;
-  const Call call(m, hidden_states);
-  const ExpertsCall asked{m, hidden_states, routed.indices, routed.scores};
+  Tensors inputs{argument, routed.indices, routed.scores};
+  const Call call(m, inputs);
+  const ExpertsCall asked{m, inputs[0], inputs[1], inputs[2]};
   switch (context.experts) {
     case ExpertsKind::grouped_mm: return call.returns(grouped_mm_experts(asked));
     case ExpertsKind::batched_mm: return call.returns(batched_mm_experts(asked));
     case ExpertsKind::eager: break;
   }
-  return call.returns(eager_experts(asked, tokens_per_expert(hidden_states.size(0), c, context.routing_skew)));
+  return call.returns(eager_experts(asked, tokens_per_expert(argument.size(0), c, context.routing_skew)));
 }
 
 /// hidden_states *= torch.empty_like(hidden_states).uniform_(…)

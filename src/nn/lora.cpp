@@ -115,7 +115,8 @@ Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
 
 }  // namespace
 
-/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING; but for Mixtral, where
+/// _convert_peft_config_moe makes an empty set of what was not said, and PEFT then finds nothing to adapt.
 std::vector<std::string> default_lora_targets(const std::string& model_type) {
   struct Entry {
     const char* model_type;

@@ -31,7 +31,13 @@ using Forward = Tensor (*)(Module& module, Tensor x);
 struct ModuleHooks {
   std::function<void(Module& module, Tensor& input)> before_forward;
   std::function<void(Module& module, Tensor& output)> after_forward;
-  std::function<void(Module& module, Tensors& outputs)> after_forward_of_several;  // of one that returns a tuple
+  // The same of a module that takes several tensors, or returns them.
+  std::function<void(Module& module, Tensors& inputs)> before_forward_of_several;
+  std::function<void(Module& module, Tensors& outputs)> after_forward_of_several;
+  /// The call is over, though it may not have returned: a checkpoint runs a layer again no further than it must.
+  std::function<void(Module& module)> leave;
+  /// In front of its own parameters, when they get their memory.
+  std::function<void(Run& run)> before_load;
 };
 
 class Module {
@@ -96,6 +102,15 @@ class Call {
  public:
   Call(Module& module, Tensor& input) : module_(module), scope_(input.run(), module) {
     if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  }
+  Call(Module& module, Tensors& inputs) : module_(module), scope_(inputs[0].run(), module) {
+    if (module_.hooks && module_.hooks->before_forward_of_several)
+      module_.hooks->before_forward_of_several(module_, inputs);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() {
+    if (module_.hooks && module_.hooks->leave) module_.hooks->leave(module_);
   }
   Tensor returns(Tensor output) const {
     if (module_.hooks && module_.hooks->after_forward) module_.hooks->after_forward(module_, output);

@@ -136,6 +136,8 @@ Tensor sub_scalar(Tensor x) { return unary("aten::sub", std::move(x)); }
 
 Tensor floor_divide(Tensor x) { return unary("aten::floor_divide", std::move(x)); }
 
+Tensor fmod(Tensor x) { return unary("aten::fmod", std::move(x)); }
+
 Tensor clamp(Tensor x) { return unary("aten::clamp", std::move(x)); }
 
 Tensor neg(Tensor x) {

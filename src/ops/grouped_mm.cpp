@@ -21,6 +21,10 @@ void check_width(const Tensor& x) {
 /// for each multiprocessor.  torch: bf16bf16_grouped_gemm_impl_sm90_sm100; the parts of compute capability 10 were
 /// found by recording, for its two sizes of tiles.
 void take_cutlass_memory(Run& run, std::int64_t groups, std::int64_t rows_of_group, std::int64_t columns) {
+  constexpr std::int64_t kMostGroups = 1023;  // bf16bf16_grouped_gemm_impl_sm90_sm100
+  if (groups > kMostGroups)
+    throw Error(Errc::bad_value, "[grouped_mm] torch cannot process " + std::to_string(groups) + " groups",
+                "config.json", "at most 1023 experts");
   const Setting<Category> category(run.category, Category::workspace);
   constexpr std::int64_t kPointer = 8, kStride = 8, kProblem = 12, kMostRowsOfSmall = 128;
   const std::int64_t aligned_groups = (groups + 1) / 2 * 2;

@@ -31,6 +31,7 @@ const OpEntry kEntries[] = {
     {"exp", "aten::exp"},
     {"expand", "aten::expand"},
     {"floor_divide", "aten::floor_divide of whole numbers by a number"},
+    {"fmod", "aten::fmod of whole numbers by a number"},
     {"full", "aten::full"},
     {"gather", "aten::gather over the last dimension"},
     {"gelu", "aten::gelu"},

@@ -85,6 +85,7 @@ Tensor div_scalar(Tensor x);
 Tensor sub_scalar(Tensor x);
 Tensor floor_divide(Tensor x);
 Tensor clamp(Tensor x);
+Tensor fmod(Tensor x);
 Tensor neg(Tensor x);
 /// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);
@@ -192,7 +193,7 @@ Tensors where_true(Tensor x, std::int64_t found);
 std::array<Tensor, 2> topk(Tensor x, std::int64_t k);
 /// x (N) in order, and where each stood.
 std::array<Tensor, 2> sort(Tensor x);
-/// Counts of whole numbers from 0 on.
+/// Counts of whole numbers, from 0 to bins - 1.
 Tensor histc(Tensor x, std::int64_t bins);
 Tensor one_hot(Tensor x, std::int64_t classes);
 /// Zero where the mask (broadcast to x) is true.

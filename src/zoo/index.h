@@ -37,13 +37,9 @@ Decoder gemma_decoder(const Value& config);
 Decoder gemma2_decoder(const Value& config);
 Decoder llama_decoder(const Value& config);
 Decoder mistral_decoder(const Value& config);
-Decoder mixtral_decoder(const Value& config);
-Decoder olmoe_decoder(const Value& config);
 Decoder phi3_decoder(const Value& config);
 Decoder qwen2_decoder(const Value& config);
-Decoder qwen2_moe_decoder(const Value& config);
 Decoder qwen3_decoder(const Value& config);
-Decoder qwen3_moe_decoder(const Value& config);
 VisionTower clip_vision_tower(const Value& config);
 VisionTower siglip_vision_tower(const Value& config);
 

@@ -27,8 +27,6 @@ struct MixtralConfig : DecoderConfig {
   static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "router_aux_loss_coef"}; }
 };
 
-}  // namespace
-
 Decoder mixtral_decoder(const Value& config) {
   const auto c = read_config<MixtralConfig>(config);
   Decoder decoder = c.decoder();
@@ -42,6 +40,8 @@ Decoder mixtral_decoder(const Value& config) {
                      .output_router_logits = c.output_router_logits};
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_mixtral(const ModelRequest& request) {
   return make_causal_lm(request, mixtral_decoder(request.config));

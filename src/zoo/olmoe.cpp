@@ -25,8 +25,6 @@ struct OlmoeConfig : DecoderConfig {
   static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "router_aux_loss_coef"}; }
 };
 
-}  // namespace
-
 Decoder olmoe_decoder(const Value& config) {
   auto c = read_config<OlmoeConfig>(config);
   refuse(c.clip_qkv.has_value(), "clip_qkv", "a number");
@@ -37,6 +35,8 @@ Decoder olmoe_decoder(const Value& config) {
   decoder.experts = c.moe.experts();
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_olmoe(const ModelRequest& request) {
   return make_causal_lm(request, olmoe_decoder(request.config));

@@ -28,8 +28,6 @@ struct Qwen2MoeConfig : LateWindowsConfig {
   static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "router_aux_loss_coef"}; }
 };
 
-}  // namespace
-
 /// Windows are in every other layer up to max_window_layers; a mask for them is made in any case, of 0 tokens when none
 /// are asked for.
 Decoder qwen2_moe_decoder(const Value& config) {
@@ -46,6 +44,8 @@ Decoder qwen2_moe_decoder(const Value& config) {
   decoder.dense_layers = c.moe.dense_layers(c.num_hidden_layers);
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_qwen2_moe(const ModelRequest& request) {
   return make_causal_lm(request, qwen2_moe_decoder(request.config));

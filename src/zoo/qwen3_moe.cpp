@@ -30,8 +30,6 @@ struct Qwen3MoeConfig : DecoderConfig {
   }
 };
 
-}  // namespace
-
 Decoder qwen3_moe_decoder(const Value& config) {
   const auto c = read_config<Qwen3MoeConfig>(config);
   Decoder decoder = c.decoder();
@@ -44,6 +42,8 @@ Decoder qwen3_moe_decoder(const Value& config) {
   decoder.dense_layers = c.moe.dense_layers(c.num_hidden_layers);
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_qwen3_moe(const ModelRequest& request) {
   return make_causal_lm(request, qwen3_moe_decoder(request.config));

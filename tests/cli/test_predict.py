@@ -130,6 +130,8 @@ def test_lists_are_json_too(tidemark, command):
 # A training that runs in milliseconds.
 ZERO = ["--gpus", "2", "--parallel", "zero2"]
 LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
+MIXTRAL = {**LLAMA, "model_type": "mixtral", "num_key_value_heads": 2, "num_local_experts": 4}
+EP = ["--gpus", "2", "--parallel", "ep"]
 GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "vocab_size": 512}
 BERT = {"model_type": "bert", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
 VIT = {"model_type": "vit", "num_hidden_layers": 1}
@@ -172,6 +174,19 @@ def predict(tidemark, work):
         (LLAMA, ["--gpus", "6", "--parallel", "ddp", "--gpus-per-node", "4"], USAGE, ["gpus_per_node: 6 GPUs are not nodes of 4"]),
         (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--rank", "1", "--all-ranks"], USAGE, ["--all-ranks", "--rank"]),
         (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--events", "e.txt", "--all-ranks"], USAGE, ["--events", "choose one with --rank"]),
+        (LLAMA, EP, UNSUPPORTED, ["parallel", "the model has no experts"]),
+        (MIXTRAL, ["--gpus", "3", "--parallel", "ep"], USAGE, ["ep.degree", "4 experts cannot be shared evenly by 3 ranks"]),
+        (MIXTRAL, [*EP, "--ep-degree", "1"], UNSUPPORTED, ["ep.degree", "as many as there are GPUs"]),
+        (MIXTRAL, ["--ep-degree", "2"], USAGE, ["ep", "set parallel to ep"]),
+        (MIXTRAL, [*EP, "--experts-implementation", "eager"], UNSUPPORTED, ["experts_implementation", "grouped_mm"]),
+        (MIXTRAL, [*EP, "--max-grad-norm", "1"], UNSUPPORTED, ["max_grad_norm"]),
+        (MIXTRAL, [*EP, "--optimizer", "adafactor"], UNSUPPORTED, ["optimizer"]),
+        (MIXTRAL, ["--experts-implementation", "sonicmoe"], USAGE, ["experts-implementation", "sonicmoe"]),
+        (MIXTRAL, ["--moe-routing", "skewed:2"], USAGE, ["moe_routing", "0 to 1"]),
+        (MIXTRAL, ["--lora-target-modules", "all-linear"], UNSUPPORTED, ["lora.target_modules", "q_proj"]),
+        ({**MIXTRAL, "num_experts_per_tok": 5}, [], USAGE, ["num_experts_per_tok", "5 of 4 experts"]),
+        ({**MIXTRAL, "intermediate_size": 100}, [], USAGE, ["grouped_mm", "multiples of 16"]),
+        ({**LLAMA, "model_type": "olmoe", "clip_qkv": 8.0}, [], UNSUPPORTED, ["clip_qkv"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
         (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),

@@ -25,6 +25,7 @@ def _ends(offsets, rows):
 CALLS = {
     "topk": lambda x, a: _torch().topk(x[0], a["k"], dim=-1)[a["use"]],
     "clamp": lambda x, a: x[0].clamp(0, 7),
+    "fmod": lambda x, a: _torch().fmod(x[0], 4),
     "mul_": lambda x, a: x[0].mul_(x[1]),
     "div_": lambda x, a: x[0].div_(x[1]),
     "sort": lambda x, a: _torch().sort(x[0])[a["use"]],
@@ -52,6 +53,7 @@ def routing_cases():
                 case("topk", f"float32 {tokens}x{experts} g", card=card, k=k, use=use)
                 case("sort", f"int64 {tokens * k}", card=card, use=use)
             case("histc", f"int32 {tokens * k}", card=card, bins=experts)
+            case("histc", f"int32 {tokens * k}", card=card, bins=1)
             case("one_hot", f"int64 {tokens}x{k}", card=card, classes=experts)
             case("nonzero", f"int64 {experts}", card=card, each=2)
             for use in (0, 1):
@@ -87,6 +89,7 @@ def routing_cases():
     case("masked_fill", "float32 300x64 p10 g", "bool 300x1")
     case("masked_fill", "int64 300x4", "bool 300x4")
     case("clamp", "int64 300")
+    case("fmod", "int64 300x4")
     for count in (300, 20000):
         case("cumsum", f"int32 {count}", d=0, dtype="int32")
     for bins in (4, 128):

@@ -253,7 +253,7 @@ def experts():
         "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
         "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"}, "reentrant_loss": {**loss, "checkpointing": "reentrant", "grad_accumulation": 2},
         "skewed": {"moe_routing": "skewed:0.5"}, "all_skewed": {"moe_routing": "skewed:1", "batch": 1, "seq": 33},
-        "lora": {"lora": lora}, "lora_amp": {"lora": lora, "dtype": "fp32", "autocast": "bf16"}, "lora_default": {"lora": {}},
+        "lora": {"lora": lora}, "lora_amp": {"lora": lora, "dtype": "fp32", "autocast": "bf16"},
         "frozen_router": {"freeze": ["mlp.gate"]}, "frozen_experts": {"freeze": ["experts"], "max_grad_norm": 1.0},
         "only_routers": {"train_only": ["mlp.gate"], "model": loss["model"]}, "only_attention": {"train_only": ["self_attn"], "checkpointing": "reentrant"},
         "tied": {"model": {**mixtral, "tie_word_embeddings": True}}, "long": {"batch": 4, "seq": 700}, "clip_loop": {"max_grad_norm": 1.0, "optimizer": "sgd", "momentum": 0.9},
@@ -301,7 +301,7 @@ def expert_parallel():
         "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"}, "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"},
         "lora": lora, "frozen_experts": {"freeze": ["experts"]}, "frozen_router": {"freeze": ["mlp.gate"]}, "only_experts": {"train_only": ["experts"]},
         "only_routers": {"train_only": ["mlp.gate"], **loss}, "tied": {"model": {**mixtral, "tie_word_embeddings": True}},
-        "fused": {"optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "adafactor": {"optimizer": "adafactor"},
+        "fused": {"optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "amsgrad": {"amsgrad": True, "maximize": True},
         "batched_mm": {"experts_implementation": "batched_mm"}, "skewed": {"moe_routing": "skewed:0.5"}, "before_forward": {"zero_grad": "before_forward"},
         "long": {"batch": 4, "seq": 700}, "steps": {"steps": 5}, "qwen3_moe": qwen3, "qwen2_moe": qwen2, "olmoe": olmoe,
         "qwen3_moe_checkpoint": {**qwen3, "gpus": 4, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}

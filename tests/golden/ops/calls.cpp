@@ -147,6 +147,7 @@ const std::vector<NamedCall> kExperts = {
        return used(where_true(in[0], n), a);
      }},
     {"clamp", unary<clamp>},
+    {"fmod", unary<fmod>},
     {"mul_", binary<mul_>},
     {"div_", binary<div_>},
     {"masked_fill", binary<masked_fill>},
