@@ -135,7 +135,6 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
                                            {"gpt_neox", {"query_key_value"}},
                                            {"llama", {"q_proj", "v_proj"}},
                                            {"mistral", {"q_proj", "v_proj"}},
-                                           {"mixtral", {"q_proj", "v_proj"}},
                                            {"opt", {"q_proj", "v_proj"}},
                                            {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
                                            {"qwen2", {"q_proj", "v_proj"}},
