@@ -99,6 +99,7 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
   if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
     check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");
+  if (spec.fsdp2 && spec.parallel != fsdp2) check.refuse("fsdp2", "they are options of fsdp2", "set parallel to fsdp2");
 }
 
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {

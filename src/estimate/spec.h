@@ -37,8 +37,8 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
 enum class Load { to };
 
-inline constexpr std::array<std::string_view, 4> kParallelNames{"none", "ddp", "zero1", "zero2"};
-enum class Parallel { none, ddp, zero1, zero2 };
+inline constexpr std::array<std::string_view, 5> kParallelNames{"none", "ddp", "zero1", "zero2", "fsdp2"};
+enum class Parallel { none, ddp, zero1, zero2, fsdp2 };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -58,6 +58,19 @@ struct ZeroSpec {
   bool contiguous_gradients = true, overlap_comm = false;
   Offload offload_optimizer = Offload::none;
   double gradient_clipping = 1;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+inline constexpr std::array<std::string_view, 4> kPolicyDtypeNames{"none", "bf16", "fp16", "fp32"};
+enum class PolicyDtype { none, bf16, fp16, fp32 };
+
+/// The arguments of torch's fully_shard and of its MixedPrecisionPolicy; what is not here has its default there.
+struct Fsdp2Spec {
+  std::string reshard_after_forward = "auto";
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
+  bool requires_gradient_sync = true;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -111,6 +124,7 @@ struct Spec {
   std::int64_t rank = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
+  std::optional<Fsdp2Spec> fsdp2;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -201,6 +215,26 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
                   .group = group,
                   .low = 0,
                   .high = 1e30});
+}
+
+template <class Self, class Visit>
+void Fsdp2Spec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("reshard_after_forward", self.reshard_after_forward,
+        FieldInfo{.help = "Layers let go of what they gathered: true, false, or the number of GPUs that then share it "
+                          "(auto: all but the root's, as torch does)",
+                  .placeholder = "HOW",
+                  .group = group,
+                  .number_is_text = true,
+                  .truth_is_text = true});
+  visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
+  visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
+  visit("requires_gradient_sync", self.requires_gradient_sync,
+        FieldInfo{.help = "Gradients are reduced in every backward pass of a step",
+                  .group = group,
+                  .negated = "Gradients are reduced in the last backward pass of a step alone: "
+                             "set_requires_gradient_sync(False)"});
 }
 
 template <class Self, class Visit>
@@ -321,6 +355,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
+  visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));
 
   group = "Card";
   visit("gpu", self.gpu,

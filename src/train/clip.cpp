@@ -23,7 +23,7 @@ TensorList foreach_norm(const TensorList& tensors) {
 }
 
 /// _get_total_norm
-Tensor get_total_norm(Optimizer& optimizer) {
+Tensor get_total_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
   Run& run = optimizer.run();
   TensorList norms;
   for (const Chosen& group : grouped(optimizer))
@@ -32,15 +32,15 @@ Tensor get_total_norm(Optimizer& optimizer) {
   for (const Tensor& norm : norms) dtype = promote(dtype, norm.dtype());
   const Op op(run, "aten::linalg_vector_norm");
   const Tensor stacked = empty(run, {static_cast<std::int64_t>(norms.size())}, dtype);
-  return plain_sum(stacked, {1}, false, dtype);
+  return plain_sum(reduce_norms ? reduce_norms(stacked) : stacked, {1}, false, dtype);
 }
 
 }  // namespace
 
-void clip_grad_norm(Optimizer& optimizer) {
+void clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
   if (with_gradient(optimizer).empty()) return;
   const Setting<Category> category(optimizer.run().category, Category::other);
-  const Tensor total_norm = get_total_norm(optimizer);
+  const Tensor total_norm = get_total_norm(optimizer, reduce_norms);
   Tensor clip_coef;
   {
     const Tensor sum = fresh("aten::add", total_norm);  // max_norm / (total_norm + 1e-6): reciprocal, then mul

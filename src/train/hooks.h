@@ -11,6 +11,8 @@ namespace tidemark {
 struct StepHooks {
   /// The wrapper's own part of `model(**batch)`, in front of the model's.
   std::function<void()> before_forward;
+  /// Behind it: the keyword arguments may be replaced, which then live as long as the call.
+  std::function<void(Batch& inputs)> replace_inputs;
   /// And behind it: the outputs may be replaced.
   std::function<void(ModelOutputs& outputs)> after_forward;
   /// A parameter's gradient has been accumulated.  torch: a post hook of AccumulateGrad
@@ -19,6 +21,8 @@ struct StepHooks {
   std::function<void(const Tensor& loss, bool is_last)> backward;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
+  /// Of the norms of this rank's gradients those of all ranks', before clip_grad_norm_ makes one of them.
+  std::function<Tensor(Tensor norms)> reduce_norms;
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
   /// The loop is `loss = engine(**batch).loss` without `del`: a batch on the device lives as long as the call, and a

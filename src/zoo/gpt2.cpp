@@ -71,17 +71,17 @@ Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size
 
 /// GPT2Block.forward
 Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  Tensor residual = hidden_states;
-  hidden_states = m["ln_1"](hidden_states);
-  const Attended attended = attention(m["attn"], hidden_states, inputs, layer);
-  hidden_states = add(attended.output, residual);
-  residual = hidden_states;
-  hidden_states = m["ln_2"](hidden_states);
-  const Tensor feed_forward_hidden_states = chain(m["mlp"], {"c_fc", "act", "c_proj", "dropout"}, hidden_states);
-  hidden_states = add(residual, feed_forward_hidden_states);
-  return call.returns(hidden_states);
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    Tensor residual = hidden_states;
+    hidden_states = m["ln_1"](hidden_states);
+    const Attended attended = attention(m["attn"], hidden_states, inputs, layer);
+    hidden_states = add(attended.output, residual);
+    residual = hidden_states;
+    hidden_states = m["ln_2"](hidden_states);
+    const Tensor feed_forward_hidden_states = chain(m["mlp"], {"c_fc", "act", "c_proj", "dropout"}, hidden_states);
+    hidden_states = add(residual, feed_forward_hidden_states);
+    return hidden_states;
+  });
 }
 
 Module& add_model(Module& root, const Gpt2Config& c) {

@@ -81,7 +81,25 @@ def wrapped(model, spec):
     import torch
 
     torch.distributed.init_process_group("nccl", rank=int(os.environ.get("RANK", 0)), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
+    if spec["parallel"] == "fsdp2":
+        return fully_sharded(model, spec)
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
+
+
+def fully_sharded(model, spec):
+    """fully_shard of every layer of every nn.ModuleList, then of the root, as torchtitan and accelerate do."""
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+    asked = spec.get("fsdp2", {})
+    reshard = {"auto": None, "true": True, "false": False}.get(asked.get("reshard_after_forward", "auto"), asked.get("reshard_after_forward"))
+    types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
+    settings = {"mesh": init_device_mesh("cuda", (spec["gpus"],)), "reshard_after_forward": reshard if isinstance(reshard, (bool, type(None))) else int(reshard), "mp_policy": MixedPrecisionPolicy(**types)}
+    for layers in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
+        for layer in layers:
+            fully_shard(layer, **settings)
+    return fully_shard(model, **settings)
 
 
 def trained_by_deepspeed(model, spec):
@@ -160,6 +178,8 @@ def train(spec):
 
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
+    if spec.get("gpus", 1) > 1:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, trainable)
@@ -173,6 +193,8 @@ def train(spec):
             optimizer.zero_grad(set_to_none=to_none)
         for micro in range(spec.get("grad_accumulation", 1)):
             batch = {name: row.to("cuda") for name, row in rows.items()}
+            if not spec.get("fsdp2", {}).get("requires_gradient_sync", True):
+                model.set_requires_gradient_sync(micro + 1 == spec["grad_accumulation"])
             with precision:
                 out = model(**batch)
                 loss = out.loss
@@ -183,7 +205,7 @@ def train(spec):
                 scaler.scale(loss).backward()
             else:
                 loss.backward()
-            if spec.get("parallel", "none") != "none":
+            if spec.get("parallel") == "ddp":
                 pause(trainable[0])
             del loss, batch
         if spec.get("max_grad_norm"):

@@ -218,6 +218,39 @@ def zero():
         "frozen_tower": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}}.items()}
 
 
+def fully_sharded():
+    """FSDP2: when parameters are gathered and let go of, in which types, and what a shard is."""
+    policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
+    mixed, frozen = {"dtype": "fp32", "fsdp2": policy}, {"freeze": ["embed_tokens", "layers.0."]}
+    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}  # noqa: E731
+    apart = {"fsdp2": {"requires_gradient_sync": False}, "grad_accumulation": 3}
+    odd = {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
+    llava = vision()["llava_lora"]["model"]
+    return {"fsdp2_" + name: {"gpus": 2, "parallel": "fsdp2", **options} for name, options in {
+        "plain": {}, "mixed": mixed, "one": {"gpus": 1}, "one_mixed": {**mixed, "gpus": 1}, "four": {"gpus": 4}, "eight": {**mixed, "gpus": 8},
+        "last": {**odd, "gpus": 8, "rank": 7}, "odd": {**odd, "gpus": 3}, "odd_mixed": {**odd, **mixed, "gpus": 3, "rank": 1},
+        "fewer_rows_than_ranks": {"model": {**MODEL, "num_key_value_heads": 1, "head_dim": 8}, "gpus": 64, "rank": 40},
+        "reshard": ways("true"), "keep": ways("false"), "reshard_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "true"}},
+        "keep_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "false"}},
+        "reshard_two": {**ways("2"), "gpus": 4}, "reshard_two_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "2"}, "gpus": 4},
+        "reduce_low": {"dtype": "fp32", "fsdp2": {"param_dtype": "bf16"}}, "reduce_high": {"fsdp2": {"reduce_dtype": "fp32"}}, "fp32": {"dtype": "fp32"},
+        "amp": {"dtype": "fp32", "autocast": "bf16"}, "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_mixed": {**mixed, "checkpointing": "non_reentrant"},
+        "checkpoint_2": {**mixed, "checkpointing": "non_reentrant", "checkpoint_every": 2}, "reentrant": {"checkpointing": "reentrant"},
+        "checkpoint_keep": {**ways("false"), "checkpointing": "non_reentrant"}, "reentrant_keep": {**ways("false"), "checkpointing": "reentrant"},
+        "reentrant_mixed": {**mixed, "checkpointing": "reentrant"}, "accumulate": {"grad_accumulation": 3}, "accumulate_mixed": {**mixed, "grad_accumulation": 2},
+        "apart": apart, "apart_mixed": {"dtype": "fp32", "fsdp2": {**policy, **apart["fsdp2"]}, "grad_accumulation": 3},
+        "apart_checkpoint": {**apart, "checkpointing": "non_reentrant"}, "clip": {"max_grad_norm": 1.0}, "clip_mixed": {**mixed, "max_grad_norm": 1.0},
+        "clip_one": {"max_grad_norm": 1.0, "gpus": 1}, "clip_odd": {**odd, "max_grad_norm": 1.0, "gpus": 8, "rank": 7}, "fused": {"optimizer_impl": "fused"}, "fused_mixed": {**mixed, "optimizer_impl": "fused"},
+        "loop": {"optimizer_impl": "loop"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1}, "sgd": {"optimizer": "sgd", "momentum": 0.9},
+        "lora": {"lora": LORA}, "lora_mixed": {**mixed, "lora": LORA}, "lora_bf16_mixed": {"fsdp2": policy, "lora": LORA}, "lora_checkpoint": {"lora": LORA, "checkpointing": "non_reentrant", "max_grad_norm": 1.0},
+        "lora_reentrant": {"lora": LORA, "checkpointing": "reentrant"}, "freeze": frozen, "freeze_mixed": {**mixed, **frozen, "checkpointing": "non_reentrant"}, "train_last": {"train_only": ["lm_head"]},
+        "freeze_reentrant": {**frozen, "checkpointing": "reentrant"},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "fill_zeros": {"set_to_none": False}, "steps": {"steps": 5},
+        "llava": {"model": llava, "images": 1}, "llava_mixed": {"model": llava, "images": 1, **mixed, "checkpointing": "non_reentrant"}, "llava_frozen_tower": {"model": llava, "images": 1, "freeze": ["vision_tower"]},
+        "llava_projector": {**vision()["llava_projector"], **mixed}, "llava_lora": vision()["llava_lora"], "llava_reentrant": {"model": llava, "images": 1, "checkpointing": "reentrant"},
+        "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "classifier": classifiers()["classifier_full"]}.items()}
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -227,7 +260,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), fully_sharded()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
