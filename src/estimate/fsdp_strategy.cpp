@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "estimate/program.h"
 #include "estimate/strategies.h"
+#include "parallel/fsdp1.h"
 #include "parallel/fsdp2.h"
 
 namespace tidemark {
@@ -39,9 +40,37 @@ std::optional<Dtype> policy_dtype(PolicyDtype dtype) {
 
 void check_fsdp2(const Spec& spec) {
   if (spec.grad_scaler) refuse("grad_scaler", "fully_shard is known without a scaler", "train in bf16");
+  if (spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu && spec.max_grad_norm)
+    refuse("max_grad_norm", "NCCL cannot add up norms of gradients that are on the host",
+           "leave it or offload_policy out");
+}
+
+void check_fsdp1(const Spec& spec) {
+  if (spec.gpus == 1) refuse("gpus", "on one GPU FullyShardedDataParallel does not shard", "set parallel to none");
+  if (spec.grad_scaler) refuse("grad_scaler", "FullyShardedDataParallel is known without a scaler", "train in bf16");
+  if (spec.max_grad_norm)
+    refuse("max_grad_norm", "FullyShardedDataParallel.clip_grad_norm_ is not modelled", "set parallel to fsdp2");
+  if (spec.checkpointing == Checkpointing::reentrant)
+    refuse("checkpointing", "FullyShardedDataParallel is known without reentrant checkpointing", "non_reentrant");
+  if (spec.lora || !spec.freeze.empty() || !spec.train_only.empty())
+    refuse("parallel", "FullyShardedDataParallel is known where all parameters are trained", "set parallel to fsdp2");
+  if (spec.autocast != Autocast::none)
+    refuse("autocast", "FullyShardedDataParallel is known without autocast", "set fsdp1.param_dtype");
 }
 
 }  // namespace
+
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec) {
+  const Fsdp1Spec asked = spec.fsdp1.value_or(Fsdp1Spec{});
+  check_fsdp1(spec);
+  const std::optional<Dtype> param_dtype = policy_dtype(asked.param_dtype), reduced = policy_dtype(asked.reduce_dtype);
+  return fsdp1(run, root,
+               {.ranks = spec.gpus,
+                .rank = spec.rank,
+                .reshard_after_forward = asked.sharding_strategy == ShardingStrategy::full_shard,
+                .param_dtype = param_dtype,
+                .reduce_dtype = reduced ? reduced : param_dtype});
+}
 
 StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec) {
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
@@ -52,6 +81,7 @@ StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec) {
                 .reshard_after_forward = reshard_after_forward(asked.reshard_after_forward, spec.gpus),
                 .param_dtype = policy_dtype(asked.param_dtype),
                 .reduce_dtype = policy_dtype(asked.reduce_dtype),
+                .offload_to_cpu = asked.offload_policy == Offload::cpu,
                 .requires_gradient_sync = asked.requires_gradient_sync});
 }
 

@@ -34,11 +34,11 @@ inline constexpr std::array<std::string_view, 4> kAdapterDtypeNames{"auto", "fp3
 enum class AdapterDtype { automatic, fp32, bf16, fp16 };
 inline constexpr std::array<std::string_view, 1> kLoraBiasNames{"none"};
 enum class LoraBias { none };
-inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
-enum class Load { to };
+inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
+enum class Load { to, wrapped };
 
-inline constexpr std::array<std::string_view, 5> kParallelNames{"none", "ddp", "zero1", "zero2", "fsdp2"};
-enum class Parallel { none, ddp, zero1, zero2, fsdp2 };
+inline constexpr std::array<std::string_view, 6> kParallelNames{"none", "ddp", "zero1", "zero2", "fsdp1", "fsdp2"};
+enum class Parallel { none, ddp, zero1, zero2, fsdp1, fsdp2 };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -71,6 +71,19 @@ struct Fsdp2Spec {
   std::string reshard_after_forward = "auto";
   PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
   bool requires_gradient_sync = true;
+  Offload offload_policy = Offload::none;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+inline constexpr std::array<std::string_view, 2> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP"};
+enum class ShardingStrategy { full_shard, shard_grad_op };
+
+/// Those of torch's FullyShardedDataParallel and of its MixedPrecision, with use_orig_params.
+struct Fsdp1Spec {
+  ShardingStrategy sharding_strategy = ShardingStrategy::full_shard;
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -124,6 +137,7 @@ struct Spec {
   std::int64_t rank = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
+  std::optional<Fsdp1Spec> fsdp1;
   std::optional<Fsdp2Spec> fsdp2;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
@@ -235,6 +249,21 @@ void Fsdp2Spec::fields(Self& self, Visit&& visit) {
                   .group = group,
                   .negated = "Gradients are reduced in the last backward pass of a step alone: "
                              "set_requires_gradient_sync(False)"});
+  visit("offload_policy", self.offload_policy,
+        choice(group,
+               "Where shards, their gradients and the optimizer's states are instead of on the card: CPUOffloadPolicy",
+               kOffloadNames));
+}
+
+template <class Self, class Visit>
+void Fsdp1Spec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit(
+      "sharding_strategy", self.sharding_strategy,
+      choice(group, "Whether layers let go of what they gathered after the forward pass too", kShardingStrategyNames));
+  visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
+  visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
 }
 
 template <class Self, class Visit>
@@ -284,7 +313,10 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
   visit("load", self.load,
-        choice(group, "How weights get onto the card: built on the CPU, then Module.to", kLoadNames));
+        choice(group,
+               "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
+               "(fsdp1, fsdp2)",
+               kLoadNames));
 
   group = "Data";
   visit("batch", self.batch, whole(group, "Samples per step and GPU", 1, 1 << 20));
@@ -355,6 +387,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
+  visit("fsdp1", self.fsdp1, text(group, "FullyShardedDataParallel's options; {} for its defaults"));
   visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));
 
   group = "Card";

@@ -17,6 +17,7 @@ Strategy strategy_of(Parallel parallel);
 
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec);
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec);
 StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec);
 
 }  // namespace tidemark

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "parallel/fsdp2_group.h"
+#include "parallel/wrapping.h"
 #include "tensor/engine.h"
 
 namespace tidemark {
@@ -18,16 +19,6 @@ struct StateContext {
   std::vector<std::unique_ptr<FsdpState>> states;  // the root's first
   const FsdpState* iter_forward_root = nullptr;
   bool post_backward_final_callback_queued = false;
-};
-
-/// What a hook allocates is no part of a checkpointed block, although it may be called from within.
-class InHook {
- public:
-  explicit InHook(Run& run) : beginning_(run.beginning, run.beginning), checkpoint_(run.checkpoint, nullptr) {}
-
- private:
-  Setting<Run::Beginning> beginning_;
-  Setting<CheckpointFrame*> checkpoint_;
 };
 
 /// The hooks of one module that fully_shard was called on.  torch: _fsdp_state.py, FSDPState
@@ -106,42 +97,27 @@ class FsdpState {
   const std::function<void()> post_backward_ = [this] { group_->post_backward(); };
 };
 
-/// An nn.ModuleList has numbers for names and, unlike an nn.Sequential, no forward.
-bool is_module_list(Module& module) {
-  const auto is_number = [](const std::unique_ptr<Module>& child) {
-    return !child->name().empty() && child->name().find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  return !module.forward && !module.children().empty() && std::ranges::all_of(module.children(), is_number);
-}
+/// What one call takes: _get_managed_modules and _get_managed_states.
+struct Managed {
+  std::vector<ManagedParameter> parameters, buffers;
+};
 
-void collect_layers(Module& module, std::vector<Module*>& layers) {
-  for (const std::unique_ptr<Module>& child : module.children()) {
-    if (is_module_list(module)) layers.push_back(child.get());
-    collect_layers(*child, layers);
-  }
-}
-
-/// _get_managed_modules and _get_managed_states: children first; not those that are sharded by themselves.
-void collect_managed(Module& module, const std::vector<Module*>& apart, std::vector<ManagedParameter>& managed) {
+/// Children first; not those that are sharded by themselves.
+void collect_managed(Module& module, const std::vector<Module*>& apart, Managed& managed) {
   for (const std::unique_ptr<Module>& child : module.children())
     if (std::ranges::find(apart, child.get()) == apart.end()) collect_managed(*child, apart, managed);
-  for (const std::shared_ptr<Parameter>& own : module.parameters())
-    if (!own->is_buffer && std::ranges::find(managed, own.get(), &ManagedParameter::parameter) == managed.end())
-      managed.push_back({&module, own.get()});
-}
-
-/// The type in which modules will compute.
-void set_dtype(Module& module, Dtype dtype) {
-  module.dtype = dtype;
-  for (const std::unique_ptr<Module>& child : module.children()) set_dtype(*child, dtype);
+  for (const std::shared_ptr<Parameter>& own : module.parameters()) {
+    std::vector<ManagedParameter>& kind = own->is_buffer ? managed.buffers : managed.parameters;
+    if (std::ranges::find(kind, own.get(), &ManagedParameter::parameter) == kind.end())
+      kind.push_back({&module, own.get()});
+  }
 }
 
 /// A model after fully_shard.
 class FullySharded {
  public:
   FullySharded(Run& run, Module& root, const Fsdp2Options& options) : run_(run), options_(options) {
-    std::vector<Module*> layers;
-    collect_layers(root, layers);
+    const std::vector<Module*> layers = layers_of(root);
     const std::int64_t reshard = options.reshard_after_forward.value_or(options.ranks);
     for (Module* layer : layers) {
       context_.states.push_back(fully_shard(*layer, {}, reshard));
@@ -177,10 +153,13 @@ class FullySharded {
   FsdpState& root() { return *context_.states.front(); }
 
   std::unique_ptr<FsdpState> fully_shard(Module& module, const std::vector<Module*>& apart, std::int64_t reshard) {
-    std::vector<ManagedParameter> managed;
+    Managed managed;
     collect_managed(module, apart, managed);
+    move_to_device(run_, managed.parameters);
+    move_to_device(run_, managed.buffers);
     std::unique_ptr<FsdpGroup> group;
-    if (!managed.empty()) group = std::make_unique<FsdpGroup>(run_, context_.communication, managed, options_, reshard);
+    if (!managed.parameters.empty())
+      group = std::make_unique<FsdpGroup>(run_, context_.communication, managed.parameters, options_, reshard);
     return std::make_unique<FsdpState>(run_, context_, std::move(group), options_.param_dtype);
   }
 
@@ -207,6 +186,11 @@ StepHooks fsdp2(Run& run, Module& root, const Fsdp2Options& options) {
   hooks.after_forward = [model](ModelOutputs& outputs) { model->after_forward(outputs); };
   hooks.backward = [model](const Tensor& loss, bool is_last) { model->backward(loss, is_last); };
   if (options.ranks > 1) hooks.reduce_norms = reduce_norms;
+  if (options.offload_to_cpu)
+    hooks.step = [&run](Optimizer& optimizer) {
+      const Setting<bool> on_host(run.on_host, true);
+      optimizer.step(optimizer);
+    };
   return hooks;
 }
 

@@ -15,6 +15,7 @@ struct Fsdp2Options {
   /// or a divisor of `ranks`.  None: all, but for the root's, which stay.
   std::optional<std::int64_t> reshard_after_forward = {};
   std::optional<Dtype> param_dtype = {}, reduce_dtype = {};  // MixedPrecisionPolicy
+  bool offload_to_cpu = false;                               // CPUOffloadPolicy
   /// False: set_requires_gradient_sync(False) but for the last backward pass of a step.
   bool requires_gradient_sync = true;
 };

@@ -68,11 +68,18 @@ Tensor FsdpGroup::cast_shards() {
   std::int64_t elements = 0;
   const FsdpParam* first = nullptr;
   for (const FsdpParam& param : params_) {
-    if (!param.is_cast()) continue;
+    if (!param.is_cast() || options_.offload_to_cpu) continue;
     if (!first) first = &param;
     elements += param.gathered_from().elements();
   }
   return first ? empty_of(run_, elements, first->gathered_dtype()) : Tensor();
+}
+
+/// FSDPParam.all_gather_inputs of one that is kept on the host.
+Tensor FsdpGroup::upload(const FsdpParam& param) {
+  const Op op(run_, "aten::to");
+  const Tensor uploaded = empty_like(param.gathered_from());
+  return param.is_cast() ? plain_cast(uploaded, param.gathered_dtype()) : uploaded;
 }
 
 /// foreach_all_gather: of parameters of several types, as bytes.
@@ -81,6 +88,9 @@ AllGatherResult FsdpGroup::all_gather() {
   const bool has_own_stream = state == State::forward || state == State::pre_backward;
   const Setting<StreamId> stream(run_.stream, has_own_stream ? kAllGatherCopyInStream : run_.stream);
   const Tensor cast = cast_shards();
+  TensorList uploaded;
+  for (const FsdpParam& param : params_)
+    if (param.is_offloaded()) uploaded.push_back(upload(param));
   AllGatherResult result;
   std::int64_t bytes = 0;
   Dtype dtype = params_.front().gathered_dtype();
@@ -122,8 +132,12 @@ void FsdpGroup::copy_alone() {
   Tensor all_gather_input;
   for (FsdpParam& param : params_) {
     const Setting<Category> category(run_.category, Category::communication);
-    const Op op(run_, "aten::to");
-    all_gather_input = param.is_cast() ? plain_cast(param.gathered_from(), param.gathered_dtype()) : Tensor();
+    if (param.is_offloaded()) {
+      all_gather_input = upload(param);
+    } else {
+      const Op op(run_, "aten::to");
+      all_gather_input = param.is_cast() ? plain_cast(param.gathered_from(), param.gathered_dtype()) : Tensor();
+    }
     param.allocate();
   }
 }

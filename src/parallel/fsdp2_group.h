@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "parallel/fsdp2_param.h"
+#include "parallel/wrapping.h"
 
 namespace tidemark {
-
-/// A parameter, and the module that has it.
-struct ManagedParameter {
-  Module* module;
-  Parameter* parameter;
-};
 
 /// Of one rank nothing is gathered, and it is empty.
 struct AllGatherResult {
@@ -54,6 +49,7 @@ class FsdpGroup {
 
   AllGatherResult all_gather();
   Tensor cast_shards();
+  Tensor upload(const FsdpParam& param);
   void copy_out(const AllGatherResult& result);
   void copy_alone();
   void reshard();

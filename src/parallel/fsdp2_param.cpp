@@ -33,13 +33,17 @@ ShardRows shard_rows(std::int64_t rows, std::int64_t ranks, std::int64_t rank) {
 }
 
 FsdpParam::FsdpParam(Run& run, const Module& module, Parameter& parameter, const Fsdp2Options& options)
-    : run_(run), parameter_(parameter), sizes_(parameter.tensor.sizes()) {
+    : run_(run), parameter_(parameter), offload_to_cpu_(options.offload_to_cpu), sizes_(parameter.tensor.sizes()) {
   check_sizes(module, parameter);
   const Tensor whole = parameter.tensor;
   const auto [padded, own] = shard_rows(sizes_[0], options.ranks, options.rank);
   {
     const Op op(run, "aten::new_zeros");
     padded_ = empty(run, with_rows(sizes_, padded), whole.dtype());
+  }
+  if (offload_to_cpu_) {
+    const Setting<bool> on_host(run.on_host, true);
+    padded_ = empty_like(padded_);
   }
   gathered_elements_ = padded_.elements() * options.ranks;
   run.set_module(*padded_.impl().storage, run.module_of(*whole.impl().storage));
@@ -103,7 +107,8 @@ Tensor FsdpParam::take_gradient() {
 
 void FsdpParam::give_gradient(const Tensor& reduced) {
   if (sharded_.grad()) return;
-  sharded_.grad() = shown_as(reduced, sharded_.sizes());
+  const Setting<bool> on_host(run_.on_host, true);
+  sharded_.grad() = offload_to_cpu_ ? empty_like(sharded_) : shown_as(reduced, sharded_.sizes());
 }
 
 }  // namespace tidemark

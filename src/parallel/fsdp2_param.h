@@ -22,6 +22,8 @@ class FsdpParam {
 
   /// What is sent of it: this rank's shard with its padding, or a part of the ranks'.
   const Tensor& gathered_from() const { return part_ ? part_ : padded_; }
+  /// Whether that is on the host.
+  bool is_offloaded() const { return offload_to_cpu_ && !part_; }
   bool is_cast() const { return param_dtype_.has_value(); }
   Dtype gathered_dtype() const { return param_dtype_.value_or(padded_.dtype()); }
   /// Of the whole, with the padding of all ranks.
@@ -53,6 +55,7 @@ class FsdpParam {
 
   Run& run_;
   Parameter& parameter_;
+  const bool offload_to_cpu_;
   const Dims sizes_;
   std::int64_t gathered_elements_;
   Tensor padded_;     // _sharded_param_data

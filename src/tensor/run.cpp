@@ -60,7 +60,7 @@ void Run::note_free(std::uint32_t entry, const Totals& totals) {
 Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
-  if (checkpoint && checkpoint->is_complete(beginning.number)) return storage;
+  if (on_host || (checkpoint && checkpoint->is_complete(beginning.number))) return storage;
   fill(*storage, bytes);
   return storage;
 }

@@ -122,6 +122,7 @@ class Run {
   const char* op = "-";
   Category category = Category::activations;  // of what is allocated now
   StreamId stream = 0;                        // torch.cuda.current_stream(); 0: the default stream
+  bool on_host = false;                       // tensors are made on the host: they have no memory here
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;

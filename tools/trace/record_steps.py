@@ -40,7 +40,8 @@ def build(spec):
         model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"))
     torch.set_default_dtype(torch.float32)
     model.tie_weights()
-    model.to("cuda")
+    if spec.get("load", "to") == "to":
+        model.to("cuda")
     for name, parameter in model.named_parameters():
         train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
         if any(text in name for text in spec.get("freeze", [])):
@@ -83,6 +84,8 @@ def wrapped(model, spec):
     torch.distributed.init_process_group("nccl", rank=int(os.environ.get("RANK", 0)), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
     if spec["parallel"] == "fsdp2":
         return fully_sharded(model, spec)
+    if spec["parallel"] == "fsdp1":
+        return flat_sharded(model, spec)
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
 
 
@@ -90,16 +93,31 @@ def fully_sharded(model, spec):
     """fully_shard of every layer of every nn.ModuleList, then of the root, as torchtitan and accelerate do."""
     import torch
     from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+    from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
 
     asked = spec.get("fsdp2", {})
     reshard = {"auto": None, "true": True, "false": False}.get(asked.get("reshard_after_forward", "auto"), asked.get("reshard_after_forward"))
     types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
     settings = {"mesh": init_device_mesh("cuda", (spec["gpus"],)), "reshard_after_forward": reshard if isinstance(reshard, (bool, type(None))) else int(reshard), "mp_policy": MixedPrecisionPolicy(**types)}
+    if asked.get("offload_policy") == "cpu":
+        settings["offload_policy"] = CPUOffloadPolicy()
     for layers in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
         for layer in layers:
             fully_shard(layer, **settings)
     return fully_shard(model, **settings)
+
+
+def flat_sharded(model, spec):
+    """FullyShardedDataParallel of every layer of every nn.ModuleList, then of the root."""
+    import torch
+    from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision, ShardingStrategy
+    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+    asked = spec.get("fsdp1", {})
+    types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
+    layers = {type(layer) for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module}
+    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True,
+                                    sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
 
 
 def trained_by_deepspeed(model, spec):

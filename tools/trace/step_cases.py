@@ -246,9 +246,28 @@ def fully_sharded():
         "lora_reentrant": {"lora": LORA, "checkpointing": "reentrant"}, "freeze": frozen, "freeze_mixed": {**mixed, **frozen, "checkpointing": "non_reentrant"}, "train_last": {"train_only": ["lm_head"]},
         "freeze_reentrant": {**frozen, "checkpointing": "reentrant"},
         "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "fill_zeros": {"set_to_none": False}, "steps": {"steps": 5},
+        "offload": {"fsdp2": {"offload_policy": "cpu"}}, "offload_mixed": {"dtype": "fp32", "fsdp2": {**policy, "offload_policy": "cpu"}, "gpus": 4, "grad_accumulation": 2}, "offload_one": {"fsdp2": {**policy, "offload_policy": "cpu"}, "dtype": "fp32", "gpus": 1},
+        "offload_checkpoint": {"fsdp2": {"offload_policy": "cpu"}, "checkpointing": "non_reentrant", "load": "wrapped"}, "offload_reshard_two": {"fsdp2": {**policy, "offload_policy": "cpu", "reshard_after_forward": "2"}, "dtype": "fp32", "gpus": 4},
+        "wrapped": {"load": "wrapped"}, "wrapped_mixed": {**mixed, "load": "wrapped", "gpus": 8}, "wrapped_lora": {"load": "wrapped", "lora": LORA}, "wrapped_one": {"load": "wrapped", "gpus": 1},
+        "wrapped_tied": {"load": "wrapped", "model": {**MODEL, "tie_word_embeddings": True}}, "wrapped_llava": {"load": "wrapped", "model": llava, "images": 1, "freeze": ["vision_tower"]},
         "llava": {"model": llava, "images": 1}, "llava_mixed": {"model": llava, "images": 1, **mixed, "checkpointing": "non_reentrant"}, "llava_frozen_tower": {"model": llava, "images": 1, "freeze": ["vision_tower"]},
         "llava_projector": {**vision()["llava_projector"], **mixed}, "llava_lora": vision()["llava_lora"], "llava_reentrant": {"model": llava, "images": 1, "checkpointing": "reentrant"},
         "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "classifier": classifiers()["classifier_full"]}.items()}
+
+
+def flat_sharded():
+    """FSDP1: the same as one flat parameter for each layer."""
+    policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
+    mixed, odd = {"dtype": "fp32", "fsdp1": policy}, {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
+    keep = {"sharding_strategy": "SHARD_GRAD_OP"}
+    return {"fsdp1_" + name: {"gpus": 2, "parallel": "fsdp1", **options} for name, options in {
+        "plain": {}, "mixed": mixed, "eight": {**mixed, "gpus": 8}, "odd": {**odd, "gpus": 3}, "odd_mixed": {**odd, **mixed, "gpus": 3, "rank": 1}, "keep": {"fsdp1": keep},
+        "keep_mixed": {"dtype": "fp32", "fsdp1": {**policy, **keep}}, "reduce_low": {"dtype": "fp32", "fsdp1": {"param_dtype": "bf16"}}, "fp32": {"dtype": "fp32"},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_mixed": {**mixed, "checkpointing": "non_reentrant"}, "checkpoint_keep": {"fsdp1": keep, "checkpointing": "non_reentrant"},
+        "accumulate": {"grad_accumulation": 3}, "accumulate_mixed": {**mixed, "grad_accumulation": 2}, "fused": {**mixed, "optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "before_backward": {"zero_grad": "before_backward"}, "fill_zeros": {"set_to_none": False},
+        "steps": {**mixed, "steps": 5}, "wrapped": {**mixed, "load": "wrapped"}, "wrapped_eight": {"load": "wrapped", "gpus": 8, "rank": 5}, "llava": {"model": vision()["llava_lora"]["model"], "images": 1},
+        "llava_mixed": {"model": vision()["llava_lora"]["model"], "images": 1, **mixed, "checkpointing": "non_reentrant", "load": "wrapped"}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}}.items()}
 
 
 def cases():
@@ -260,7 +279,7 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), fully_sharded()):
+    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), fully_sharded(), flat_sharded()):
         found += group.items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
     elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")

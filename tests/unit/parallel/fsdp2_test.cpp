@@ -39,7 +39,7 @@ class Fsdp2 : public testing::Test {
     call.returns(x);
   }
 
-  tidemark::Run run_{RunConfig()};
+  tidemark::Run run_{{.card = {.multiprocessors = 132, .max_threads_per_multiprocessor = 2048}}};
   Module root_{""};
   StepHooks hooks_;
 };
