@@ -98,6 +98,18 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+/// The model where the program has it before it wraps it.
+void load(Run& run, Module& root, const Spec& spec, const std::string& model_type) {
+  const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
+  {
+    const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
+    const Setting<Category> category(run.category, Category::parameters);
+    root.to_device(run);
+  }
+  freeze(root, spec);
+  if (spec.lora) add_lora(run, root, lora_options(*spec.lora, model_type));
+}
+
 }  // namespace
 
 StepOptions step_options(const Spec& spec) {
@@ -141,13 +153,7 @@ const std::string& model_type_of(const Value& model_config) {
 
 void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
                  Recorder& recorder) {
-  {
-    const std::shared_ptr<const ModuleHooks> loaded_by = before_load(model.root, spec);
-    const Setting<Category> category(run.category, Category::parameters);
-    model.root.to_device(run);
-  }
-  freeze(model.root, spec);
-  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type_of(model_config)));
+  load(run, model.root, spec, model_type_of(model_config));
   const BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);

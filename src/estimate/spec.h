@@ -36,11 +36,11 @@ inline constexpr std::array<std::string_view, 4> kAdapterDtypeNames{"auto", "fp3
 enum class AdapterDtype { automatic, fp32, bf16, fp16 };
 inline constexpr std::array<std::string_view, 1> kLoraBiasNames{"none"};
 enum class LoraBias { none };
-inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
-enum class Load { to };
+inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
+enum class Load { to, wrapped };
 
-inline constexpr std::array<std::string_view, 5> kParallelNames{"none", "ddp", "zero1", "zero2", "ep"};
-enum class Parallel { none, ddp, zero1, zero2, ep };
+inline constexpr std::array<std::string_view, 7> kParallelNames{"none", "ddp", "zero1", "zero2", "fsdp1", "fsdp2", "ep"};
+enum class Parallel { none, ddp, zero1, zero2, fsdp1, fsdp2, ep };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -76,9 +76,35 @@ struct TpSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
+inline constexpr std::array<std::string_view, 4> kPolicyDtypeNames{"none", "bf16", "fp16", "fp32"};
+enum class PolicyDtype { none, bf16, fp16, fp32 };
+
+/// The arguments of torch's fully_shard and of its MixedPrecisionPolicy; what is not here has its default there.
+struct Fsdp2Spec {
+  std::string reshard_after_forward = "auto";
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
+  bool requires_gradient_sync = true;
+  Offload offload_policy = Offload::none;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 /// transformers' expert parallelism: DistributedConfig(tp_size=degree, enable_expert_parallel=True)
 struct EpSpec {
   std::optional<std::int64_t> degree;  // none: all GPUs
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+inline constexpr std::array<std::string_view, 2> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP"};
+enum class ShardingStrategy { full_shard, shard_grad_op };
+
+/// Those of torch's FullyShardedDataParallel and of its MixedPrecision, with use_orig_params.
+struct Fsdp1Spec {
+  ShardingStrategy sharding_strategy = ShardingStrategy::full_shard;
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -136,6 +162,8 @@ struct Spec {
   std::optional<ZeroSpec> zero;
   std::optional<TpSpec> tp;
   std::optional<EpSpec> ep;
+  std::optional<Fsdp1Spec> fsdp1;
+  std::optional<Fsdp2Spec> fsdp2;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -257,6 +285,41 @@ void EpSpec::fields(Self& self, Visit&& visit) {
 }
 
 template <class Self, class Visit>
+void Fsdp2Spec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("reshard_after_forward", self.reshard_after_forward,
+        FieldInfo{.help = "Layers let go of what they gathered: true, false, or the number of GPUs that then share it "
+                          "(auto: all but the root's, as torch does)",
+                  .placeholder = "HOW",
+                  .group = group,
+                  .number_is_text = true,
+                  .truth_is_text = true});
+  visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
+  visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
+  visit("requires_gradient_sync", self.requires_gradient_sync,
+        FieldInfo{.help = "Gradients are reduced in every backward pass of a step",
+                  .group = group,
+                  .negated = "Gradients are reduced in the last backward pass of a step alone: "
+                             "set_requires_gradient_sync(False)"});
+  visit("offload_policy", self.offload_policy,
+        choice(group,
+               "Where shards, their gradients and the optimizer's states are instead of on the card: CPUOffloadPolicy",
+               kOffloadNames));
+}
+
+template <class Self, class Visit>
+void Fsdp1Spec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit(
+      "sharding_strategy", self.sharding_strategy,
+      choice(group, "Whether layers let go of what they gathered after the forward pass too", kShardingStrategyNames));
+  visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
+  visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
+}
+
+template <class Self, class Visit>
 void LoraSpec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "LoRA";
   visit("r", self.r, FieldInfo{.help = "Rank", .placeholder = "N", .group = group, .low = 1, .high = 65536});
@@ -307,7 +370,10 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
   visit("load", self.load,
-        choice(group, "How weights get onto the card: built on the CPU, then Module.to", kLoadNames));
+        choice(group,
+               "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
+               "(fsdp1, fsdp2)",
+               kLoadNames));
 
   group = "Data";
   visit("batch", self.batch, whole(group, "Samples per step and GPU", 1, 1 << 20));
@@ -382,6 +448,8 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
   visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));
   visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
+  visit("fsdp1", self.fsdp1, text(group, "FullyShardedDataParallel's options; {} for its defaults"));
+  visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));
 
   group = "Card";
   visit("gpu", self.gpu,

@@ -29,5 +29,7 @@ std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec);
 StepHooks with_ep(Run& run, Module& root, const Spec& spec);
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec);
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec);
 
 }  // namespace tidemark

@@ -106,20 +106,20 @@ Tensor gated_mlp(Module& m, Tensor input) {
 }
 
 Tensor decoder_layer(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  Tensor residual = hidden_states;
-  hidden_states = m["input_layernorm"](hidden_states);
-  Attended attended = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
-  hidden_states = std::move(attended.output);  // the weights stay, in `_`
-  hidden_states = add(residual, hidden_states);
-  residual = hidden_states;
-  hidden_states = m["post_attention_layernorm"](hidden_states);
-  hidden_states = is_sparse(inputs.config, layer) ? sparse_moe_block(m["mlp"], hidden_states, inputs.config.experts,
-                                                                     inputs.context, inputs.captured.get())
-                                                  : gated_mlp(m["mlp"], hidden_states);
-  hidden_states = add(residual, hidden_states);
-  return call.returns(hidden_states);
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    Tensor residual = hidden_states;
+    hidden_states = m["input_layernorm"](hidden_states);
+    Attended attended = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
+    hidden_states = std::move(attended.output);  // the weights stay, in `_`
+    hidden_states = add(residual, hidden_states);
+    residual = hidden_states;
+    hidden_states = m["post_attention_layernorm"](hidden_states);
+    hidden_states = is_sparse(inputs.config, layer) ? sparse_moe_block(m["mlp"], hidden_states, inputs.config.experts,
+                                                                       inputs.context, inputs.captured.get())
+                                                    : gated_mlp(m["mlp"], hidden_states);
+    hidden_states = add(residual, hidden_states);
+    return hidden_states;
+  });
 }
 
 namespace {

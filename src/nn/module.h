@@ -29,6 +29,7 @@ using Forward = Tensor (*)(Module& module, Tensor x);
 
 /// What a strategy hangs on the calls of a module.  torch: register_forward_pre_hook, register_forward_hook
 struct ModuleHooks {
+  std::function<void(Module& module, Tensor& argument)> replace_argument;  // of each, in front of the next
   std::function<void(Module& module, Tensor& input)> before_forward;
   std::function<void(Module& module, Tensor& output)> after_forward;
   // The same of a module that takes several tensors, or returns them.
@@ -100,8 +101,15 @@ struct InModule : Setting<std::uint32_t> {
 /// modules that are called by operator(), and the layers of an nn.ModuleList.
 class Call {
  public:
-  Call(Module& module, Tensor& input) : module_(module), scope_(input.run(), module) {
-    if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  /// `others` are further arguments whose type may matter: floating-point ones.
+  Call(Module& module, Tensor& input, std::initializer_list<Tensor*> others = {})
+      : module_(module), scope_(input.run(), module) {
+    const ModuleHooks* hooks = module_.hooks;
+    if (hooks && hooks->replace_argument) {
+      hooks->replace_argument(module_, input);
+      for (Tensor* other : others) hooks->replace_argument(module_, *other);
+    }
+    if (hooks && hooks->before_forward) hooks->before_forward(module_, input);
   }
   Call(Module& module, Tensors& inputs) : module_(module), scope_(inputs[0].run(), module) {
     if (module_.hooks && module_.hooks->before_forward_of_several)
@@ -126,6 +134,13 @@ class Call {
   Module& module_;
   InModule scope_;
 };
+
+/// module(input): the hooks behind it find nothing of what `forward` held.
+template <class Body>
+Tensor called(Module& module, Tensor input, Body&& forward, std::initializer_list<Tensor*> others = {}) {
+  const Call call(module, input, others);
+  return call.returns(forward(input));
+}
 
 /// Its children, one after the other, as a forward of one statement for each does; the argument lives until the end.
 Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input);

@@ -92,7 +92,8 @@ Rotary vision_rotary_embedding(Module& m, const Tensor& position_ids) {
 /// apply_rotary_pos_emb_vision: in float32
 std::pair<Tensor, Tensor> apply_rotary_pos_emb_vision(const Tensor& query, const Tensor& key, const Rotary& rotary) {
   const Tensor q = to(query, Dtype::f32), k = to(key, Dtype::f32);
-  const Tensor cos = unsqueeze(rotary.cos, -2), sin = unsqueeze(rotary.sin, -2);
+  const Tensor cos = to(unsqueeze(rotary.cos, -2), Dtype::f32);
+  const Tensor sin = to(unsqueeze(rotary.sin, -2), Dtype::f32);
   Tensor q_embed = add({mul(q, cos), mul(rotate_half(q), sin)});
   Tensor k_embed = add({mul(k, cos), mul(rotate_half(k), sin)});
   q_embed = to(q_embed, query.dtype());
@@ -133,12 +134,14 @@ Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
 }
 
 /// Qwen2VLVisionBlock.forward
-Tensor vision_block(Module& m, Tensor input, const BlockInputs& inputs) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  hidden_states = add(hidden_states, vision_attention(m["attn"], m["norm1"](hidden_states), inputs));
-  hidden_states = add(hidden_states, m["mlp"](m["norm2"](hidden_states)));
-  return call.returns(hidden_states);
+Tensor vision_block(Module& m, Tensor input, BlockInputs inputs) {
+  return called(m, std::move(input),
+                [&](Tensor hidden_states) {
+                  hidden_states = add(hidden_states, vision_attention(m["attn"], m["norm1"](hidden_states), inputs));
+                  hidden_states = add(hidden_states, m["mlp"](m["norm2"](hidden_states)));
+                  return hidden_states;
+                },
+                {&inputs.rotary.cos, &inputs.rotary.sin});
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ def build(spec):
     if apart:
         with_experts_apart(model, spec)
     model.tie_weights()
-    if not apart:
+    if not apart and spec.get("load", "to") == "to":
         model.to("cuda")
     for name, parameter in model.named_parameters():
         train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
@@ -116,7 +116,42 @@ def wrapped(model, spec):
             return parallelized(model, spec, init_device_mesh("cuda", (degree,)))
         mesh = init_device_mesh("cuda", (spec["gpus"] // degree, degree), mesh_dim_names=("dp", "tp"))
         return torch.nn.parallel.DistributedDataParallel(parallelized(model, spec, mesh["tp"]), device_mesh=mesh["dp"], **spec.get("ddp", {}))
+    if spec["parallel"] == "fsdp2":
+        return fully_sharded(model, spec)
+    if spec["parallel"] == "fsdp1":
+        return flat_sharded(model, spec)
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
+
+
+def fully_sharded(model, spec):
+    """fully_shard of every layer of every nn.ModuleList, then of the root, as torchtitan and accelerate do."""
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
+
+    asked = spec.get("fsdp2", {})
+    reshard = {"auto": None, "true": True, "false": False}.get(asked.get("reshard_after_forward", "auto"), asked.get("reshard_after_forward"))
+    types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
+    settings = {"mesh": init_device_mesh("cuda", (spec["gpus"],)), "reshard_after_forward": reshard if isinstance(reshard, (bool, type(None))) else int(reshard), "mp_policy": MixedPrecisionPolicy(**types)}
+    if asked.get("offload_policy") == "cpu":
+        settings["offload_policy"] = CPUOffloadPolicy()
+    for layers in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
+        for layer in layers:
+            fully_shard(layer, **settings)
+    return fully_shard(model, **settings)
+
+
+def flat_sharded(model, spec):
+    """FullyShardedDataParallel of every layer of every nn.ModuleList, then of the root."""
+    import torch
+    from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision, ShardingStrategy
+    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+    asked = spec.get("fsdp1", {})
+    types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
+    layers = {type(layer) for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module}
+    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True,
+                                    sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
 
 
 def trained_by_deepspeed(model, spec):
@@ -206,11 +241,9 @@ def train(spec):
     """The training loop that a spec stands for."""
     import torch
 
-    if "tp" in spec:
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
-
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
+    torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
     model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, param_groups(trainable, spec))
@@ -224,6 +257,8 @@ def train(spec):
             optimizer.zero_grad(set_to_none=to_none)
         for micro in range(spec.get("grad_accumulation", 1)):
             batch = {name: row.to("cuda") for name, row in rows.items()}
+            if not spec.get("fsdp2", {}).get("requires_gradient_sync", True):
+                model.set_requires_gradient_sync(micro + 1 == spec["grad_accumulation"])
             with precision:
                 out = model(**batch)
                 loss = out.loss
@@ -234,7 +269,7 @@ def train(spec):
                 scaler.scale(loss).backward()
             else:
                 loss.backward()
-            if spec.get("parallel", "none") != "none":
+            if spec.get("parallel") == "ddp":
                 pause(trainable[0])
             del loss, batch
         if spec.get("max_grad_norm"):
