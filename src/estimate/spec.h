@@ -39,7 +39,8 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
 enum class Load { to, wrapped };
 
-inline constexpr std::array<std::string_view, 7> kParallelNames{"none", "ddp", "zero1", "zero2", "fsdp1", "fsdp2", "ep"};
+inline constexpr std::array<std::string_view, 7> kParallelNames{"none",  "ddp",   "zero1", "zero2",
+                                                                "fsdp1", "fsdp2", "ep"};
 enum class Parallel { none, ddp, zero1, zero2, fsdp1, fsdp2, ep };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
