@@ -207,6 +207,9 @@ void TensorParallel::apply(Run& run, Module& module, const ParallelRule& rule) {
   if (module.hooks) refuse(module, "it is named twice, or another strategy has it");
   const bool embedding = is_embedding(module), linear = is_linear(module);
   if (rule.style == ParallelStyle::colwise || rule.style == ParallelStyle::rowwise) {
+    if (module.has("base_layer"))
+      refuse(module, "it is an adapter now",
+             "name base_layer, and lora_B.default (colwise) or lora_A.default (rowwise) beside it");
     if (!embedding && !linear) refuse(module, "only nn.Linear and nn.Embedding are split this way, as in PyTorch");
     if (embedding && rule.style == ParallelStyle::colwise) refuse(module, "an embedding is split by rows here");
     linear ? split_linear(run, module, rule.style) : split_embedding(run, module);

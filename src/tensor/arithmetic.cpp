@@ -6,12 +6,15 @@
 namespace tidemark {
 
 Tensor plain_add(Tensor a, Tensor b) {
+  a.run().use(a);
+  a.run().use(b);
   const Layout* operands[] = {&a.layout(), &b.layout()};
   return empty(a.run(), elementwise_layout(operands), promote(a.dtype(), b.dtype()));
 }
 
 Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype) {
   Run& run = tensor.run();
+  run.use(tensor);
   Dims sizes;
   for (int d = 0; d < tensor.dims(); ++d) {
     if (!reduced[d])
@@ -44,6 +47,9 @@ Tensor plain_sum_to(Tensor tensor, const Dims& sizes) {
   return leading > 0 ? view_of(tensor, {sizes, contiguous_strides(sizes)}) : tensor;
 }
 
-Tensor plain_cast(Tensor tensor, Dtype dtype) { return empty_like(tensor, dtype); }
+Tensor plain_cast(Tensor tensor, Dtype dtype) {
+  tensor.run().use(tensor);
+  return empty_like(tensor, dtype);
+}
 
 }  // namespace tidemark

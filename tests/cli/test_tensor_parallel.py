@@ -57,6 +57,7 @@ def report(predict, work, *arguments, **more):
         (LLAMA, {"degree": 2}, {"optimizer": "adafactor"}, UNSUPPORTED, ["optimizer", "Adafactor"]),
         (LLAMA, {"degree": 2, "sequence_parallel": True}, {"optimizer": "sgd"}, UNSUPPORTED, ["optimizer", "AdamW and Adam"]),
         (LLAMA, {"degree": 2}, {"dtype": "fp32", "grad_scaler": True, "autocast": "fp16"}, UNSUPPORTED, ["grad_scaler"]),
+        (LLAMA, {"degree": 2}, {"lora": {}}, UNSUPPORTED, ["model.layers.0.self_attn.q_proj: it is an adapter now", "name base_layer"]),
         (OPT, {"degree": 2}, {}, UNSUPPORTED, ["tp.plan", "transformers has no plan for opt"]),
         (OPT, {"degree": 2, "plan": {"model.decoder.layers.*.self_attn.q_proj": "colwise"}}, {}, UNSUPPORTED, ["tp.plan", "the attention of opt takes the number of heads from its configuration"]),
         (GPT2, {"degree": 2, "plan": {"transformer.h.*.mlp.c_fc": "colwise"}}, {}, UNSUPPORTED, ["transformer.h.0.mlp.c_fc: only nn.Linear"]),
@@ -64,6 +65,13 @@ def report(predict, work, *arguments, **more):
 )
 def test_what_it_refuses(predict, model, tp, more, code, says):
     refused(predict(model, tp, **more), code, *says)
+
+
+@pytest.mark.parametrize("text", ["llama", "qwen2"])
+def test_the_text_of_a_model_with_images_is_split(predict, work, text):
+    model = {"model_type": "llava", "text_config": {**LLAMA, "model_type": text}, "vision_config": {"model_type": "clip_vision_model", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 56, "patch_size": 14}, "image_token_index": 500}
+    ends = [report(predict, work, model, {"degree": degree}, images=1)["steps"][1]["end_allocated_bytes"] for degree in (1, 2)]
+    assert ends[0] > ends[1]
 
 
 def test_the_family_s_own_plan_is_an_assumption(predict, work):

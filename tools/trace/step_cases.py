@@ -383,6 +383,13 @@ def tensor_parallel():
         "phi3": {"model": {**MODEL, "model_type": "phi3", "pad_token_id": 0}, "tp": {"degree": 2, "plan": {
             "model.layers.*.self_attn.qkv_proj": {"style": "colwise", "output_layouts": "replicate"}, "model.layers.*.self_attn.o_proj": {"style": "rowwise", "input_layouts": "replicate"},
             "model.layers.*.mlp.gate_up_proj": {"style": "colwise", "output_layouts": "replicate"}, "model.layers.*.mlp.down_proj": {"style": "rowwise", "input_layouts": "replicate"}}}},
+        "classifier": {"model": {**MODEL, "pad_token_id": 0, "num_labels": 3}, "head": "sequence_classification"}, "sequence_everything": {**sequence, "attn": "eager", "checkpointing": "reentrant", "grad_accumulation": 2},
+        "sequence_prepared": {"tp": {"degree": 2, "plan": {"model.embed_tokens": {"style": "rowwise", "output_layouts": "shard(1)", "use_local_output": False}, "model.layers.*.input_layernorm": "sequence",
+            "model.layers.*.self_attn": {"style": "prepare_input", "input_layouts": "shard(1)", "desired_input_layouts": "replicate", "use_local_output": True},
+            **{f"model.layers.*.self_attn.{name}_proj": "colwise" for name in "qkv"}, "model.layers.*.self_attn.o_proj": {"style": "rowwise", "output_layouts": "shard(1)", "use_local_output": False},
+            "model.layers.*.post_attention_layernorm": "sequence", "model.layers.*.mlp.gate_proj": {"style": "colwise", "input_layouts": "shard(1)"}, "model.layers.*.mlp.up_proj": {"style": "colwise", "input_layouts": "shard(1)"},
+            "model.layers.*.mlp.down_proj": {"style": "rowwise", "output_layouts": "shard(1)", "use_local_output": False}, "model.norm": {"style": "sequence", "use_local_output": False},
+            "lm_head": {"style": "colwise", "input_layouts": "shard(1)"}}}},
         "eager": {"attn": "eager"}, "prepared": {"tp": {"degree": 2, "plan": {"model.layers.*.mlp": {"style": "prepare_input", "input_layouts": "replicate", "desired_input_layouts": "replicate"},
             "model.layers.*.mlp.gate_proj": "colwise", "model.layers.*.mlp.up_proj": "colwise", "model.layers.*.mlp.down_proj": "rowwise"}}},
         "llava": {"model": vision()["llava_lora"]["model"], "images": 1, "tp": {"degree": 2, "plan": {"model.language_model.layers.*.mlp.gate_proj": "colwise", "model.language_model.layers.*.mlp.up_proj": "colwise",
