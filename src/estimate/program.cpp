@@ -1,5 +1,8 @@
 #include "estimate/program.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -73,6 +76,37 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
                                                           .maximize = spec.maximize});
 }
 
+void to_device(Run& run, Module& root) {
+  const Setting<Category> category(run.category, Category::parameters);
+  root.to_device(run);
+}
+
+void load(Run& run, Model& model, const Spec& spec, const std::string& model_type, const BatchSizes& sizes) {
+  to_device(run, model.root);
+  freeze(model.root, spec);
+  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
+  if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
+}
+
+/// Models that are made, changed and cut on the host: the layers of each stage.  Of a batch a rank loads what its
+/// stages take.
+std::vector<std::int64_t> load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                                      const std::string& model_type, BatchSizes& sizes) {
+  const std::vector<std::int64_t> layers = layers_of_stages(*models.front(), spec);
+  const std::vector<std::int64_t> stages = stages_of_rank(pipeline_shape(*spec.pp), pipeline_rank(spec));
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    Model& model = *models[i];
+    if (spec.lora) add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
+    if (spec.checkpointing != Checkpointing::none) enable_input_require_grads(model.root);
+    keep_stage(model, stages[i], layers);
+    to_device(run, model.root);
+    if (!spec.lora) freeze(model.root, spec);
+  }
+  if (!has_stage(spec, 0)) sizes.input_ids.reset(), sizes.pixel_values.reset();
+  if (!has_stage(spec, static_cast<std::int64_t>(layers.size()) - 1)) sizes.labels.reset();
+  return layers;
+}
+
 /// What torch.amp.GradScaler raises a ValueError for.
 void check_scaler(const Optimizer& optimizer, const Spec& spec) {
   if (!spec.grad_scaler || (optimizer.supports_amp_scaling && !spec.max_grad_norm)) return;
@@ -114,19 +148,20 @@ Context context_of(const Spec& spec) {
           .padding = spec.padding};
 }
 
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
-                 Recorder& recorder) {
-  {
-    const Setting<Category> category(run.category, Category::parameters);
-    model.root.to_device(run);
-  }
-  freeze(model.root, spec);
-  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
-  const BatchSizes sizes = model.batch_sizes(data_of(spec));
+void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                 const std::string& model_type, StepOptions options, Recorder& recorder) {
+  Model& model = *models.front();
+  BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
-  if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
-  options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
-  if (spec.parallel != Parallel::none)
+  if (spec.pp) {
+    recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
+                                fmt::join(load_stages(run, models, spec, model_type, sizes), ", ")));
+    options.hooks = with_pipeline(run, models, spec);
+  } else {
+    load(run, model, spec, model_type, sizes);
+    options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
+  }
+  if (spec.pp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);

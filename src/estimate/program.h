@@ -17,8 +17,9 @@ Context context_of(const Spec& spec);
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);
 
-/// Loads, freezes, adds adapters, trains.  `model_type` is the configuration's.
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
-                 Recorder& recorder);
+/// Loads, freezes, adds adapters, trains.  `model_type` is the configuration's; there is a model for each of the rank's
+/// stages where the model is cut into stages, and else one.
+void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                 const std::string& model_type, StepOptions options, Recorder& recorder);
 
 }  // namespace tidemark

@@ -22,10 +22,12 @@ Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidde
 template <class Inputs>
 Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
                   Tensor (*layer)(Module& m, Tensor x, const Inputs& inputs, std::size_t index)) {
-  for (std::size_t i = 0; i < layers.children().size(); ++i)
+  for (const std::unique_ptr<Module>& child : layers.children()) {
+    const std::size_t i = child->place();
     hidden_states =
         checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
-                         [&m = layers[i], inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
+                         [&m = *child, inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
+  }
   return hidden_states;
 }
 

@@ -76,6 +76,14 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
   };
 }
 
+std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
+                              std::vector<Module*> before) {
+  const bool alike = decoder.full_attention ? !decoder.sliding_window : decoder.sliding_layers.empty();
+  if (request.head == "sequence_classification" || !alike || decoder.logit_softcap) return std::nullopt;
+  before.push_back(&text["embed_tokens"]);
+  return Stack{std::move(before), &text["layers"], {&text["norm"], &root["lm_head"]}, decoder.hidden_size};
+}
+
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
   check_decoder(decoder);
   std::unique_ptr<Model> model = new_model(request);
@@ -87,6 +95,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
       [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
         return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
       });
+  model->stack = stack_of(model->root, m, decoder, request);
   return model;
 }
 
