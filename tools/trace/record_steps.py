@@ -345,9 +345,14 @@ def record_all(cases, out, folder):
         sys.exit("failed: " + " ".join(failed))
 
 
+def group_of(case):
+    """What is recorded together: the ranks of a pipeline, which tell each other their shapes."""
+    return case["name"].rsplit("_", 1)[0] if "pp" in case["spec"] else case["name"]
+
+
 def keep_messages(folder, case):
     """The shapes that stages tell each other, apart for each case: in the folders that its ranks share."""
-    messages, run = folder / "messages" / case["name"].rsplit("_", 1)[0], folder / "runs" / case["name"]
+    messages, run = folder / "messages" / group_of(case), folder / "runs" / case["name"]
     for path in (messages, run):
         path.mkdir(parents=True, exist_ok=True)
     (run / "awaits").unlink(missing_ok=True)
@@ -374,7 +379,7 @@ def main():
     sys.path.insert(0, str(HERE))
     from step_cases import cases
 
-    chosen = [case for case in cases() if not options.only or case["name"] in options.only]
+    chosen = [case for case in cases() if not options.only or group_of(case) in {group_of(other) for other in cases() if other["name"] in options.only}]
     machines = sorted({machine_of(case) for case in chosen})
     if options.inside:
         *machine, folder = options.inside
