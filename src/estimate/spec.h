@@ -232,7 +232,7 @@ void PipelineSpec::fields(Self& self, Visit&& visit) {
         whole(group, "GPUs that share the layers; the rest of gpus shares the data", 1, 1 << 16));
   visit("schedule", self.schedule, choice(group, "Order of micro-batches", kPipelineScheduleNames));
   visit("microbatches", self.microbatches, whole(group, "Parts that batch is cut into", 1, 1 << 16));
-  visit("stages_per_rank", self.stages_per_rank, whole(group, "Stages on each GPU", 1, 1 << 10));
+  visit("stages_per_rank", self.stages_per_rank, whole(group, "Stages on each GPU", 1, 64));
   visit("layers", self.layers,
         FieldInfo{.help = "Layers of each stage (default: as even as can be)",
                   .placeholder = "N,N",

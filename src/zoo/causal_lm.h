@@ -35,6 +35,11 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
 std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
                               std::vector<Module*> before = {});
 
+/// Where a forward takes hidden states for tokens when nn.Identity stands for the embedding.
+struct TextCut {
+  const char *behind_embedding, *layers, *norm;
+};
+
 /// A family with a forward of its own.
 template <class Config>
 struct TextFamily {
@@ -42,6 +47,7 @@ struct TextFamily {
   const char* embedding;
   Tensor (*forward)(Module& body, LayerInputs<Config> inputs, const Batch& batch);  // (B, S) -> (B, S, D)
   bool learned_positions = false;
+  std::optional<TextCut> cut = {};
 };
 template <class Config>
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config& c, const TextFamily<Config>& family) {
@@ -58,6 +64,11 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config&
                       DynamicCache* used = cache.enabled ? &cache : nullptr;
                       return forward(body, {.config = c, .context = context, .cache = used}, batch);
                     });
+  if (const auto& cut = family.cut; cut && request.head != "sequence_classification")
+    model->stack = Stack{{&body[family.embedding], &body[cut->behind_embedding]},
+                         &body[cut->layers],
+                         {&body[cut->norm], &model->root["lm_head"]},
+                         c.hidden_size};
   return model;
 }
 

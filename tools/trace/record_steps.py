@@ -122,17 +122,20 @@ def stage_of(model, spec, index):
             return self.whole(input_ids=input_ids, **more).logits
 
     whole = copy.deepcopy(model.get_base_model() if "lora" in spec else model)
-    text, layers = whole.model, layers_of_stages(spec)
+    text, layers = whole.base_model, layers_of_stages(spec)
     if spec.get("images"):
         text = text.language_model
+    before, behind = {"gpt_neox": (("embed_in", "emb_dropout"), "final_layer_norm")}.get(spec["model"]["model_type"], (("embed_tokens",), "norm"))
     start = sum(layers[:index])
     text.layers = torch.nn.ModuleList(text.layers[start : start + layers[index]])
     if index > 0:
-        text.embed_tokens = torch.nn.Identity()
+        for name in before:
+            setattr(text, name, torch.nn.Identity())
         if spec.get("images"):
             whole.model.vision_tower = whole.model.multi_modal_projector = torch.nn.Identity()
     if index < len(layers) - 1:
-        text.norm = whole.lm_head = torch.nn.Identity()
+        whole.lm_head = torch.nn.Identity()
+        setattr(text, behind, torch.nn.Identity())
     return Stage(whole).to("cuda")
 
 

@@ -269,7 +269,8 @@ def pipeline():
     families = {
         "qwen2": {"model": {**text, "model_type": "qwen2"}}, "phi3": {"model": {**text, "model_type": "phi3", "pad_token_id": 0}},
         "mistral": {"model": {**text, "model_type": "mistral", "sliding_window": 32}}, "gemma": {"model": {**text, "model_type": "gemma", "head_dim": 32, "tie_word_embeddings": False}},
-        "qwen3": {"model": {**text, "model_type": "qwen3", "head_dim": 32}}, "tied_alone": {"model": {**text, "tie_word_embeddings": True}, "pp": once},
+        "qwen3": {"model": {**text, "model_type": "qwen3", "head_dim": 32}}, "gpt_neox": {"model": {"model_type": "gpt_neox", "hidden_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1024, "intermediate_size": 256, "hidden_dropout": 0.1}},
+        "tied_alone": {"model": {**text, "tie_word_embeddings": True}, "pp": once},
         "llava": llava, "llava_frozen": {**llava, "freeze": ["vision_tower"]}, "llava_lora": {**llava, "lora": vision()["llava_lora"]["lora"]},
         "llava_reentrant": {**llava, "checkpointing": "reentrant", "checkpoint_every": 2}, "llava_interleaved": {**llava, "pp": twice},
         "llava_gpipe": {**llava, "pp": {**gpipe, "layers": [1, 5]}, "checkpointing": "non_reentrant", "freeze": ["vision_tower"]}}
