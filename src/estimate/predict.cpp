@@ -108,12 +108,14 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
   if (spec.gpus > 1) report.rank = {spec.rank, spec.gpus, spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus};
   Run run(run_config(spec, card, options));
-  const std::unique_ptr<Model> model = make_model(spec, model_config);
+  std::vector<std::unique_ptr<Model>> models;
+  for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
+    models.push_back(make_model(spec, model_config));
   Recorder recorder(run);
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps;
   try {
-    run_program(run, *model, spec, model_config, steps, recorder);
+    run_program(run, models, spec, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     run.end();
     report.oom = out_of_memory(full, run.stage);

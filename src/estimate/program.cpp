@@ -1,5 +1,8 @@
 #include "estimate/program.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -89,6 +92,30 @@ void add_hooks(StepHooks& hooks, StepHooks split) {
   hooks.keeps = std::move(split.keeps);
 }
 
+void to_device(Run& run, Module& root) {
+  const Setting<Category> category(run.category, Category::parameters);
+  root.to_device(run);
+}
+
+/// Models that are made, changed and cut on the host: the layers of each stage.  Of a batch a rank loads what its
+/// stages take.
+std::vector<std::int64_t> load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                                      const std::string& model_type, BatchSizes& sizes) {
+  const std::vector<std::int64_t> layers = layers_of_stages(*models.front(), spec);
+  const std::vector<std::int64_t> stages = stages_of_rank(pipeline_shape(*spec.pp), pipeline_rank(spec));
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    Model& model = *models[i];
+    if (spec.lora) add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
+    if (spec.checkpointing != Checkpointing::none) enable_input_require_grads(model.root);
+    keep_stage(model, stages[i], layers);
+    to_device(run, model.root);
+    if (!spec.lora) freeze(model.root, spec);
+  }
+  if (!has_stage(spec, 0)) sizes.input_ids.reset(), sizes.pixel_values.reset();
+  if (!has_stage(spec, static_cast<std::int64_t>(layers.size()) - 1)) sizes.labels.reset();
+  return layers;
+}
+
 /// What torch.amp.GradScaler raises a ValueError for.
 void check_scaler(const Optimizer& optimizer, const Spec& spec) {
   if (!spec.grad_scaler || (optimizer.supports_amp_scaling && !spec.max_grad_norm)) return;
@@ -103,8 +130,7 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
-    const Setting<Category> category(run.category, Category::parameters);
-    root.to_device(run);
+    to_device(run, root);
   }
   freeze(root, spec);
   if (spec.lora) add_lora(run, root, lora_options(*spec.lora, model_type));
@@ -151,18 +177,26 @@ const std::string& model_type_of(const Value& model_config) {
   return *type->as_text();
 }
 
-void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
-                 Recorder& recorder) {
-  load(run, model.root, spec, model_type_of(model_config));
-  const BatchSizes sizes = model.batch_sizes(data_of(spec));
+void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                 const Value& model_config, StepOptions options, Recorder& recorder) {
+  Model& model = *models.front();
+  BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
-  if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
-  StepHooks split;
-  split_modules(run, model.root, spec, model_config, split,
-                [&](std::string assumption) { recorder.assume(std::move(assumption)); });
-  options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
-  add_hooks(options.hooks, std::move(split));
-  if (spec.parallel != Parallel::none || spec.tp)
+  if (spec.pp) {
+    const std::vector<std::int64_t> layers = load_stages(run, models, spec, model_type_of(model_config), sizes);
+    recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
+                                fmt::join(layers, ", ")));
+    options.hooks = with_pipeline(run, models, spec);
+  } else {
+    load(run, model.root, spec, model_type_of(model_config));
+    if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
+    StepHooks split;
+    split_modules(run, model.root, spec, model_config, split,
+                  [&](std::string assumption) { recorder.assume(std::move(assumption)); });
+    options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
+    add_hooks(options.hooks, std::move(split));
+  }
+  if (spec.pp || spec.tp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);

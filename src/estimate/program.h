@@ -17,9 +17,10 @@ Context context_of(const Spec& spec);
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);
 
-/// Loads, freezes, adds adapters, trains.
-void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
-                 Recorder& recorder);
+/// Loads, freezes, adds adapters, trains.  There is a model for each of the rank's stages where the model is cut into
+/// stages, and else one.
+void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                 const Value& model_config, StepOptions options, Recorder& recorder);
 
 /// Throws Error{bad_value}.
 const std::string& model_type_of(const Value& model_config);

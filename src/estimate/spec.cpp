@@ -88,9 +88,31 @@ void check_version(const std::string& version, const char* field, const Check& c
     check.refuse(field, fmt::format("{} is not a version", Value(version).quoted()), "write it as 2.11.0");
 }
 
+/// What the schedules themselves raise a ValueError for, and shapes that differ between micro-batches.
+void check_pipeline(const Spec& spec, const PipelineSpec& pp, const Check& check) {
+  const std::int64_t stages = pp.degree * pp.stages_per_rank;
+  if (spec.gpus % pp.degree != 0)
+    check.refuse("pp.degree", fmt::format("{} GPUs are not pipelines of {}", spec.gpus, pp.degree));
+  if (spec.batch % pp.microbatches != 0)
+    check.refuse("pp.microbatches", fmt::format("a batch of {} is not {} equal parts", spec.batch, pp.microbatches),
+                 "torch.distributed.pipelining takes micro-batches of one size");
+  if (is_single(pp.schedule) && pp.stages_per_rank != 1)
+    check.refuse("pp.stages_per_rank", "gpipe and 1f1b have one stage on each GPU",
+                 "interleaved_1f1b and looped_bfs have several");
+  if (pp.schedule == PipelineSchedule::one_f_one_b && pp.microbatches < stages)
+    check.refuse("pp.microbatches", fmt::format("1f1b takes as many as there are stages, {}, or more", stages));
+  const std::int64_t rounds = std::max<std::int64_t>(1, pp.microbatches / pp.degree);
+  if (pp.schedule == PipelineSchedule::interleaved_1f1b && pp.microbatches % rounds != 0)
+    check.refuse("pp.microbatches", fmt::format("interleaved_1f1b takes a multiple of its rounds, {}", rounds));
+  if (!pp.layers.empty() && static_cast<std::int64_t>(pp.layers.size()) != stages)
+    check.refuse("pp.layers", fmt::format("{} numbers are not one for each of {} stages", pp.layers.size(), stages));
+}
+
 void check_parallel(const Spec& spec, const Check& check) {
   using enum Parallel;
-  const std::int64_t split = spec.tp ? spec.tp->degree : 1;
+  if (spec.tp && spec.pp) check.refuse("tp", "it is not known together with pp", "leave one of them out");
+  if (spec.pp) check_pipeline(spec, *spec.pp, check);
+  const std::int64_t split = spec.tp ? spec.tp->degree : spec.pp ? spec.pp->degree : 1;
   if (spec.gpus % split != 0)
     check.refuse("tp.degree", fmt::format("{} GPUs are not a multiple of {}", spec.gpus, split),
                  "gpus counts all of them: those that split matrices, times those that split the data");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "parallel/pipeline_schedule.h"
 
 namespace tidemark {
 
@@ -111,6 +112,21 @@ struct Fsdp1Spec {
   static void fields(Self& self, Visit&& visit);
 };
 
+inline constexpr std::array<std::string_view, 4> kPipelineScheduleNames{"gpipe", "1f1b", "interleaved_1f1b",
+                                                                        "looped_bfs"};
+
+/// torch.distributed.pipelining's own names, where it has them.
+struct PipelineSpec {
+  std::int64_t degree = 1;
+  PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+  std::int64_t microbatches = 1, stages_per_rank = 1;
+  std::vector<std::int64_t> layers;  // of each stage; empty: as even as can be, the first ones have one more
+  bool return_outputs = true, scale_grads = true;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 struct LoraSpec {
   std::int64_t r = 8;
   double alpha = 8, dropout = 0;
@@ -165,6 +181,7 @@ struct Spec {
   std::optional<EpSpec> ep;
   std::optional<Fsdp1Spec> fsdp1;
   std::optional<Fsdp2Spec> fsdp2;
+  std::optional<PipelineSpec> pp;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -321,6 +338,31 @@ void Fsdp1Spec::fields(Self& self, Visit&& visit) {
 }
 
 template <class Self, class Visit>
+void PipelineSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("degree", self.degree,
+        whole(group, "GPUs that share the layers; the rest of gpus shares the data", 1, 1 << 16));
+  visit("schedule", self.schedule, choice(group, "Order of micro-batches", kPipelineScheduleNames));
+  visit("microbatches", self.microbatches, whole(group, "Parts that batch is cut into", 1, 1 << 16));
+  visit("stages_per_rank", self.stages_per_rank, whole(group, "Stages on each GPU", 1, 64));
+  visit("layers", self.layers,
+        FieldInfo{.help = "Layers of each stage (default: as even as can be)",
+                  .placeholder = "N,N",
+                  .group = group,
+                  .low = 0,
+                  .high = 1 << 16});
+  visit("return_outputs", self.return_outputs,
+        FieldInfo{.help = "The last stage keeps the outputs of all micro-batches and joins them",
+                  .group = group,
+                  .negated = "schedule.step(…, return_outputs=False)"});
+  visit("scale_grads", self.scale_grads,
+        FieldInfo{.help = "Gradients are divided by the number of micro-batches",
+                  .group = group,
+                  .negated = "Gradients are left as they are"});
+}
+
+template <class Self, class Visit>
 void LoraSpec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "LoRA";
   visit("r", self.r, FieldInfo{.help = "Rank", .placeholder = "N", .group = group, .low = 1, .high = 65536});
@@ -377,7 +419,8 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
                kLoadNames));
 
   group = "Data";
-  visit("batch", self.batch, whole(group, "Samples per step and GPU", 1, 1 << 20));
+  visit("batch", self.batch,
+        whole(group, "Samples per forward and backward pass, of each GPU or pipeline of GPUs", 1, 1 << 20));
   visit("seq", self.seq,
         whole(group, "Tokens per sample, those of images included (0: what the model takes)", 0, 1 << 24));
   visit("images", self.images, whole(group, "Images per sample", 0, 1 << 16));
@@ -451,6 +494,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
   visit("fsdp1", self.fsdp1, text(group, "FullyShardedDataParallel's options; {} for its defaults"));
   visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));
+  visit("pp", self.pp, text(group, "Layers in stages by torch.distributed.pipelining"));
 
   group = "Card";
   visit("gpu", self.gpu,

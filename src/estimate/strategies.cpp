@@ -24,10 +24,14 @@ void refuse(const char* field, const char* message, const char* hint) {
   throw Error(Errc::unsupported, message, field, hint);
 }
 
+std::int64_t copies_of(const Spec& spec) {
+  return spec.gpus / ((spec.tp ? spec.tp->degree : 1) * (spec.pp ? spec.pp->degree : 1));
+}
+
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
   const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
   return ddp(run, root,
-             {.ranks = spec.gpus / (spec.tp ? spec.tp->degree : 1),
+             {.ranks = copies_of(spec),
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
               .broadcast_buffers = asked.broadcast_buffers,

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "estimate/spec.h"
-#include "nn/module.h"
+#include "nn/model.h"
 #include "train/hooks.h"
 
 namespace tidemark {
@@ -25,6 +25,18 @@ void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_
 /// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
 /// as long.
 std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);
+/// The layers of each stage of a pipeline.  Throws Error{unsupported} for what is not known of pipelines.
+std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec);
+/// Leaves of the model what the stage has of it.
+void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t>& layers);
+PipelineShape pipeline_shape(const PipelineSpec& pp);
+/// Of the rank within its pipeline, which has some of the stages.
+std::int64_t pipeline_rank(const Spec& spec);
+bool has_stage(const Spec& spec, std::int64_t stage);
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec);
+
+/// GPUs that have the same parameters.
+std::int64_t copies_of(const Spec& spec);
 
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec);

@@ -87,7 +87,7 @@ std::string type_text(const FieldDescription& field) {
       if (field.info.truth_is_text) return "text, whole number, true or false";
       return field.info.number_is_text ? "text or whole number" : "text";
     case FieldKind::choice: return fmt::format("`{}`", fmt::join(field.info.names, "`, `"));
-    case FieldKind::list: return "list of texts";
+    case FieldKind::list: return field.element == FieldKind::integer ? "list of whole numbers" : "list of texts";
     case FieldKind::text_or_list: return "text or list of texts";
     case FieldKind::map: return "map";
     case FieldKind::any: return "text or map";

@@ -23,10 +23,12 @@ Tensors checkpoint_layer(const Context& context, std::int64_t index, Tensor hidd
 template <class Inputs>
 Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
                   Tensor (*layer)(Module& m, Tensor x, const Inputs& inputs, std::size_t index)) {
-  for (std::size_t i = 0; i < layers.children().size(); ++i)
+  for (const std::unique_ptr<Module>& child : layers.children()) {
+    const std::size_t i = child->place();
     hidden_states =
         checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
-                         [&m = layers[i], inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); })[0];
+                         [&m = *child, inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); })[0];
+  }
   return hidden_states;
 }
 
@@ -35,10 +37,10 @@ Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
 template <class Inputs>
 Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
                   Tensors (*layer)(Module& m, Tensor x, const Inputs& inputs, std::size_t index), Tensors& outputs) {
-  for (std::size_t i = 0; i < layers.children().size(); ++i) {
-    outputs =
-        checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
-                         [&m = layers[i], inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
+  for (const std::unique_ptr<Module>& child : layers.children()) {
+    const std::size_t i = child->place();
+    outputs = checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
+                               [&m = *child, inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
     hidden_states = outputs[0];
   }
   return hidden_states;

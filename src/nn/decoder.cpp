@@ -152,11 +152,12 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, position_ids, config.rope);
   Module& layers = m["layers"];
   const auto call = config.layer ? config.layer : decoder_layer;
-  for (std::size_t i = 0; i < layers.children().size(); ++i) {
+  for (const std::unique_ptr<Module>& layer : layers.children()) {
+    const std::size_t i = layer->place();
     inputs.mask = is_sliding(config, i) ? masks.sliding : masks.full;
-    hidden_states = checkpoint_layer(
-        context, static_cast<std::int64_t>(i), hidden_states,
-        [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); })[0];
+    hidden_states =
+        checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
+                         [&m = *layer, inputs, i, call](Tensor x) { return call(m, std::move(x), inputs, i); })[0];
   }
   hidden_states = m["norm"](hidden_states);
   if (captured) captured->active = false;

@@ -24,8 +24,6 @@ Tensor lora_forward(Module& m, Tensor input) {
 
 Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.probability); }
 
-Tensor identity_forward(Module&, Tensor x) { return x; }
-
 void visit_modules(Module& module, std::vector<Module*>& found) {
   found.push_back(&module);
   for (const std::unique_ptr<Module>& child : module.children()) visit_modules(*child, found);
@@ -74,7 +72,7 @@ class Targets {
 };
 
 /// LoraLayer.update_layer: the module becomes the adapter, and what it was its base_layer.
-void wrap(Run& run, Module& module, const LoraOptions& options) {
+void wrap(Module& module, const LoraOptions& options) {
   const std::optional<LinearShape> shape = linear_shape(module);
   if (!shape)
     throw Error(Errc::unsupported, "no adapters here for " + module.full_name() + ": it is not a linear module",
@@ -84,11 +82,11 @@ void wrap(Run& run, Module& module, const LoraOptions& options) {
   module.parameters().clear();
   module.forward = lora_forward;
   module.dtype = base.get("weight").dtype;
-  Module& drop = module.add("lora_dropout").add("default", options.dropout > 0 ? dropout_forward : identity_forward);
+  Module& drop = module.add("lora_dropout").add("default", dropout_forward);
+  if (options.dropout <= 0) drop.become_identity();
   drop.probability = options.dropout;
   add_linear(module.add("lora_A"), "default", shape->in, options.r, false);
   add_linear(module.add("lora_B"), "default", options.r, shape->out, false);
-  for (const std::unique_ptr<Module>& child : module.children()) child->to_device(run);
 }
 
 /// cast_adapter_dtype: new parameters, one after the other.
@@ -111,6 +109,36 @@ Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
   if (wanted != automatic && wanted != weights)
     throw Error(Errc::unsupported, "PEFT makes adapters in the type of the weights or in fp32", "lora.adapter_dtype");
   return wanted;
+}
+
+/// PEFT rewrites names that older versions of a model with experts had, and all that a pattern finds there, into
+/// adapters of parameters.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
+void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
+  const bool has_experts = std::any_of(modules.begin(), modules.end(), [](const Module* module) {
+    return module->name() == "experts" && module->has_parameter("gate_up_proj");
+  });
+  if (!has_experts) return;
+  const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
+  const auto is_attention = [](const std::string& name) {
+    constexpr std::string_view kProjections[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
+    return std::find(std::begin(kProjections), std::end(kProjections), name.substr(name.rfind('.') + 1)) !=
+           std::end(kProjections);
+  };
+  if (!names || !std::all_of(names->begin(), names->end(), is_attention))
+    throw Error(Errc::unsupported,
+                "adapters of experts' parameters are not modelled, and PEFT makes them of such targets",
+                "lora.target_modules", "name projections of attention: q_proj, k_proj, v_proj, o_proj");
+}
+
+std::vector<Module*> targeted(Module& root, const LoraOptions& options) {
+  const Targets targets(options);
+  std::vector<Module*> modules, adapted;
+  visit_modules(root, modules);
+  check_experts(modules, options);
+  for (Module* module : modules)
+    if (targets.contain(*module)) adapted.push_back(module);
+  if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
+  return adapted;
 }
 
 }  // namespace
@@ -147,41 +175,27 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
               "name them, or write all-linear");
 }
 
-namespace {
-
-/// PEFT rewrites names that older versions of a model with experts had, and all that a pattern finds there, into
-/// adapters of parameters.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
-void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
-  const bool has_experts = std::any_of(modules.begin(), modules.end(), [](const Module* module) {
-    return module->name() == "experts" && module->has_parameter("gate_up_proj");
-  });
-  if (!has_experts) return;
-  const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
-  const auto is_attention = [](const std::string& name) {
-    constexpr std::string_view kProjections[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
-    return std::find(std::begin(kProjections), std::end(kProjections), name.substr(name.rfind('.') + 1)) !=
-           std::end(kProjections);
-  };
-  if (!names || !std::all_of(names->begin(), names->end(), is_attention))
-    throw Error(Errc::unsupported,
-                "adapters of experts' parameters are not modelled, and PEFT makes them of such targets",
-                "lora.target_modules", "name projections of attention: q_proj, k_proj, v_proj, o_proj");
-}
-
-}  // namespace
-
 void add_lora(Run& run, Module& root, const LoraOptions& options) {
   const Setting<Category> category(run.category, Category::parameters);
-  const Targets targets(options);
-  std::vector<Module*> modules, adapted;
-  visit_modules(root, modules);
-  check_experts(modules, options);
-  for (Module* module : modules)
-    if (targets.contain(*module)) adapted.push_back(module);
-  if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
+  const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
-  for (Module* module : adapted) wrap(run, *module, options);
+  for (Module* module : adapted) {
+    wrap(*module, options);
+    for (const std::unique_ptr<Module>& child : module->children()) child->to_device(run);
+  }
   for (Module* module : adapted) cast(*module, adapter_dtype(module->dtype, options));
+}
+
+void add_lora_on_host(Module& root, const LoraOptions& options) {
+  const std::vector<Module*> adapted = targeted(root, options);
+  visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.trains = false; });
+  for (Module* module : adapted) {
+    wrap(*module, options);
+    for (const char* name : {"lora_A", "lora_B"}) {
+      Module& adapter = (*module)[name]["default"];
+      adapter.dtype = adapter.get("weight").dtype = adapter_dtype(module->dtype, options);
+    }
+  }
 }
 
 }  // namespace tidemark

@@ -1,4 +1,4 @@
-// Adapters of PEFT on a model that is on the device.  peft: tuners/lora/{model,layer}.py, tuners/tuners_utils.py
+// Adapters of PEFT.  peft: tuners/lora/{model,layer}.py, tuners/tuners_utils.py
 // (0.21.2)
 #pragma once
 #include <optional>
@@ -25,5 +25,7 @@ std::vector<std::string> default_lora_targets(const std::string& model_type);
 /// peft.get_peft_model: adapters beside the chosen modules, all else frozen.  Throws Error{bad_value} when nothing is
 /// chosen and Error{unsupported} for a chosen module that is not linear.
 void add_lora(Run& run, Module& root, const LoraOptions& options);
+/// The same before the model gets to the device.
+void add_lora_on_host(Module& root, const LoraOptions& options);
 
 }  // namespace tidemark

@@ -40,11 +40,30 @@ struct BatchSizes {
   std::vector<std::string> assumptions = {};  // for the report
 };
 
+/// Where a model may be cut: its layers take and give hidden states (B, S, D), and so does the rest of its forward
+/// where nn.Identity stands for what comes before and behind them.
+struct Stack {
+  std::vector<Module*> before;  // embeddings, towers
+  Module* layers = nullptr;     // an nn.ModuleList
+  std::vector<Module*> behind;  // the last norm, the head
+  std::int64_t features = 0;    // D
+};
+
+/// Some of the layers, and what comes before the first and behind the last one.
+struct Part {
+  std::size_t first_layer = 0, layers = 0;
+  bool is_first = true, is_last = true;
+};
+
 struct Model {
   Module root;
   std::function<ModelOutputs(const Batch&)> forward;
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
+  std::optional<Stack> stack = {};  // none where it is not one
 };
+
+/// Leaves of a model that has a stack that part alone, before it gets to a device.
+void keep_part(Model& model, const Part& part);
 
 }  // namespace tidemark

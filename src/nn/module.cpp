@@ -1,5 +1,7 @@
 #include "nn/module.h"
 
+#include <charconv>
+
 namespace tidemark {
 
 Module& Module::add(std::string_view name, Forward child_forward) {
@@ -15,7 +17,7 @@ Module& Module::parameter(std::string_view name, const Dims& sizes) {
 }
 
 Module& Module::buffer(std::string_view name, const Dims& sizes, Dtype buffer_dtype) {
-  parameters_.push_back(std::make_shared<Parameter>(Parameter{std::string(name), sizes, buffer_dtype, true}));
+  parameters_.push_back(std::make_shared<Parameter>(Parameter{std::string(name), sizes, buffer_dtype, true, false}));
   return *this;
 }
 
@@ -52,6 +54,20 @@ bool Module::has_parameter(std::string_view name) const {
   for (const std::shared_ptr<Parameter>& parameter : parameters_)
     if (parameter->name == name) return true;
   return false;
+}
+
+std::size_t Module::place() const {
+  const std::string_view number = name();
+  std::size_t place = 0;
+  std::from_chars(number.data(), number.data() + number.size(), place);
+  return place;
+}
+
+void Module::become_identity() {
+  forward = [](Module&, Tensor x) { return x; };
+  children_.clear();
+  parameters_.clear();
+  output_requires_grad = false;
 }
 
 Tensor Module::operator()(Tensor x) {
@@ -92,7 +108,7 @@ void Module::to_device(Run& run) {
     for (const std::shared_ptr<Parameter>& parameter : parameters_) {
       if (parameter->is_buffer != buffers || parameter->tensor) continue;
       parameter->tensor = tidemark::to_device(run, parameter->sizes, parameter->dtype);
-      parameter->tensor.impl().requires_grad = !buffers;
+      parameter->tensor.impl().requires_grad = !buffers && parameter->trains;
     }
   }
 }

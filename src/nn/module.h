@@ -21,6 +21,7 @@ struct Parameter {
   Dims sizes;
   Dtype dtype = Dtype::f32;
   bool is_buffer = false;
+  bool trains = true;  // as soon as there is memory
   Tensor tensor = {};
 };
 
@@ -68,9 +69,14 @@ class Module {
   /// "" for the root, which reports call by `class_name`.
   const std::string& full_name() const { return full_name_; }
   std::string_view name() const { return std::string_view(full_name_).substr(name_start_); }
+  /// Of a child of an nn.ModuleList: its place there, which it keeps when others leave the list.
+  std::size_t place() const;
   std::vector<std::unique_ptr<Module>>& children() { return children_; }
   std::vector<std::shared_ptr<Parameter>>& parameters() { return parameters_; }
   std::uint32_t number() const { return number_; }
+
+  /// nn.Identity in its place.
+  void become_identity();
 
   /// Module.to(device): children first, then its own parameters, then its buffers.
   void to_device(Run& run);

@@ -91,7 +91,9 @@ Tensor t(Tensor x) {
 /// Whether a product of more than two dimensions with a matrix runs over folded rows: always when the matrix needs a
 /// gradient, else when the rows fold without a copy.  torch: native/LinearAlgebra.cpp, should_fold
 bool should_fold(const Tensor& a, const Tensor& b) {
-  if (b.requires_grad()) return true;
+  // A view that was made without gradients needs one when its base does.  torch: autograd/variable.h,
+  // DifferentiableViewMeta::requires_grad (2.11.0)
+  if (b.requires_grad() || b.impl().base.requires_grad()) return true;
   for (int d = 0; d + 2 < a.dims(); ++d)
     if (a.layout().strides[d] != a.layout().strides[d + 1] * a.size(d + 1)) return false;
   return true;

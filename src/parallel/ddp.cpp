@@ -209,6 +209,10 @@ StepHooks ddp(Run& run, Module& root, const DdpOptions& options) {
     const Setting<Category> category(run.category, Category::communication);
     broadcast_coalesced(run, buffers, kBroadcastBytes);
   };
+  hooks.before_forward_without_sync = [&run, reducer, wrapper] {
+    const Setting<std::uint32_t> module(run.module, wrapper);
+    reducer->rebuild();
+  };
   hooks.after_forward = [&run, reducer, wrapper](ModelOutputs& outputs) {
     const Setting<std::uint32_t> module(run.module, wrapper);
     if (reducer->sinks_outputs()) sink(outputs);

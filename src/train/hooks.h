@@ -8,18 +8,24 @@
 
 namespace tidemark {
 
+enum class StepPhase : std::uint8_t { forward, backward, optimizer };
+
 /// Empty ones are not called.
 struct StepHooks {
   /// The wrapper's own part of `model(**batch)`, in front of the model's.
   std::function<void()> before_forward;
   /// Behind it: the keyword arguments may be replaced, which then live as long as the call.
   std::function<void(Batch& inputs)> replace_inputs;
+  /// The same within model.no_sync(), in a pass whose gradients stay with this GPU.
+  std::function<void()> before_forward_without_sync;
   /// And behind it: the outputs may be replaced.
   std::function<void(ModelOutputs& outputs)> after_forward;
   /// A parameter's gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> gradient_is_ready;
   /// In place of loss.backward(); `is_last`: the step comes next.
   std::function<void(const Tensor& loss, bool is_last)> backward;
+  /// In place of model(**batch) and loss.backward(), where one is not over when the other begins; tells which it is at.
+  std::function<void(const Batch& batch, const std::function<void(StepPhase)>& goes_on)> passes;
   /// loss.backward() is over.  torch: a callback that is queued in the pass
   std::function<void()> after_backward;
   /// In place of clipping, optimizer.step() and zero_grad().

@@ -62,6 +62,10 @@ class Loop {
     for (std::int64_t micro = 0; micro < options_.grad_accumulation; ++micro) {
       begin(StepPhase::forward);
       Batch batch = load_batch(run_, sizes_, options_.pixel_dtype);
+      if (options_.hooks.passes) {
+        both_passes(batch, phase_ends);
+        continue;
+      }
       if (options_.hooks.before_forward) options_.hooks.before_forward();
       loss_ = forward(run_, model_, batch, options_);
       if (options_.hooks.loop_keeps_loss) batch = {};
@@ -84,6 +88,17 @@ class Loop {
 
   void zero_grad_at(ZeroGradPlace place) {
     if (options_.zero_grad == place) zero_grad(optimizer_, options_.set_to_none);
+  }
+
+  void both_passes(Batch& batch, const std::function<void(StepPhase)>& phase_ends) {
+    StepPhase now = StepPhase::forward;
+    options_.hooks.passes(batch, [&](StepPhase next) {
+      if (next == now) return;
+      phase_ends(now);
+      begin(now = next);
+    });
+    batch = {};
+    phase_ends(now);
   }
 
   void backward_pass(bool is_last) {

@@ -9,8 +9,6 @@
 
 namespace tidemark {
 
-enum class StepPhase : std::uint8_t { forward, backward, optimizer };
-
 /// Where the loop calls optimizer.zero_grad(): behind the step, or in front of a step's first forward or backward pass.
 enum class ZeroGradPlace { after_step, before_forward, before_backward };
 

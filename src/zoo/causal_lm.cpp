@@ -82,6 +82,15 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
   };
 }
 
+std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
+                              std::vector<Module*> before) {
+  const bool alike = decoder.full_attention ? !decoder.sliding_window : decoder.sliding_layers.empty();
+  if (request.head == "sequence_classification" || !alike || decoder.logit_softcap || decoder.experts.count > 0)
+    return std::nullopt;
+  before.push_back(&text["embed_tokens"]);
+  return Stack{std::move(before), &text["layers"], {&text["norm"], &root["lm_head"]}, decoder.hidden_size};
+}
+
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {
   check_decoder(decoder);
   std::unique_ptr<Model> model = new_model(request);
@@ -111,6 +120,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
         if (captured) held = std::move(captured->router_logits);
         return hidden_states;
       });
+  model->stack = stack_of(model->root, m, decoder, request);
   return model;
 }
 

@@ -33,6 +33,16 @@ using TextForward = std::function<Tensor(const Batch& batch, DynamicCache& cache
 void finish_text_model(Model& model, const ModelRequest& request, Module& embedding, const TextHead& head,
                        TextForward forward);
 
+/// Where a model of text, with images or without, may be cut, if it may: its layers are alike, and its forward calls
+/// `before`, the embedding with them, and `behind` on hidden states alone.
+std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
+                              std::vector<Module*> before = {});
+
+/// Where a forward takes hidden states for tokens when nn.Identity stands for the embedding.
+struct TextCut {
+  const char *behind_embedding, *layers, *norm;
+};
+
 /// A family with a forward of its own.
 template <class Config>
 struct TextFamily {
@@ -42,6 +52,7 @@ struct TextFamily {
   bool learned_positions = false;
   const char* head = "lm_head";
   bool head_bias = false;
+  std::optional<TextCut> cut = {};
 };
 template <class Config>
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config& c, const TextFamily<Config>& family) {
@@ -59,6 +70,11 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config&
                       DynamicCache* used = cache.enabled ? &cache : nullptr;
                       return forward(body, {.config = c, .context = context, .cache = used}, batch);
                     });
+  if (const auto& cut = family.cut; cut && request.head != "sequence_classification")
+    model->stack = Stack{{&body[family.embedding], &body[cut->behind_embedding]},
+                         &body[cut->layers],
+                         {&body[cut->norm], &model->root["lm_head"]},
+                         c.hidden_size};
   return model;
 }
 

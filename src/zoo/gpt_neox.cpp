@@ -99,7 +99,11 @@ std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   const auto c = read_config<GptNeoxConfig>(request.config);
   c.rope_update();  // is a type that is known
   check_rotary({"rotary_pct", c.rope.rotary_dim(c.head_size())});
-  return make_causal_lm<GptNeoxConfig>(request, c, {add_model, "embed_in", model_forward});
+  return make_causal_lm<GptNeoxConfig>(request, c,
+                                       {.add = add_model,
+                                        .embedding = "embed_in",
+                                        .forward = model_forward,
+                                        .cut = TextCut{"emb_dropout", "layers", "final_layer_norm"}});
 }
 
 }  // namespace tidemark

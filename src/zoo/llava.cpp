@@ -104,6 +104,9 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
                     [&m = root["model"], llava](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
                       return llava_model(m, llava, batch, cache, held);
                     });
+  Module& m = root["model"];
+  model->stack =
+      stack_of(root, m["language_model"], llava.decoder, request, {&m["vision_tower"], &m["multi_modal_projector"]});
   return model;
 }
 

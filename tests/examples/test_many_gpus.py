@@ -1,7 +1,10 @@
 """One rank of many, alone: real launchers, real DDP, FSDP, tensor parallelism, pipelines and DeepSpeed, and what they must come to."""
 
+import json
+import subprocess
+
 import pytest
-from running import PYTHON, ROOT
+from running import PYTHON, ROOT, TIDEMARK
 
 pytestmark = pytest.mark.oracle
 
@@ -171,6 +174,22 @@ def test_every_rank_of_a_pipeline(run):
 def test_stages_in_turn(run):
     """The last stage of the interleaved schedule tells the first of the next round its shapes: ranks await each other in a circle."""
     succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))
+
+
+@pytest.mark.parametrize("rank, schedule", [(0, ["1f1b"]), (1, ["1f1b"]), (1, ["looped_bfs", 2])])
+def test_stages_are_as_predicted(run, tmp_path, rank, schedule):
+    """The program that the second engine means, on its own."""
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 5, "num_attention_heads": 4,
+                                  "num_key_value_heads": 2, "vocab_size": 4096, "tie_word_embeddings": False}))
+    name, stages = schedule[0], str((schedule[1:] or [1])[0])
+    program = [PYTHON, EXAMPLES / "pipeline_transformers.py", config, "--sequence", "64", "--schedule", name, "--stages-per-rank", stages]
+    done = succeeded(run(program, options=world(2, "--rank", str(rank), "--event-order", "instant")))
+    words = ["--batch", "16", "--seq", "64", "--gpus", "2", "--rank", str(rank), "--pp-degree", "2", "--pp-microbatches", "8", "--pp-schedule", name, "--pp-stages-per-rank", stages]
+    predicted = subprocess.run([TIDEMARK, "predict", config, *words, "--gpu", "a100-80gb", "--json", "-"], capture_output=True, text=True, check=True)
+    report = json.loads(predicted.stdout)
+    for kind in ("allocated_bytes", "reserved_bytes"):
+        assert report["peak"][kind] == done.report["peak"][kind]
 
 
 # What other ranks say

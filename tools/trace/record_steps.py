@@ -27,7 +27,7 @@ AUTO_OF_HEAD = {"sequence_classification": "AutoModelForSequenceClassification"}
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
 
-def build(spec):
+def build(spec, device="cuda"):
     """The model of the spec on the device, with frozen weights, adapters and checkpointing."""
     import torch
     import transformers
@@ -44,7 +44,7 @@ def build(spec):
         with_experts_apart(model, spec)
     model.tie_weights()
     if not apart and spec.get("load", "to") == "to":
-        model.to("cuda")
+        model.to(device)
     for name, parameter in model.named_parameters():
         train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
         if any(text in name for text in spec.get("freeze", [])):
@@ -176,6 +176,103 @@ def trained_by_deepspeed(model, spec):
         engine.step()
 
 
+def stage_of(model, spec, index):
+    """One stage of a pipeline, as torchtitan cuts models of transformers (experiments/transformers_modeling_backend/pipeline.py): a copy whose
+    other layers are gone, and where nn.Identity stands for what belongs to the first or the last stage."""
+    import copy
+
+    import torch
+
+    class Stage(torch.nn.Module):
+        def __init__(self, whole):
+            super().__init__()
+            self.whole = whole
+
+        def forward(self, input_ids, **more):
+            return self.whole(input_ids=input_ids, **more).logits
+
+    whole = copy.deepcopy(model.get_base_model() if "lora" in spec else model)
+    text, layers = whole.base_model, layers_of_stages(spec)
+    if spec.get("images"):
+        text = text.language_model
+    before, behind = {"gpt_neox": (("embed_in", "emb_dropout"), "final_layer_norm")}.get(spec["model"]["model_type"], (("embed_tokens",), "norm"))
+    start = sum(layers[:index])
+    text.layers = torch.nn.ModuleList(text.layers[start : start + layers[index]])
+    if index > 0:
+        for name in before:
+            setattr(text, name, torch.nn.Identity())
+        if spec.get("images"):
+            whole.model.vision_tower = whole.model.multi_modal_projector = torch.nn.Identity()
+    if index < len(layers) - 1:
+        whole.lm_head = torch.nn.Identity()
+        setattr(text, behind, torch.nn.Identity())
+    return Stage(whole).to("cuda")
+
+
+def layers_of_stages(spec):
+    pp = spec["pp"]
+    stages = pp["degree"] * pp.get("stages_per_rank", 1)
+    if "layers" in pp:
+        return pp["layers"]
+    layers = spec["model"].get("text_config", spec["model"])["num_hidden_layers"]
+    return [layers // stages + (index < layers % stages) for index in range(stages)]
+
+
+def trained_by_pipeline(spec):
+    """The loop of the documentation of torch.distributed.pipelining: every rank gives its schedule what its stages take."""
+    import torch
+    import torch.distributed as dist
+    from torch.distributed import pipelining
+
+    pp = spec["pp"]
+    ranks, rank = pp["degree"], int(os.environ.get("RANK", 0))
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", rank=rank, world_size=spec["gpus"], store=None if "RANK" in os.environ else dist.HashStore())
+    group = data_group = None
+    if spec["gpus"] > ranks:
+        mesh = dist.init_device_mesh("cuda", (ranks, spec["gpus"] // ranks), mesh_dim_names=("pp", "dp"))
+        group, data_group, rank = mesh["pp"].get_group(), mesh["dp"].get_group(), mesh["pp"].get_local_rank()
+    model = build(spec, "cpu")
+    count, v = ranks * pp.get("stages_per_rank", 1), pp["schedule"] in ("zbv", "dualpipev")
+    mine = [rank, count - 1 - rank] if v else list(range(rank, count, ranks))
+    modules = [stage_of(model, spec, index) for index in mine]
+    if data_group:
+        modules = [torch.nn.parallel.DistributedDataParallel(module, process_group=data_group, **spec.get("ddp", {})) for module in modules]
+    stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device()), group=group)
+              for module, index in zip(modules, mine)]
+    kind = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B", "interleaved_1f1b": "ScheduleInterleaved1F1B", "looped_bfs": "ScheduleLoopedBFS",
+            "interleaved_zero_bubble": "ScheduleInterleavedZeroBubble", "zbv": "ScheduleZBVZeroBubble"}[pp["schedule"]]
+    words, loss_function = model.config.get_text_config().vocab_size, model.loss_function
+    del model
+    schedule = getattr(pipelining.schedules, kind)(
+        stages[0] if kind in ("ScheduleGPipe", "Schedule1F1B") else stages, pp["microbatches"], scale_grads=pp.get("scale_grads", True),
+        loss_fn=lambda logits, labels: loss_function(logits=logits, labels=labels, vocab_size=words))
+    trainable = [p for module in modules for p in module.parameters() if p.requires_grad]
+    optimizer = optimizer_of(spec, trainable)
+    to_none, rows = spec.get("set_to_none", True), rows_of(spec)
+    wanted = {"attention_mask", *(("input_ids", "pixel_values") if 0 in mine else ()), *(("labels",) if count - 1 in mine else ())}
+    for _ in range(spec.get("steps", 3)):
+        if spec.get("zero_grad") == "before_forward":
+            optimizer.zero_grad(set_to_none=to_none)
+        for _ in range(spec.get("grad_accumulation", 1)):
+            batch = {name: row.to("cuda") for name, row in rows.items() if name in wanted}
+            inputs = [batch.pop("input_ids")] if 0 in mine and "pixel_values" not in batch else []
+            schedule.step(*inputs, target=batch.pop("labels", None), return_outputs=pp.get("return_outputs", True), **batch)
+            del batch, inputs
+            if data_group:
+                pause(trainable[0])
+        if spec.get("max_grad_norm"):
+            norm = torch.nn.utils.get_total_norm([p.grad for p in trainable if p.grad is not None])
+            norm **= 2.0
+            dist.all_reduce(norm, group=group)
+            norm **= 0.5
+            torch.nn.utils.clip_grads_with_norm_(trainable, spec["max_grad_norm"], norm)
+            del norm
+        optimizer.step()
+        if spec.get("zero_grad", "after_step") == "after_step":
+            optimizer.zero_grad(set_to_none=to_none)
+
+
 def optimizer_of(spec, trainable):
     import torch
 
@@ -241,6 +338,8 @@ def train(spec):
     """The training loop that a spec stands for."""
     import torch
 
+    if "pp" in spec:
+        return trained_by_pipeline(spec)
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
@@ -317,6 +416,8 @@ def record_all(cases, out, folder):
         child = os.fork()
         if child == 0:
             os.environ["TIDEMARK_EVENTS"] = str(events)
+            if "pp" in case["spec"]:
+                keep_messages(folder, case)
             try:
                 train(case["spec"])
             except BaseException:
@@ -324,12 +425,32 @@ def record_all(cases, out, folder):
                 os._exit(1)
             sys.exit(0)
         if os.waitpid(child, 0)[1] != 0 or not events.exists():
-            failed.append(case["name"])
+            if not awaits(folder, case):
+                failed.append(case["name"])
             continue
         pack(case, events, out)
         print(case["name"], flush=True)
     if failed:
         sys.exit("failed: " + " ".join(failed))
+
+
+def group_of(case):
+    """What is recorded together: the ranks of a pipeline, which tell each other their shapes."""
+    return case["name"].rsplit("_", 1)[0] if "pp" in case["spec"] else case["name"]
+
+
+def keep_messages(folder, case):
+    """The shapes that stages tell each other, apart for each case: in the folders that its ranks share."""
+    messages, run = folder / "messages" / group_of(case), folder / "runs" / case["name"]
+    for path in (messages, run):
+        path.mkdir(parents=True, exist_ok=True)
+    (run / "awaits").unlink(missing_ok=True)
+    os.environ["TIDEMARK_MESSAGES"], os.environ["TIDEMARK_RUN_DIR"] = str(messages), str(run)
+
+
+def awaits(folder, case):
+    """Whether it left because another rank, which has not run so far, has something to tell it."""
+    return (folder / "runs" / case["name"] / "awaits").exists()
 
 
 def machine_of(case):
@@ -347,15 +468,20 @@ def main():
     sys.path.insert(0, str(HERE))
     from step_cases import cases
 
-    chosen = [case for case in cases() if not options.only or case["name"] in options.only]
+    chosen = [case for case in cases() if not options.only or group_of(case) in {group_of(other) for other in cases() if other["name"] in options.only}]
     machines = sorted({machine_of(case) for case in chosen})
     if options.inside:
         *machine, folder = options.inside
-        return record_all([case for case in chosen if machine_of(case) == tuple(machine)], options.out, pathlib.Path(folder))
+        mine = [case for case in chosen if machine_of(case) == tuple(machine)]
+        return record_all([case for case in mine if not (pathlib.Path(folder) / (case["name"] + ".events")).exists()], options.out, pathlib.Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    for card, gpus, rank, routing in machines:
-        with tempfile.TemporaryDirectory() as folder:
+    rounds = max((case["spec"]["pp"]["degree"] for case in chosen if "pp" in case["spec"]), default=1)
+    with tempfile.TemporaryDirectory() as folder:
+        for card, gpus, rank, routing in machines * rounds:   # a rank that awaits another's word runs again
+            mine = [case for case in chosen if machine_of(case) == (card, gpus, rank, routing)]
+            if all((pathlib.Path(folder) / (case["name"] + ".events")).exists() for case in mine):
+                continue
             command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--moe-routing", routing, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
             command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, routing, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)

@@ -466,6 +466,55 @@ def flat_sharded():
         "llava_mixed": {"model": vision()["llava_lora"]["model"], "images": 1, **mixed, "checkpointing": "non_reentrant", "load": "wrapped"}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}}.items()}
 
 
+def pipeline():
+    """Stages of torch.distributed.pipelining: every rank of each schedule, and what lives from one micro-batch to the next."""
+    text = {**MODEL, "num_hidden_layers": 6}
+    two, gpipe = {"degree": 2, "schedule": "1f1b", "microbatches": 4}, {"degree": 2, "schedule": "gpipe", "microbatches": 4}
+    four, twice = {"degree": 4, "schedule": "1f1b", "microbatches": 8}, {"degree": 2, "schedule": "interleaved_1f1b", "microbatches": 4, "stages_per_rank": 2}
+    bfs, once = {**twice, "schedule": "looped_bfs"}, {"degree": 1, "schedule": "gpipe", "microbatches": 1}
+    llava = {"model": {**vision()["llava_lora"]["model"], "text_config": text}, "images": 1, "pp": two}
+    schedules = {
+        "1f1b": two, "1f1b_equal": {**two, "microbatches": 2}, "1f1b_four": four, "1f1b_four_equal": {**four, "microbatches": 4},
+        "gpipe": gpipe, "gpipe_one": {**gpipe, "microbatches": 1}, "gpipe_four": {**gpipe, "degree": 4}, "gpipe_few": {**gpipe, "degree": 4, "microbatches": 2},
+        "interleaved": twice, "interleaved_one": {**twice, "microbatches": 1}, "interleaved_rest": {**twice, "degree": 3, "layers": [1] * 6},
+        "interleaved_thrice": {**twice, "stages_per_rank": 3, "microbatches": 8}, "interleaved_here": {**twice, "degree": 1},
+        "bfs": bfs, "bfs_four": {**bfs, "degree": 4, "layers": [1, 1, 1, 1, 1, 1, 0, 0]}, "bfs_here": {**bfs, "degree": 1, "return_outputs": False},
+        "alone": once, "alone_1f1b": {**two, "degree": 1}, "quiet": {**two, "return_outputs": False}, "quiet_gpipe": {**gpipe, "return_outputs": False},
+        "unscaled": {**two, "scale_grads": False}, "uneven": {**two, "layers": [4, 2]}, "ends": {**four, "microbatches": 4, "layers": [0, 6, 0, 0]}}
+    loops = {
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_2": {"checkpointing": "non_reentrant", "checkpoint_every": 2},
+        "reentrant": {"checkpointing": "reentrant"}, "reentrant_2_gpipe": {"checkpointing": "reentrant", "checkpoint_every": 2, "pp": gpipe},
+        "checkpoint_interleaved": {"checkpointing": "non_reentrant", "pp": twice}, "reentrant_interleaved": {"checkpointing": "reentrant", "pp": twice},
+        "accumulate": {"grad_accumulation": 2}, "clip": {"max_grad_norm": 1.0}, "clip_interleaved": {"max_grad_norm": 1.0, "pp": twice}, "fused": {"optimizer_impl": "fused"},
+        "loop": {"optimizer_impl": "loop"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "fill_zeros": {"set_to_none": False},
+        "before_forward": {"zero_grad": "before_forward"}, "no_cache": {"use_cache": "false"}, "fp32": {"dtype": "fp32"}, "eager": {"attn": "eager"},
+        "steps": {"steps": 5}, "everything": {"pp": twice, "checkpointing": "non_reentrant", "grad_accumulation": 2, "max_grad_norm": 1.0, "lora": LORA}}
+    parts = {
+        "lora": {"lora": LORA}, "lora_default": {"lora": {}, "pp": gpipe}, "lora_head": {"lora": {**LORA, "target_modules": ["lm_head", "v_proj"]}},
+        "lora_low": {"lora": {**LORA, "adapter_dtype": "bf16"}}, "lora_reentrant": {"lora": LORA, "checkpointing": "reentrant"},
+        "freeze": {"freeze": ["embed_tokens", "layers.0.", "layers.4."]}, "freeze_gpipe": {"freeze": ["embed_tokens", "layers.0.", "layers.4."], "pp": gpipe},
+        "train_attention": {"train_only": ["self_attn"], "max_grad_norm": 1.0}, "freeze_stage": {"freeze": ["embed_tokens", "layers.0.", "layers.1."], "pp": twice},
+        "freeze_head": {"freeze": ["lm_head", "norm.weight"]}}
+    families = {
+        "qwen2": {"model": {**text, "model_type": "qwen2"}}, "phi3": {"model": {**text, "model_type": "phi3", "pad_token_id": 0}},
+        "mistral": {"model": {**text, "model_type": "mistral", "sliding_window": 32}}, "gemma": {"model": {**text, "model_type": "gemma", "head_dim": 32, "tie_word_embeddings": False}},
+        "qwen3": {"model": {**text, "model_type": "qwen3", "head_dim": 32}}, "gpt_neox": {"model": {"model_type": "gpt_neox", "hidden_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1024, "intermediate_size": 256, "hidden_dropout": 0.1}},
+        "tied_alone": {"model": {**text, "tie_word_embeddings": True}, "pp": once},
+        "llava": llava, "llava_frozen": {**llava, "freeze": ["vision_tower"]}, "llava_lora": {**llava, "lora": vision()["llava_lora"]["lora"]},
+        "llava_reentrant": {**llava, "checkpointing": "reentrant", "checkpoint_every": 2}, "llava_interleaved": {**llava, "pp": twice},
+        "llava_gpipe": {**llava, "pp": {**gpipe, "layers": [1, 5]}, "checkpointing": "non_reentrant", "freeze": ["vision_tower"]}}
+    found = {**{name: {"pp": pp} for name, pp in schedules.items()}, **{name: {"pp": two, **options} for group in (loops, parts, families) for name, options in group.items()}}
+    copies = {  # the pipeline's ranks are two apart
+        "ddp": {}, "ddp_gpipe": {"pp": gpipe}, "ddp_interleaved": {"pp": twice}, "ddp_views": {"ddp": {"gradient_as_bucket_view": True}},
+        "ddp_small_buckets": {"ddp": {"bucket_cap_mb": 1}}, "ddp_quiet_buffers": {"ddp": {"broadcast_buffers": False}}, "ddp_checkpoint": {"checkpointing": "non_reentrant"},
+        "ddp_reentrant": {"checkpointing": "reentrant", "ddp": {"gradient_as_bucket_view": True}}, "ddp_accumulate": {"grad_accumulation": 2, "max_grad_norm": 1.0}, "ddp_lora": {"lora": LORA}}
+    wide = {**text, "hidden_size": 256, "intermediate_size": 1376, "vocab_size": 4096}
+    return {**{f"pp_{name}_{rank}": {"model": text, "batch": 8, "gpus": options["pp"]["degree"], "rank": rank, **options}
+               for name, options in found.items() for rank in range(options["pp"]["degree"])},
+            **{f"pp_{name}_{rank}": {"model": wide, "batch": 8, "gpus": 4, "rank": rank, "parallel": "ddp", "pp": two, **options}
+               for name, options in copies.items() for rank in ((0, 1, 2, 3) if name == "ddp" else (0, 2))}}
+
+
 
 
 def cases():
@@ -479,7 +528,7 @@ def cases():
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
     groups = [
         steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero,
-        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded,
+        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline,
     ]
     for group in groups:
         found += group().items()

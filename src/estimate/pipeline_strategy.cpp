@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "estimate/strategies.h"
+#include "parallel/pipeline.h"
+
+namespace tidemark {
+namespace {
+
+/// What is not known of pipelines, or what no program would do.
+void check_pipeline(const Spec& spec) {
+  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
+    refuse("parallel", "pipelines are known by themselves and with ddp");
+  const DdpSpec data = spec.ddp.value_or(DdpSpec{});
+  if (data.find_unused_parameters || data.static_graph)
+    refuse("ddp", "in a pipeline ddp is known without find_unused_parameters and static_graph");
+  if (spec.autocast != Autocast::none) refuse("autocast", "pipelines are known without autocast");
+  if (spec.grad_scaler) refuse("grad_scaler", "pipelines are known without a scaled loss");
+  if (!spec.labels) refuse("labels", "the last stage of a pipeline computes the loss", "leave labels on");
+  if (spec.zero_grad == ZeroGrad::before_backward)
+    refuse("zero_grad", "in a pipeline the first backward pass comes before the last forward pass");
+}
+
+void collect(Module& module, std::vector<const Parameter*>& found) {
+  for (const std::shared_ptr<Parameter>& parameter : module.parameters()) found.push_back(parameter.get());
+  for (const std::unique_ptr<Module>& child : module.children()) collect(*child, found);
+}
+
+/// Whether a weight is one of the first stage and one of the last.
+bool is_tied(const Stack& stack) {
+  std::vector<const Parameter*> before, behind;
+  for (Module* module : stack.before) collect(*module, before);
+  for (Module* module : stack.behind) collect(*module, behind);
+  return std::find_first_of(before.begin(), before.end(), behind.begin(), behind.end()) != before.end();
+}
+
+}  // namespace
+
+PipelineShape pipeline_shape(const PipelineSpec& pp) {
+  return {pp.schedule, pp.degree, pp.stages_per_rank, pp.microbatches};
+}
+
+/// init_device_mesh("cuda", (pp, dp)): neighbours in a pipeline are as many ranks apart as there are pipelines.
+std::int64_t pipeline_rank(const Spec& spec) { return spec.rank / copies_of(spec); }
+
+bool has_stage(const Spec& spec, std::int64_t stage) { return stage % spec.pp->degree == pipeline_rank(spec); }
+
+std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec) {
+  check_pipeline(spec);
+  if (!model.stack)
+    refuse("pp", "this model is not one stack of like layers that takes and gives hidden states",
+           "llama and llava are, and what differs from them by a flag");
+  const auto layers = static_cast<std::int64_t>(model.stack->layers->children().size());
+  const std::int64_t stages = spec.pp->degree * spec.pp->stages_per_rank;
+  if (stages > 1 && is_tied(*model.stack))
+    refuse("pp", "the embedding and the head are one weight, on two stages of the pipeline",
+           "set tie_word_embeddings to false");
+  std::vector<std::int64_t> counts = spec.pp->layers;
+  for (std::int64_t stage = 0; spec.pp->layers.empty() && stage < stages; ++stage)
+    counts.push_back(layers / stages + (stage < layers % stages ? 1 : 0));
+  if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) != layers)
+    throw Error(Errc::bad_value, fmt::format("the model has {} layers, and the stages have others", layers),
+                "pp.layers");
+  return counts;
+}
+
+void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t>& layers) {
+  const auto begin = layers.begin(), at = begin + stage;
+  keep_part(model, {.first_layer = static_cast<std::size_t>(std::accumulate(begin, at, std::int64_t{0})),
+                    .layers = static_cast<std::size_t>(*at),
+                    .is_first = at == begin,
+                    .is_last = at + 1 == layers.end()});
+}
+
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec) {
+  std::vector<Model*> models;
+  std::vector<StepHooks> wrappers;
+  for (const std::unique_ptr<Model>& part : parts) {
+    models.push_back(part.get());
+    if (spec.parallel == Parallel::ddp) wrappers.push_back(with_ddp(run, part->root, spec));
+  }
+  return pipeline(
+      run, models,
+      {.shape = pipeline_shape(*spec.pp), .rank = pipeline_rank(spec), .return_outputs = spec.pp->return_outputs},
+      wrappers);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,33 @@
+// The order in which a rank of a pipeline works, as the schedules of torch.distributed.pipelining have it.
+// torch: torch/distributed/pipelining/schedules.py (2.11.0)
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace tidemark {
+
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved_1f1b, looped_bfs };
+
+/// One micro-batch in one stage.
+struct PipelineAction {
+  enum class Kind { forward, backward } kind = Kind::forward;
+  std::int64_t stage = 0, microbatch = 0;
+  bool operator==(const PipelineAction&) const = default;
+};
+
+struct PipelineShape {
+  PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+  std::int64_t ranks = 1, stages_per_rank = 1, microbatches = 1;
+  std::int64_t stages() const { return ranks * stages_per_rank; }
+};
+
+/// A schedule of one stage per rank.  torch: PipelineScheduleSingle
+bool is_single(PipelineSchedule schedule);
+
+/// generate_rank_to_stage_mapping: the stages of a rank, in their order.
+std::vector<std::int64_t> stages_of_rank(const PipelineShape& shape, std::int64_t rank);
+
+/// What the rank computes, in its order.  (What it receives is there before: buffers are made once.)
+std::vector<PipelineAction> pipeline_actions(const PipelineShape& shape, std::int64_t rank);
+
+}  // namespace tidemark
