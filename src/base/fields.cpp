@@ -72,6 +72,13 @@ Value plain_value(FieldKind kind, const std::string& text, const ValuePath& path
 Value value_from_text(const FieldDescription& field, const std::string& text, const std::string& where) {
   const ValuePath path{where, {}};
   if (field.optional && text == "none") return {};
+  if (field.kind == FieldKind::list && field.element == FieldKind::integer) {
+    FieldDescription element = field;
+    element.kind = FieldKind::integer;
+    Value::List numbers;
+    for (const Value& part : split(text)) numbers.push_back(value_from_text(element, *part.as_text(), where));
+    return numbers;
+  }
   Value value = plain_value(field.kind, text, path);
   // Checked here already, so that the message names the option and not the key.
   if (field.kind == FieldKind::integer || field.kind == FieldKind::real)

@@ -233,15 +233,14 @@ def trained_by_pipeline(spec):
         mesh = dist.init_device_mesh("cuda", (ranks, spec["gpus"] // ranks), mesh_dim_names=("pp", "dp"))
         group, data_group, rank = mesh["pp"].get_group(), mesh["dp"].get_group(), mesh["pp"].get_local_rank()
     model = build(spec, "cpu")
-    count, v = ranks * pp.get("stages_per_rank", 1), pp["schedule"] in ("zbv", "dualpipev")
-    mine = [rank, count - 1 - rank] if v else list(range(rank, count, ranks))
+    count = ranks * pp.get("stages_per_rank", 1)
+    mine = list(range(rank, count, ranks))
     modules = [stage_of(model, spec, index) for index in mine]
     if data_group:
         modules = [torch.nn.parallel.DistributedDataParallel(module, process_group=data_group, **spec.get("ddp", {})) for module in modules]
     stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device()), group=group)
               for module, index in zip(modules, mine)]
-    kind = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B", "interleaved_1f1b": "ScheduleInterleaved1F1B", "looped_bfs": "ScheduleLoopedBFS",
-            "interleaved_zero_bubble": "ScheduleInterleavedZeroBubble", "zbv": "ScheduleZBVZeroBubble"}[pp["schedule"]]
+    kind = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B", "interleaved_1f1b": "ScheduleInterleaved1F1B", "looped_bfs": "ScheduleLoopedBFS"}[pp["schedule"]]
     words, loss_function = model.config.get_text_config().vocab_size, model.loss_function
     del model
     schedule = getattr(pipelining.schedules, kind)(

@@ -153,5 +153,13 @@ TEST(ValueFromText, ReadsWhatTheFieldIs) {
   EXPECT_THROW(value_from_text(fields[1], "inf", "--rate"), Error);
 }
 
+TEST(ValueFromText, ReadsListsOfNumbers) {
+  const FieldDescription field{
+      .name = "layers", .kind = FieldKind::list, .element = FieldKind::integer, .info = {.low = 0, .high = 9}};
+  EXPECT_EQ(value_from_text(field, "8,0,9", "--layers"), (Value::List{8, 0, 9}));
+  EXPECT_THROW(value_from_text(field, "8,x", "--layers"), Error);
+  EXPECT_THROW(value_from_text(field, "8,10", "--layers"), Error);
+}
+
 }  // namespace
 }  // namespace tidemark
