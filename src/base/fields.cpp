@@ -96,7 +96,7 @@ std::size_t index_of_name(const Value& value, const FieldInfo& info, const Value
 
 std::string read_text(const Value& value, const FieldInfo& info, const ValuePath& path) {
   if (!info.names.empty()) return std::string(info.names[index_of_name(value, info, path)]);
-  if (info.number_is_text && value.as_integer()) return value.quoted();
+  if ((info.number_is_text && value.as_integer()) || (info.truth_is_text && value.as_bool())) return value.quoted();
   return to_text(value, path);
 }
 

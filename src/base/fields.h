@@ -39,6 +39,7 @@ struct FieldInfo {
   double high = std::numeric_limits<double>::infinity();
   std::string_view negated = {};  // the help text of the option that turns a true field off
   bool number_is_text = false;    // a text that a bare number may stand for: `image_size: 336`
+  bool truth_is_text = false;     // likewise true and false
 };
 
 /// A text, or a list of texts that means something else.

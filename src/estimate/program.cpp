@@ -98,6 +98,18 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+/// The model where the program has it before it wraps it.
+void load(Run& run, Module& root, const Spec& spec, const std::string& model_type) {
+  const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
+  {
+    const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
+    const Setting<Category> category(run.category, Category::parameters);
+    root.to_device(run);
+  }
+  freeze(root, spec);
+  if (spec.lora) add_lora(run, root, lora_options(*spec.lora, model_type));
+}
+
 }  // namespace
 
 StepOptions step_options(const Spec& spec) {
@@ -123,11 +135,13 @@ Dtype dtype_of(WeightDtype dtype) {
 Context context_of(const Spec& spec) {
   // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
   const bool checkpoints = spec.checkpointing != Checkpointing::none;
-  return {.attention = static_cast<AttentionKind>(spec.attn),
+  return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
           .use_cache = !checkpoints && spec.use_cache != UseCache::no,
-          .padding = spec.padding};
+          .padding = spec.padding,
+          .experts = static_cast<ExpertsKind>(spec.experts_implementation),
+          .routing_skew = parse_routing(spec.moe_routing)};
 }
 
 const std::string& model_type_of(const Value& model_config) {
@@ -139,12 +153,7 @@ const std::string& model_type_of(const Value& model_config) {
 
 void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
                  Recorder& recorder) {
-  {
-    const Setting<Category> category(run.category, Category::parameters);
-    model.root.to_device(run);
-  }
-  freeze(model.root, spec);
-  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type_of(model_config)));
+  load(run, model.root, spec, model_type_of(model_config));
   const BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);

@@ -100,9 +100,18 @@ void check_parallel(const Spec& spec, const Check& check) {
         fmt::format("set parallel to one of {}", fmt::join(kParallelNames.begin() + 1, kParallelNames.end(), ", ")));
   if (spec.rank >= spec.gpus)
     check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
+  if (spec.gpus_per_node > 0 && spec.gpus % spec.gpus_per_node != 0)
+    check.refuse("gpus_per_node", fmt::format("{} GPUs are not nodes of {}", spec.gpus, spec.gpus_per_node),
+                 "every node has as many, and together they are gpus");
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
   if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
     check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");
+  if (spec.ep && spec.parallel != ep) check.refuse("ep", "they are options of ep", "set parallel to ep");
+  if (spec.load == Load::wrapped && spec.parallel != fsdp1 && spec.parallel != fsdp2)
+    check.refuse("load", "there is no wrapper that would move the weights",
+                 "set parallel to fsdp1 or fsdp2, or load to to");
+  if (spec.fsdp1 && spec.parallel != fsdp1) check.refuse("fsdp1", "they are options of fsdp1", "set parallel to fsdp1");
+  if (spec.fsdp2 && spec.parallel != fsdp2) check.refuse("fsdp2", "they are options of fsdp2", "set parallel to fsdp2");
 }
 
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {
@@ -119,6 +128,21 @@ std::optional<std::int64_t> read_side(std::string_view text) {
 
 }  // namespace
 
+double parse_routing(std::string_view text) {
+  constexpr std::string_view kSkewed = "skewed:";
+  if (text == "balanced") return 0;
+  double share = -1;
+  if (text.starts_with(kSkewed)) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data() + kSkewed.size(), end, share);
+    if (error != std::errc() || at != end) share = -1;
+  }
+  if (!(share >= 0 && share <= 1))
+    throw Error(Errc::bad_value, fmt::format("{} is not a routing", Value(text).quoted()), {},
+                "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");
+  return share;
+}
+
 ImageSize parse_image_size(std::string_view text) {
   const std::size_t cross = text.find('x');
   const auto height = read_side(text.substr(0, cross));
@@ -134,6 +158,11 @@ void check_spec(const Spec& spec, const std::string& where) {
   if (!spec.model.is_null() && !spec.model.as_text() && !spec.model.as_map())
     check.refuse("model", fmt::format("expected a path or a map, found {}", spec.model.quoted()));
   check_sizes(spec, check);
+  try {
+    parse_routing(spec.moe_routing);
+  } catch (const Error& error) {
+    check.refuse("moe_routing", error.message(), error.hint());
+  }
   check_optimizer(spec, check);
   check_version(spec.torch, "torch", check);
   check_version(spec.transformers, "transformers", check);

@@ -17,8 +17,10 @@ inline constexpr std::array<std::string_view, 3> kWeightDtypeNames{"bf16", "fp16
 enum class WeightDtype { bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 3> kAutocastNames{"none", "bf16", "fp16"};
 enum class Autocast { none, bf16, fp16 };
-inline constexpr std::array<std::string_view, 2> kAttentionNames{"sdpa", "eager"};
-enum class Attention { sdpa, eager };
+inline constexpr std::array<std::string_view, 3> kAttentionNames{"auto", "sdpa", "eager"};
+enum class Attention { automatic, sdpa, eager };
+inline constexpr std::array<std::string_view, 3> kExpertsNames{"grouped_mm", "batched_mm", "eager"};
+enum class ExpertsImplementation { grouped_mm, batched_mm, eager };
 inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw",     "adam",    "sgd",
                                                                  "adafactor", "rmsprop", "adagrad"};
 enum class OptimizerName { adamw, adam, sgd, adafactor, rmsprop, adagrad };
@@ -34,11 +36,12 @@ inline constexpr std::array<std::string_view, 4> kAdapterDtypeNames{"auto", "fp3
 enum class AdapterDtype { automatic, fp32, bf16, fp16 };
 inline constexpr std::array<std::string_view, 1> kLoraBiasNames{"none"};
 enum class LoraBias { none };
-inline constexpr std::array<std::string_view, 1> kLoadNames{"to"};
-enum class Load { to };
+inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
+enum class Load { to, wrapped };
 
-inline constexpr std::array<std::string_view, 4> kParallelNames{"none", "ddp", "zero1", "zero2"};
-enum class Parallel { none, ddp, zero1, zero2 };
+inline constexpr std::array<std::string_view, 7> kParallelNames{"none",  "ddp",   "zero1", "zero2",
+                                                                "fsdp1", "fsdp2", "ep"};
+enum class Parallel { none, ddp, zero1, zero2, fsdp1, fsdp2, ep };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -74,6 +77,40 @@ struct TpSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
+inline constexpr std::array<std::string_view, 4> kPolicyDtypeNames{"none", "bf16", "fp16", "fp32"};
+enum class PolicyDtype { none, bf16, fp16, fp32 };
+
+/// The arguments of torch's fully_shard and of its MixedPrecisionPolicy; what is not here has its default there.
+struct Fsdp2Spec {
+  std::string reshard_after_forward = "auto";
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
+  bool requires_gradient_sync = true;
+  Offload offload_policy = Offload::none;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+/// transformers' expert parallelism: DistributedConfig(tp_size=degree, enable_expert_parallel=True)
+struct EpSpec {
+  std::optional<std::int64_t> degree;  // none: all GPUs
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+inline constexpr std::array<std::string_view, 2> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP"};
+enum class ShardingStrategy { full_shard, shard_grad_op };
+
+/// Those of torch's FullyShardedDataParallel and of its MixedPrecision, with use_orig_params.
+struct Fsdp1Spec {
+  ShardingStrategy sharding_strategy = ShardingStrategy::full_shard;
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 struct LoraSpec {
   std::int64_t r = 8;
   double alpha = 8, dropout = 0;
@@ -93,11 +130,13 @@ struct Spec {
   std::string image_size = "0";
   std::optional<std::int64_t> image_tokens;
   bool padding = false, labels = true;
+  std::string moe_routing = "balanced";
 
   WeightDtype dtype = WeightDtype::bf16;
   Autocast autocast = Autocast::none;
   bool grad_scaler = false;
-  Attention attn = Attention::sdpa;
+  Attention attn = Attention::automatic;
+  ExpertsImplementation experts_implementation = ExpertsImplementation::grouped_mm;
   UseCache use_cache = UseCache::automatic;
 
   OptimizerName optimizer = OptimizerName::adamw;
@@ -119,10 +158,13 @@ struct Spec {
 
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
-  std::int64_t rank = 0;
+  std::int64_t rank = 0, gpus_per_node = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
   std::optional<TpSpec> tp;
+  std::optional<EpSpec> ep;
+  std::optional<Fsdp1Spec> fsdp1;
+  std::optional<Fsdp2Spec> fsdp2;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -146,6 +188,10 @@ struct ImageSize {
 
 /// Reads "336" (a square) or "1080x1920" (height x width).  Throws Error{bad_value}.
 ImageSize parse_image_size(std::string_view text);
+
+/// Reads "balanced" or "skewed:X", with X the share of tokens (0 to 1) that choose the first experts: X.  Throws
+/// Error{bad_value}.
+double parse_routing(std::string_view text);
 
 /// What fits no single field: options of another optimizer, more image tokens than tokens, products that are too large.
 /// Throws Error{bad_value} naming the field.  Reading a spec through read_spec() has done it already.
@@ -233,6 +279,48 @@ void TpSpec::fields(Self& self, Visit&& visit) {
 }
 
 template <class Self, class Visit>
+void EpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  visit("degree", self.degree,
+        whole("Many GPUs", "Ranks that share the experts of each layer (default: all GPUs)", 1, 1 << 16));
+}
+
+template <class Self, class Visit>
+void Fsdp2Spec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("reshard_after_forward", self.reshard_after_forward,
+        FieldInfo{.help = "Layers let go of what they gathered: true, false, or the number of GPUs that then share it "
+                          "(auto: all but the root's, as torch does)",
+                  .placeholder = "HOW",
+                  .group = group,
+                  .number_is_text = true,
+                  .truth_is_text = true});
+  visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
+  visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
+  visit("requires_gradient_sync", self.requires_gradient_sync,
+        FieldInfo{.help = "Gradients are reduced in every backward pass of a step",
+                  .group = group,
+                  .negated = "Gradients are reduced in the last backward pass of a step alone: "
+                             "set_requires_gradient_sync(False)"});
+  visit("offload_policy", self.offload_policy,
+        choice(group,
+               "Where shards, their gradients and the optimizer's states are instead of on the card: CPUOffloadPolicy",
+               kOffloadNames));
+}
+
+template <class Self, class Visit>
+void Fsdp1Spec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit(
+      "sharding_strategy", self.sharding_strategy,
+      choice(group, "Whether layers let go of what they gathered after the forward pass too", kShardingStrategyNames));
+  visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
+  visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
+}
+
+template <class Self, class Visit>
 void LoraSpec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "LoRA";
   visit("r", self.r, FieldInfo{.help = "Rank", .placeholder = "N", .group = group, .low = 1, .high = 65536});
@@ -270,7 +358,11 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("head", self.head,
         text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
   visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));
-  visit("attn", self.attn, choice(group, "Implementation of attention", kAttentionNames));
+  visit("attn", self.attn,
+        choice(group, "Implementation of attention (auto: sdpa where transformers has it for the model)",
+               kAttentionNames));
+  visit("experts_implementation", self.experts_implementation,
+        choice(group, "Implementation of experts, of models that have them", kExpertsNames));
   visit("use_cache", self.use_cache,
         choice(group, "Whether the forward pass fills a key/value cache (auto: as transformers does)", kUseCacheNames));
   visit("freeze", self.freeze,
@@ -279,7 +371,10 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));
   visit("load", self.load,
-        choice(group, "How weights get onto the card: built on the CPU, then Module.to", kLoadNames));
+        choice(group,
+               "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
+               "(fsdp1, fsdp2)",
+               kLoadNames));
 
   group = "Data";
   visit("batch", self.batch, whole(group, "Samples per step and GPU", 1, 1 << 20));
@@ -294,6 +389,7 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("image_tokens", self.image_tokens,
         whole(group, "Tokens per image, where they are known better than from its size", 1, 1 << 24));
   visit("padding", self.padding, text(group, "Batches hold padding, so the attention mask is built"));
+  visit("moe_routing", self.moe_routing, text(group, "How tokens spread over experts: balanced or skewed:X", "HOW"));
   visit("labels", self.labels,
         FieldInfo{.help = "The model gets labels and computes the loss itself",
                   .group = group,
@@ -348,9 +444,13 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));
   visit("parallel", self.parallel, choice(group, "How they share the work", kParallelNames));
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
+  visit("gpus_per_node", self.gpus_per_node, whole(group, "GPUs of one node (0: all of them)", 0, 1 << 16));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
   visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));
+  visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
+  visit("fsdp1", self.fsdp1, text(group, "FullyShardedDataParallel's options; {} for its defaults"));
+  visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));
 
   group = "Card";
   visit("gpu", self.gpu,

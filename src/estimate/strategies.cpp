@@ -9,9 +9,12 @@ Strategy strategy_of(Parallel parallel) {
   // One line per name of kParallelNames.
   constexpr Strategy kStrategies[] = {
       [](Run&, Module&, const Spec&) { return StepHooks{}; },
-      with_ddp,   // ddp
-      with_zero,  // zero1
-      with_zero,  // zero2
+      with_ddp,    // ddp
+      with_zero,   // zero1
+      with_zero,   // zero2
+      with_fsdp1,  // fsdp1
+      with_fsdp2,  // fsdp2
+      with_ep,     // ep
   };
   static_assert(std::size(kStrategies) == kParallelNames.size());
   return kStrategies[static_cast<int>(parallel)];

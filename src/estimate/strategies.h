@@ -2,6 +2,7 @@
 // refuses.
 #pragma once
 #include <functional>
+#include <memory>
 
 #include "estimate/spec.h"
 #include "nn/module.h"
@@ -21,8 +22,14 @@ Strategy strategy_of(Parallel parallel);
 /// to `assume`.  Does nothing when the spec has no `tp`.
 void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config, StepHooks& hooks,
                    const std::function<void(std::string)>& assume);
+/// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
+/// as long.
+std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);
 
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec);
+StepHooks with_ep(Run& run, Module& root, const Spec& spec);
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec);
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec);
 
 }  // namespace tidemark

@@ -40,6 +40,7 @@ Value type_schema(const FieldDescription& field, FieldKind kind) {
     case FieldKind::integer: return with_range("integer", field.info);
     case FieldKind::real: return with_range("number", field.info);
     case FieldKind::text:
+      if (field.info.truth_is_text) return Value::Map{{"type", Value::List{"string", "integer", "boolean"}}};
       if (field.info.number_is_text) return Value::Map{{"type", Value::List{"string", "integer"}}};
       return Value::Map{{"type", "string"}};
     case FieldKind::choice: {
@@ -82,7 +83,9 @@ std::string type_text(const FieldDescription& field) {
     case FieldKind::boolean: return "true or false";
     case FieldKind::integer: return "whole number";
     case FieldKind::real: return "number";
-    case FieldKind::text: return field.info.number_is_text ? "text or whole number" : "text";
+    case FieldKind::text:
+      if (field.info.truth_is_text) return "text, whole number, true or false";
+      return field.info.number_is_text ? "text or whole number" : "text";
     case FieldKind::choice: return fmt::format("`{}`", fmt::join(field.info.names, "`, `"));
     case FieldKind::list: return "list of texts";
     case FieldKind::text_or_list: return "text or list of texts";

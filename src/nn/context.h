@@ -7,6 +7,7 @@ namespace tidemark {
 
 enum class AttentionKind { sdpa, eager };
 enum class CheckpointKind { none, non_reentrant, reentrant };
+enum class ExpertsKind { grouped_mm, batched_mm, eager };
 
 struct Context {
   AttentionKind attention = AttentionKind::sdpa;
@@ -15,6 +16,8 @@ struct Context {
   std::int64_t layers_before = 0;     // of parts that are registered in front: their layers count too
   bool use_cache = true;
   bool padding = false;  // whether batches hold padding, so that masks are built
+  ExpertsKind experts = ExpertsKind::grouped_mm;
+  double routing_skew = 0;  // of the tokens, those that choose the first experts; the rest go round in turn
 };
 
 }  // namespace tidemark

@@ -33,7 +33,7 @@ void visit_modules(Module& module, std::vector<Module*>& found) {
 
 /// PreTrainedModel.get_output_embeddings, by the names that the families give it.
 bool is_output_embedding(const std::string& name) {
-  return name == "lm_head" || name == "embed_out" || name == "cls.predictions.decoder";
+  return name == "lm_head" || name == "embed_out" || name == "output_projection" || name == "cls.predictions.decoder";
 }
 
 /// check_target_module_exists
@@ -115,32 +115,67 @@ Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
 
 }  // namespace
 
-/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+/// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING; but for Mixtral, where
+/// _convert_peft_config_moe makes an empty set of what was not said, and PEFT then finds nothing to adapt.
 std::vector<std::string> default_lora_targets(const std::string& model_type) {
   struct Entry {
     const char* model_type;
     std::vector<std::string> targets;
   };
-  static const std::vector<Entry> kEntries{
-      {"bert", {"query", "value"}},          {"falcon", {"query_key_value"}},
-      {"gemma", {"q_proj", "v_proj"}},       {"gemma2", {"q_proj", "v_proj"}},
-      {"gemma3_text", {"q_proj", "v_proj"}}, {"gpt2", {"c_attn"}},
-      {"gpt_neox", {"query_key_value"}},     {"llama", {"q_proj", "v_proj"}},
-      {"mistral", {"q_proj", "v_proj"}},     {"mixtral", {"q_proj", "v_proj"}},
-      {"opt", {"q_proj", "v_proj"}},         {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
-      {"qwen2", {"q_proj", "v_proj"}},       {"qwen3", {"q_proj", "v_proj"}},
-      {"roberta", {"query", "value"}},       {"stablelm", {"q_proj", "v_proj"}}};
+  static const std::vector<Entry> kEntries{{"bert", {"query", "value"}},
+                                           {"bloom", {"query_key_value"}},
+                                           {"codegen", {"qkv_proj"}},
+                                           {"falcon", {"query_key_value"}},
+                                           {"gemma", {"q_proj", "v_proj"}},
+                                           {"gemma2", {"q_proj", "v_proj"}},
+                                           {"gemma3_text", {"q_proj", "v_proj"}},
+                                           {"gpt2", {"c_attn"}},
+                                           {"gpt_bigcode", {"c_attn"}},
+                                           {"gpt_neo", {"q_proj", "v_proj"}},
+                                           {"gpt_neox", {"query_key_value"}},
+                                           {"llama", {"q_proj", "v_proj"}},
+                                           {"mistral", {"q_proj", "v_proj"}},
+                                           {"opt", {"q_proj", "v_proj"}},
+                                           {"phi", {"q_proj", "v_proj", "fc1", "fc2"}},
+                                           {"qwen2", {"q_proj", "v_proj"}},
+                                           {"qwen3", {"q_proj", "v_proj"}},
+                                           {"roberta", {"query", "value"}},
+                                           {"stablelm", {"q_proj", "v_proj"}}};
   for (const Entry& entry : kEntries)
     if (entry.model_type == model_type) return entry.targets;
   throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",
               "name them, or write all-linear");
 }
 
+namespace {
+
+/// PEFT rewrites names that older versions of a model with experts had, and all that a pattern finds there, into
+/// adapters of parameters.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
+void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
+  const bool has_experts = std::any_of(modules.begin(), modules.end(), [](const Module* module) {
+    return module->name() == "experts" && module->has_parameter("gate_up_proj");
+  });
+  if (!has_experts) return;
+  const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
+  const auto is_attention = [](const std::string& name) {
+    constexpr std::string_view kProjections[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
+    return std::find(std::begin(kProjections), std::end(kProjections), name.substr(name.rfind('.') + 1)) !=
+           std::end(kProjections);
+  };
+  if (!names || !std::all_of(names->begin(), names->end(), is_attention))
+    throw Error(Errc::unsupported,
+                "adapters of experts' parameters are not modelled, and PEFT makes them of such targets",
+                "lora.target_modules", "name projections of attention: q_proj, k_proj, v_proj, o_proj");
+}
+
+}  // namespace
+
 void add_lora(Run& run, Module& root, const LoraOptions& options) {
   const Setting<Category> category(run.category, Category::parameters);
   const Targets targets(options);
   std::vector<Module*> modules, adapted;
   visit_modules(root, modules);
+  check_experts(modules, options);
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
   if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");

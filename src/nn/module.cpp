@@ -86,6 +86,7 @@ Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor inpu
 void Module::to_device(Run& run) {
   number_ = run.name_module(full_name_.empty() ? class_name : full_name_);
   for (const std::unique_ptr<Module>& child : children_) child->to_device(run);
+  if (hooks && hooks->before_load) hooks->before_load(run);
   const InModule scope(run, *this);
   for (const bool buffers : {false, true}) {
     for (const std::shared_ptr<Parameter>& parameter : parameters_) {

@@ -29,8 +29,16 @@ using Forward = Tensor (*)(Module& module, Tensor x);
 
 /// What a strategy hangs on the calls of a module.  torch: register_forward_pre_hook, register_forward_hook
 struct ModuleHooks {
+  std::function<void(Module& module, Tensor& argument)> replace_argument;  // of each, in front of the next
   std::function<void(Module& module, Tensor& input)> before_forward;
   std::function<void(Module& module, Tensor& output)> after_forward;
+  // The same of a module that takes several tensors, or returns them.
+  std::function<void(Module& module, Tensors& inputs)> before_forward_of_several;
+  std::function<void(Module& module, Tensors& outputs)> after_forward_of_several;
+  /// The call is over, though it may not have returned: a checkpoint runs a layer again no further than it must.
+  std::function<void(Module& module)> leave;
+  /// In front of its own parameters, when they get their memory.
+  std::function<void(Run& run)> before_load;
 };
 
 class Module {
@@ -93,18 +101,46 @@ struct InModule : Setting<std::uint32_t> {
 /// modules that are called by operator(), and the layers of an nn.ModuleList.
 class Call {
  public:
-  Call(Module& module, Tensor& input) : module_(module), scope_(input.run(), module) {
-    if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  /// `others` are further arguments whose type may matter: floating-point ones.
+  Call(Module& module, Tensor& input, std::initializer_list<Tensor*> others = {})
+      : module_(module), scope_(input.run(), module) {
+    const ModuleHooks* hooks = module_.hooks;
+    if (hooks && hooks->replace_argument) {
+      hooks->replace_argument(module_, input);
+      for (Tensor* other : others) hooks->replace_argument(module_, *other);
+    }
+    if (hooks && hooks->before_forward) hooks->before_forward(module_, input);
+  }
+  Call(Module& module, Tensors& inputs) : module_(module), scope_(inputs[0].run(), module) {
+    if (module_.hooks && module_.hooks->before_forward_of_several)
+      module_.hooks->before_forward_of_several(module_, inputs);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() {
+    if (module_.hooks && module_.hooks->leave) module_.hooks->leave(module_);
   }
   Tensor returns(Tensor output) const {
     if (module_.hooks && module_.hooks->after_forward) module_.hooks->after_forward(module_, output);
     return output;
+  }
+  Tensors returns(Tensors outputs) const {
+    if (module_.hooks && module_.hooks->after_forward_of_several)
+      module_.hooks->after_forward_of_several(module_, outputs);
+    return outputs;
   }
 
  private:
   Module& module_;
   InModule scope_;
 };
+
+/// module(input): the hooks behind it find nothing of what `forward` held.
+template <class Body>
+Tensor called(Module& module, Tensor input, Body&& forward, std::initializer_list<Tensor*> others = {}) {
+  const Call call(module, input, others);
+  return call.returns(forward(input));
+}
 
 /// Its children, one after the other, as a forward of one statement for each does; the argument lives until the end.
 Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input);

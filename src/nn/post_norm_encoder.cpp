@@ -58,11 +58,11 @@ Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs,
 
 /// BertLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  const Attended attended = attention(m["attention"], hidden_states, inputs, layer);
-  const Tensor intermediate_output = chain(m["intermediate"], {"dense", "intermediate_act_fn"}, attended.output);
-  return call.returns(output(m["output"], intermediate_output, attended.output));
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    const Attended attended = attention(m["attention"], hidden_states, inputs, layer);
+    const Tensor intermediate_output = chain(m["intermediate"], {"dense", "intermediate_act_fn"}, attended.output);
+    return output(m["output"], intermediate_output, attended.output);
+  });
 }
 
 }  // namespace

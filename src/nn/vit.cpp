@@ -32,20 +32,20 @@ Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const
 }
 
 Tensor encoder_layer(Module& m, Tensor input, const Encoder& config, const Context& context, const Tensor& mask) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  Tensor residual = hidden_states;
-  hidden_states = m[config.before](hidden_states);
-  Attended attended = encoder_attention(m[config.attention], hidden_states, config, context, mask);
-  hidden_states = std::move(attended.output);  // the weights stay, in `_`
-  hidden_states = dropout(hidden_states, config.hidden_dropout);
-  hidden_states = add(residual, hidden_states);  // ViT adds the other way round; both lie in order there
-  residual = hidden_states;
-  hidden_states = m[config.after](hidden_states);
-  hidden_states = encoder_mlp(m["mlp"], hidden_states);
-  hidden_states = dropout(hidden_states, config.hidden_dropout);
-  hidden_states = add(residual, hidden_states);
-  return call.returns(hidden_states);
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    Tensor residual = hidden_states;
+    hidden_states = m[config.before](hidden_states);
+    Attended attended = encoder_attention(m[config.attention], hidden_states, config, context, mask);
+    hidden_states = std::move(attended.output);  // the weights stay, in `_`
+    hidden_states = dropout(hidden_states, config.hidden_dropout);
+    hidden_states = add(residual, hidden_states);  // ViT adds the other way round; both lie in order there
+    residual = hidden_states;
+    hidden_states = m[config.after](hidden_states);
+    hidden_states = encoder_mlp(m["mlp"], hidden_states);
+    hidden_states = dropout(hidden_states, config.hidden_dropout);
+    hidden_states = add(residual, hidden_states);
+    return hidden_states;
+  });
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Tensor encoder(Module& layers, const Encoder& config, const Context& context, Te
     hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
                                      [&layer = layers[i], config, context, mask](Tensor x) {
                                        return encoder_layer(layer, std::move(x), config, context, mask);
-                                     });
+                                     })[0];
     if (collected) collected->push_back(hidden_states);
   }
   return hidden_states;

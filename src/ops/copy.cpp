@@ -50,6 +50,11 @@ Tensor zeros(Run& run, const Dims& sizes, Dtype dtype) {
   return empty(run, sizes, dtype);
 }
 
+Tensor full(Run& run, const Dims& sizes, Dtype dtype) {
+  const Op op(run, "aten::full");
+  return empty(run, sizes, dtype);
+}
+
 /// Its gradient is the sum over the copies.
 Tensor repeat_rows(Tensor x, std::int64_t n) {
   const Op op(x, "aten::repeat");

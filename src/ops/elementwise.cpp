@@ -50,18 +50,48 @@ Tensor sub(Tensor a, Tensor b) {
                  }});
 }
 
+namespace {
+
+Tensors mul_backward(Backward& call) {
+  Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
+  return {call.needs(0) ? mul(call.gradient(), call.saved[1]) : Tensor(), other};
+}
+
+}  // namespace
+
 Tensor mul(Tensor a, Tensor b) {
   const Op op(a, b, "aten::mul");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
-                {.name = "MulBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
-                   return {call.needs(0) ? mul(call.gradient(), call.saved[1]) : Tensor(), other};
-                 }});
+                {.name = "MulBackward0", .saved = std::move(saved), .backward = mul_backward});
+}
+
+/// What it keeps of itself is a copy, made before.
+Tensor mul_(Tensor a, Tensor b) {
+  const Op op(a, "aten::mul_");
+  Tensors saved{needs_grad(b) ? empty_like(a) : Tensor(), needs_grad(a) ? b : Tensor()};
+  Tensor y = a;
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "MulBackward0", .saved = std::move(saved), .backward = mul_backward});
 }
 
 Tensor mul(Pair operands) { return mul(std::move(operands.a), std::move(operands.b)); }
+
+namespace {
+
+Tensors div_backward(Backward& call) {
+  Tensor other;
+  if (call.needs(1)) {  // -grad * ((self / other) / other)
+    const Tensor minus = neg(call.gradient());
+    const Tensor ratio = div(call.saved[0], call.saved[1]);
+    const Tensor ratio_over_b = div(ratio, call.saved[1]);
+    other = mul(minus, ratio_over_b);
+  }
+  return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};
+}
+
+}  // namespace
 
 /// Of whole numbers: float32.
 Tensor div(Tensor a, Tensor b) {
@@ -70,16 +100,16 @@ Tensor div(Tensor a, Tensor b) {
   const Dtype type = result_type(a, b);
   Tensor y = result_of(a, b, is_floating(type) ? type : Dtype::f32);
   return record(std::move(y), {std::move(a), std::move(b)},
-                {.name = "DivBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor other;
-                   if (call.needs(1)) {  // -grad * ((self / other) / other)
-                     const Tensor minus = neg(call.gradient());
-                     const Tensor ratio = div(call.saved[0], call.saved[1]);
-                     const Tensor ratio_over_b = div(ratio, call.saved[1]);
-                     other = mul(minus, ratio_over_b);
-                   }
-                   return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};
-                 }});
+                {.name = "DivBackward0", .saved = std::move(saved), .backward = div_backward});
+}
+
+/// What it keeps of itself is a copy, made before.  torch: tools/autograd/gen_variable_type.py, original_self
+Tensor div_(Tensor a, Tensor b) {
+  const Op op(a, "aten::div_");
+  Tensors saved{needs_grad(b) ? empty_like(a) : Tensor(), b};
+  Tensor y = a;
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "DivBackward0", .saved = std::move(saved), .backward = div_backward});
 }
 
 Tensor add_scalar(Tensor x) {
@@ -105,6 +135,10 @@ Tensor div_scalar(Tensor x) {
 Tensor sub_scalar(Tensor x) { return unary("aten::sub", std::move(x)); }
 
 Tensor floor_divide(Tensor x) { return unary("aten::floor_divide", std::move(x)); }
+
+Tensor fmod(Tensor x) { return unary("aten::fmod", std::move(x)); }
+
+Tensor clamp(Tensor x) { return unary("aten::clamp", std::move(x)); }
 
 Tensor neg(Tensor x) {
   Tensor y = unary("aten::neg", x);
@@ -200,6 +234,30 @@ Tensor compare(const char* name, Tensor a) {
 Tensor logical(const char* name, Tensor a, Tensor b) {
   const Op op(a, name);
   return result_of(a, b, Dtype::boolean);
+}
+
+Tensor pow_tensor(Tensor base, Tensor powers) {
+  const Op op(base, "aten::pow");
+  return result_of(base, powers, result_type(base, powers));
+}
+
+/// Keeps the condition.  Its gradients are where(condition, grad, 0) and where(condition, 0, grad): the number becomes
+/// a tensor first.
+Tensor where(Tensor condition, Tensor a, Tensor b) {
+  const Op op(a, "aten::where");
+  const Layout* operands[] = {&condition.layout(), &a.layout(), &b.layout()};
+  Tensor y = empty(a.run(), elementwise_layout(operands), result_type(a, b));
+  Tensors saved{std::move(condition)};
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "WhereBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const auto masked = [&] {
+                     const Tensor zero = empty(call.run, Dims{}, call.gradient().dtype());
+                     const Layout* parts[] = {&call.saved[0].layout(), &call.gradient().layout()};
+                     return empty(call.run, elementwise_layout(parts), call.gradient().dtype());
+                   };
+                   Tensor other = call.needs(1) ? masked() : Tensor();
+                   return {call.needs(0) ? masked() : Tensor(), other};
+                 }});
 }
 
 }  // namespace tidemark

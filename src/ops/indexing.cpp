@@ -38,7 +38,7 @@ std::int64_t select_tile(const Card& card) {
   return capability == 80 ? 2304 : 640;
 }
 
-/// Indices of the true ones among the elements of `sizes`.  torch: nonzero_cuda_out_impl
+/// Indices of the true ones among the elements of `sizes`, as columns.  torch: nonzero_cuda_out_impl
 Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   const Card& card = run.card();
   const std::int64_t items = elements_of(sizes);
@@ -48,7 +48,7 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   take_scratch(run, items <= kOneTile
                         ? 1
                         : round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
-  Tensor indices = empty(run, Dims{found, sizes.count()}, Dtype::int64);
+  Tensor indices = empty(run, {Dims{found, sizes.count()}, Dims{1, found}}, Dtype::int64);
   take_scratch(run, tile_states(items, select_tile(card), 8));
   return indices;
 }
@@ -122,7 +122,9 @@ namespace {
 /// Keeps the indices, which are for the first dimensions of x.
 Tensor index(Tensor x, Tensors indices) {
   const Op op(x, "aten::index");
-  Tensor y = empty(x.run(), Dims{indices[0].size(0), x.size(-1)}, x.dtype());
+  Dims sizes = indices[0].sizes();
+  for (int d = static_cast<int>(indices.size()); d < x.dims(); ++d) sizes.push_back(x.size(d));
+  Tensor y = empty(x.run(), sizes, x.dtype());
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},
                 {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});
@@ -154,6 +156,20 @@ Tensor index_mask(Tensor x, Tensor mask, std::int64_t found) {
 void index_put_mask(Tensor x, Tensor mask, std::int64_t found) {
   const Op op(x, "aten::index_put_");
   const Tensor indices = nonzero(x.run(), mask.sizes(), found);
+}
+
+Tensor nonzero(Tensor x, std::int64_t found) {
+  const Op op(x, "aten::nonzero");
+  const Tensor in_order = contiguous(x);
+  return nonzero(x.run(), x.sizes(), found);
+}
+
+/// torch: native/TensorAdvancedIndexing.cpp, nonzero_numpy
+Tensors where_true(Tensor x, std::int64_t found) {
+  const Tensor places = nonzero(std::move(x), found);
+  Tensors columns;
+  for (int d = 0; d < places.dims(); ++d) columns.push_back(select(places, 1, d));
+  return columns;
 }
 
 /// To int64, after the result is there.

@@ -4,15 +4,6 @@
 namespace tidemark {
 namespace {
 
-/// The workspace that cuBLAS gets with a thread's first product.  torch: CUDABlas, getChosenWorkspaceSize
-void take_workspace(Run& run) {
-  Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
-  if (workspace) return;
-  const Setting<Category> category(run.category, Category::workspace);
-  const bool hopper = run.card().compute_capability_major == 9;  // and no other
-  workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
-}
-
 /// Whether cuBLAS can read the last two dimensions as they lie, transposed or not.  torch: native/cuda/Blas.cpp,
 /// prepare_matrix_for_cublas and prepare_batch_matrix_for_cublas
 bool is_readable(const Layout& x) {
@@ -30,7 +21,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
   sizes[-1] = b.size(-1);
   Tensor y = empty(a.run(), sizes, a.dtype());
   const Tensor copy_a = readable(a), copy_b = readable(b);
-  take_workspace(a.run());
+  take_matmul_workspace(a.run());
   return y;
 }
 
@@ -78,6 +69,16 @@ Tensors addmm_backward(Backward& call) {
   return {call.needs(0) ? call.gradient() : Tensor(), std::move(first), std::move(second)};
 }
 
+/// The gradients of the product are scaled when it was, each by an operation of its own.  torch: maybe_multiply
+Tensors baddbmm_backward(Backward& call) {
+  const auto scaled = [&](Tensor gradient) {
+    return call.facts.a != 0 ? mul_scalar(std::move(gradient)) : std::move(gradient);
+  };
+  Tensor first = call.needs(1) ? scaled(bmm(call.gradient(), transpose(call.saved[1], 1, 2))) : Tensor();
+  Tensor second = call.needs(2) ? scaled(bmm(transpose(call.saved[0], 1, 2), call.gradient())) : Tensor();
+  return {call.needs(0) ? call.gradient() : Tensor(), std::move(first), std::move(second)};
+}
+
 Tensor t(Tensor x) {
   Layout layout = x.layout();
   layout.sizes.swap(0, 1);
@@ -104,6 +105,15 @@ Tensor folded(Tensor a, Tensor b) {
 }
 
 }  // namespace
+
+/// torch: CUDABlas, getChosenWorkspaceSize
+void take_matmul_workspace(Run& run) {
+  Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
+  if (workspace) return;
+  const Setting<Category> category(run.category, Category::workspace);
+  const bool hopper = run.card().compute_capability_major == 9;  // and no other
+  workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
+}
 
 Tensor mm(Tensor a, Tensor b) {
   const Op op(a, "aten::mm");
@@ -166,6 +176,19 @@ Tensor bmm(Tensor a, Tensor b) {
                    Tensor second = call.needs(1) ? bmm(transpose(call.saved[0], 1, 2), call.gradient()) : Tensor();
                    return {call.needs(0) ? bmm(call.gradient(), transpose(call.saved[1], 1, 2)) : Tensor(), second};
                  }});
+}
+
+Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha) {
+  const Op op(a, "aten::baddbmm");
+  const Tensor arguments[] = {input, a, b};
+  b = autocast_low(std::move(b));
+  a = autocast_low(std::move(a));
+  input = autocast_low(std::move(input));
+  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  Tensor y = product(a, b);
+  const Facts facts{.a = alpha != 1 ? 1 : 0};
+  return record(std::move(y), {std::move(input), std::move(a), std::move(b)},
+                {.name = "BaddbmmBackward0", .saved = std::move(saved), .facts = facts, .backward = baddbmm_backward});
 }
 
 /// As bmm over the folded, broadcast batch.  torch: at::native::_matmul_impl

@@ -4,6 +4,7 @@
 // Never nest two operations as arguments of one call: C++ does not say which runs first.  Name them, or write
 // `add({first, second})`: braces are evaluated from left to right.
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 
@@ -21,6 +22,7 @@ struct Pair {
 // creation.cpp
 Tensor arange(Run& run, std::int64_t end, Dtype dtype = Dtype::int64);
 Tensor zeros(Run& run, const Dims& sizes, Dtype dtype);
+Tensor full(Run& run, const Dims& sizes, Dtype dtype);
 
 // view.cpp: no memory, but where said
 Tensor view(Tensor x, const Dims& sizes);
@@ -33,6 +35,8 @@ Tensor squeeze(Tensor x, int d);
 Tensor expand(Tensor x, const Dims& sizes);
 /// x[..., start:end, ...]
 Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end);
+/// x[..., start::step]
+Tensor slice_step(Tensor x, std::int64_t start, std::int64_t step);
 /// x[..., index, ...]
 Tensor select(Tensor x, int d, std::int64_t index);
 /// `parts` equal pieces.
@@ -68,7 +72,11 @@ Tensor add_(Tensor a, Tensor b);
 Tensor sub(Tensor a, Tensor b);
 Tensor mul(Tensor a, Tensor b);
 Tensor mul(Pair operands);
+/// a *= b
+Tensor mul_(Tensor a, Tensor b);
 Tensor div(Tensor a, Tensor b);
+/// a /= b
+Tensor div_(Tensor a, Tensor b);
 /// With a Python number.
 Tensor add_scalar(Tensor x);
 Tensor mul_scalar(Tensor x);
@@ -76,10 +84,14 @@ Tensor div_scalar(Tensor x);
 /// Of whole numbers: no gradient.
 Tensor sub_scalar(Tensor x);
 Tensor floor_divide(Tensor x);
+Tensor clamp(Tensor x);
+Tensor fmod(Tensor x);
 Tensor neg(Tensor x);
 /// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);
 Tensor pow3(Tensor x);
+/// A number on the device to whole powers: no gradient.
+Tensor pow_tensor(Tensor base, Tensor powers);
 Tensor rsqrt(Tensor x);
 Tensor cos(Tensor x);
 Tensor sin(Tensor x);
@@ -90,6 +102,8 @@ Tensor exp(Tensor x);
 Tensor compare(const char* name, Tensor a);
 /// a & b of booleans; `name` is the operation's.
 Tensor logical(const char* name, Tensor a, Tensor b);
+/// `a` where the condition holds, else `b`.
+Tensor where(Tensor condition, Tensor a, Tensor b);
 
 // activation.cpp
 Tensor silu(Tensor x);
@@ -120,6 +134,14 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias = {});
 Tensor addmm(Tensor bias, Tensor a, Tensor b);
 Tensor mm(Tensor a, Tensor b);
 Tensor bmm(Tensor a, Tensor b);
+/// input + alpha * bmm(a, b): input broadcast to the product.
+Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha);
+/// The workspace that cuBLAS gets with a thread's first product.
+void take_matmul_workspace(Run& run);
+
+// grouped_mm.cpp
+/// Rows x (S, K) times weights (E, K, N), each group of rows with its own: group e ends before offsets[e].  -> (S, N)
+Tensor grouped_mm(Tensor x, Tensor weights, Tensor offsets);
 
 // attention.cpp
 struct AttentionOptions {
@@ -151,9 +173,9 @@ Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias = {});
 Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
 /// list(x): one view per element of the first dimension.
 Tensors unbind(Tensor x);
-/// x[rows, columns]: x (B, S, D), as many rows as columns (N) -> (N, D)
+/// x[rows, columns]: x (B, S, …), as many rows as columns (N) -> (N, …)
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
-/// x[rows]: x (B, D) -> (N, D)
+/// x[rows]: x (B, …), rows (…) -> (…, …)
 Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1)
 Tensor argmax(Tensor x);
@@ -162,6 +184,26 @@ Tensor index_mask(Tensor x, Tensor mask, std::int64_t found);
 void index_put_mask(Tensor x, Tensor mask, std::int64_t found);
 /// mask.sum() of booleans.
 Tensor count_true(Tensor mask);
+/// Places of the `found` elements that are not zero: (found, dims); torch.where(x) has a tensor for each dimension.
+Tensor nonzero(Tensor x, std::int64_t found);
+Tensors where_true(Tensor x, std::int64_t found);
+
+// routing.cpp
+/// The k largest of each row, and their places: x (…, N) -> (…, k) twice.
+std::array<Tensor, 2> topk(Tensor x, std::int64_t k);
+/// x (N) in order, and where each stood.
+std::array<Tensor, 2> sort(Tensor x);
+/// Counts of whole numbers, from 0 to bins - 1.
+Tensor histc(Tensor x, std::int64_t bins);
+Tensor one_hot(Tensor x, std::int64_t classes);
+/// Zero where the mask (broadcast to x) is true.
+Tensor masked_fill(Tensor x, Tensor mask);
+Tensor masked_fill_(Tensor x, Tensor mask);
+/// x[index] += source, row by row.
+Tensor index_add_(Tensor x, Tensor index, Tensor source);
+Tensor scatter_add_(Tensor x, Tensor index, Tensor source);
+/// x.repeat_interleave(n, dim=0)
+Tensor repeat_each(Tensor x, std::int64_t n);
 
 // autocast: torch/csrc/autograd/autocast, at::autocast::cached_cast
 Tensor autocast_low(Tensor x);

@@ -56,10 +56,15 @@ class Pass {
   /// `nested`: within another pass, whose counts of nodes that both reach are put aside.
   Pass(Run& run, bool nested) : run_(run), number_(++run.passes), nested_(nested) {}
 
-  void start(const Ref<Node>& root, std::size_t output, Tensor gradient) {
-    count_dependencies(root);
-    root->gradients[output] = std::move(gradient);
-    push(root);
+  /// A root that another one leads to waits for what comes from there.
+  void start(const Tensors& roots, Tensors& gradients) {
+    for (const Tensor& root : roots) count_dependencies(root.impl().grad_fn);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      const Ref<Node>& node = roots[i].impl().grad_fn;
+      const auto output = static_cast<std::size_t>(roots[i].impl().output);
+      add_to(node->gradients[output], std::move(gradients[i]), node->outputs[output].distributed);
+      if (--node->dependencies == 0) push(node);
+    }
   }
 
   void finish() {
@@ -101,8 +106,12 @@ class Pass {
   }
 
   void count_dependencies(const Ref<Node>& root) {
-    meet(*root);
-    std::vector<Node*> stack{root.get()};
+    std::vector<Node*> stack;
+    if (root->pass != number_) {
+      meet(*root);
+      stack.push_back(root.get());
+    }
+    ++root->dependencies;
     while (!stack.empty()) {
       Node* node = stack.back();
       stack.pop_back();
@@ -165,15 +174,16 @@ class Pass {
 
 }  // namespace
 
-void backward(const Tensor& root, Tensor gradient) {
-  Run& run = root.run();
-  TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
+void backward(const Tensors& roots, Tensors gradients) {
+  TM_CHECK(!roots.empty(), "nothing to go backward from");
+  Run& run = roots[0].run();
+  for (const Tensor& root : roots) TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
   const NoGrad no_grad(run);
   const bool nested = run.in_backward;
   const Setting<bool> thread(run.in_backward, true);
   const Setting<CheckpointFrame*> hooks(run.checkpoint, nullptr);
   Pass pass(run, nested);
-  pass.start(root.impl().grad_fn, static_cast<std::size_t>(root.impl().output), std::move(gradient));
+  pass.start(roots, gradients);
   pass.finish();
 }
 
@@ -183,7 +193,7 @@ void backward(const Tensor& root) {
     const Op op(run, "aten::ones_like");
     return empty_like(root);
   }();
-  backward(root, ones);
+  backward(Tensors{root}, Tensors{ones});
 }
 
 }  // namespace tidemark

@@ -61,19 +61,29 @@ void Run::note_free(std::uint32_t entry, const Totals& totals) {
 Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
-  if (checkpoint && checkpoint->is_complete(beginning.number)) return storage;
-  storage->id = request(bytes, stream);
-  if (storage->id == kNoBytes) return storage;
-  storage->record = static_cast<std::uint32_t>(ledger_.size());
-  note_allocation({.bytes = allocator_.block_bytes(storage->id),
+  if (on_host || (checkpoint && checkpoint->is_complete(beginning.number))) return storage;
+  fill(*storage, bytes);
+  return storage;
+}
+
+void Run::fill(Storage& storage, std::int64_t bytes) {
+  storage.id = request(bytes, stream);
+  if (storage.id == kNoBytes) return;
+  storage.record = static_cast<std::uint32_t>(ledger_.size());
+  note_allocation({.bytes = allocator_.block_bytes(storage.id),
                    .requested_bytes = bytes,
                    .module = module,
-                   .id = storage->id,
+                   .id = storage.id,
                    .op = op,
                    .category = category,
                    .stream = stream},
                   allocator_.totals());
-  return storage;
+}
+
+void Run::resize(Storage& storage, std::int64_t bytes) {
+  free(storage);
+  storage.id = kNoBytes;
+  fill(storage, bytes);
 }
 
 void Run::free(Storage& storage) {

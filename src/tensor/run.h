@@ -80,9 +80,13 @@ class Run {
   std::uint32_t name_module(std::string name);
   /// A wrapper has taken the whole model, whose root goes by `root`, for its `child`: names begin with it now.
   void prefix_modules(std::uint32_t root, const std::string& child);
+  /// The module has become one of another class, which reports call it by.
+  void rename_module(std::uint32_t number, std::string name) { module_names_[number] = std::move(name); }
 
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
+  /// UntypedStorage.resize_, of memory whose contents do not matter: all of it goes, and new memory comes.
+  void resize(Storage& storage, std::int64_t bytes);
 
   /// What a collective reads stays until its `result` is first used.  torch: AsyncCollectiveTensor,
   /// torch/distributed/_functional_collectives.py (2.11.0)
@@ -111,9 +115,14 @@ class Run {
   void repeat_answers(std::size_t begin, std::size_t end);
   bool has_heirs() const { return !heirs_.empty(); }
 
-  void set_category(const Storage& storage, Category to) { ledger_[storage.record].category = to; }
+  // Of storage without bytes nothing is in the ledger.
+  void set_category(const Storage& storage, Category to) {
+    if (storage.id != kNoBytes) ledger_[storage.record].category = to;
+  }
   std::uint32_t module_of(const Storage& storage) const { return ledger_[storage.record].module; }
-  void set_module(const Storage& storage, std::uint32_t to) { ledger_[storage.record].module = to; }
+  void set_module(const Storage& storage, std::uint32_t to) {
+    if (storage.id != kNoBytes) ledger_[storage.record].module = to;
+  }
   Category category_of(const Storage& storage) const { return ledger_[storage.record].category; }
 
   // What the program is doing now.
@@ -122,6 +131,7 @@ class Run {
   const char* op = "-";
   Category category = Category::activations;  // of what is allocated now
   StreamId stream = 0;                        // torch.cuda.current_stream(); 0: the default stream
+  bool on_host = false;                       // tensors are made on the host: they have no memory here
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
   AutocastState autocast;
@@ -172,6 +182,7 @@ class Run {
 
   void finish_collective(const Tensor& result);
   AllocationId request(std::int64_t bytes, StreamId on);
+  void fill(Storage& storage, std::int64_t bytes);
   void note_allocation(LedgerEntry entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
   void succeed();

@@ -63,7 +63,7 @@ Tensor of_the_whole(const Tensor& shares) {
 }
 
 /// _get_total_norm
-Tensor get_total_norm(Optimizer& optimizer) {
+Tensor get_total_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
   Run& run = optimizer.run();
   TensorList norms;
   Chosen all;
@@ -76,16 +76,18 @@ Tensor get_total_norm(Optimizer& optimizer) {
   for (const Tensor& norm : norms) dtype = promote(dtype, norm.dtype());
   const Tensor stacked = stacked_norms(optimizer, all, norms, dtype);
   const Op op(run, "aten::linalg_vector_norm");
-  const Tensor whole = has_shares(optimizer, all) ? of_the_whole(stacked) : stacked;
+  const Tensor whole = reduce_norms                 ? reduce_norms(stacked)
+                       : has_shares(optimizer, all) ? of_the_whole(stacked)
+                                                    : stacked;
   return plain_sum(whole, {1}, false, dtype);
 }
 
 }  // namespace
 
-void clip_grad_norm(Optimizer& optimizer) {
+void clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
   if (with_gradient(optimizer).empty()) return;
   const Setting<Category> category(optimizer.run().category, Category::other);
-  const Tensor total_norm = get_total_norm(optimizer);
+  const Tensor total_norm = get_total_norm(optimizer, reduce_norms);
   Tensor clip_coef;
   {
     const Tensor sum = fresh("aten::add", total_norm);  // max_norm / (total_norm + 1e-6): reciprocal, then mul

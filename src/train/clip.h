@@ -1,10 +1,13 @@
 // torch/nn/utils/clip_grad.py (2.11.0)
 #pragma once
+#include <functional>
+
 #include "train/optimizer.h"
 
 namespace tidemark {
 
-/// torch.nn.utils.clip_grad_norm_(trainable, max_norm); the norm that it returns is let go.
-void clip_grad_norm(Optimizer& optimizer);
+/// torch.nn.utils.clip_grad_norm_(trainable, max_norm); the norm that it returns is let go.  `reduce_norms`, if any,
+/// makes of the norms of what this rank has those of the whole gradients.
+void clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor norms)>& reduce_norms = {});
 
 }  // namespace tidemark

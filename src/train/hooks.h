@@ -12,6 +12,8 @@ namespace tidemark {
 struct StepHooks {
   /// The wrapper's own part of `model(**batch)`, in front of the model's.
   std::function<void()> before_forward;
+  /// Behind it: the keyword arguments may be replaced, which then live as long as the call.
+  std::function<void(Batch& inputs)> replace_inputs;
   /// And behind it: the outputs may be replaced.
   std::function<void(ModelOutputs& outputs)> after_forward;
   /// A parameter's gradient has been accumulated.  torch: a post hook of AccumulateGrad
@@ -24,6 +26,8 @@ struct StepHooks {
   std::function<void(Optimizer& optimizer)> step;
   /// Whether the next step will be like the last one: false while the strategy is still learning from steps.
   std::function<bool()> is_settled;
+  /// Of the norms of this rank's gradients those of all ranks', before clip_grad_norm_ makes one of them.
+  std::function<Tensor(Tensor norms)> reduce_norms;
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
   /// How many of them stand in each of its groups; empty: one group.

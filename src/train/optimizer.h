@@ -40,9 +40,11 @@ struct Optimizer {
 
   /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
   bool supports_amp_scaling = false;
-
   Run& run() const { return parameters.front().run(); }
 };
+
+/// optimizer.step(): one param_group after the other.
+void step_groups(Optimizer& optimizer);
 
 using OptimizerMaker = Optimizer (*)(TensorList parameters, const OptimizerOptions& options);
 
@@ -57,15 +59,12 @@ Optimizer adagrad(TensorList parameters, const OptimizerOptions& options);
 /// Enters the state in the ledger as the parameters' modules' own.
 void name_state(Optimizer& optimizer);
 
-/// optimizer.step()
-void step_groups(Optimizer& optimizer);
-
 /// optimizer.zero_grad(set_to_none)
 void zero_grad(Optimizer& optimizer, bool set_to_none);
 
 // What the optimizers are written with.
 
-/// Parameters that have a gradient, by index.
+/// Parameters of the group that have a gradient, by index.
 using Chosen = std::vector<std::size_t>;
 Chosen with_gradient(const Optimizer& optimizer);
 /// Those of one type together, as a foreach loop takes them.  torch: Optimizer._group_tensors_by_device_and_dtype

@@ -25,11 +25,19 @@ Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
   return batch;
 }
 
+/// model(**batch)
+ModelOutputs call(Model& model, const Batch& batch, const StepHooks& hooks) {
+  if (!hooks.replace_inputs) return model.forward(batch);
+  Batch inputs = batch;
+  hooks.replace_inputs(inputs);
+  return model.forward(inputs);
+}
+
 /// with torch.autocast(...): out = model(**batch)
 Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& options) {
   const Setting<bool> enabled(run.autocast.enabled, options.autocast);
   run.autocast.dtype = options.autocast_dtype;
-  ModelOutputs out = model.forward(batch);
+  ModelOutputs out = call(model, batch, options.hooks);
   if (options.hooks.after_forward) options.hooks.after_forward(out);
   Tensor loss = std::move(out.loss);
   run.autocast.weights.clear();
@@ -88,7 +96,7 @@ class Loop {
     if (options_.hooks.step) return options_.hooks.step(optimizer_);
     if (options_.max_grad_norm) {
       scaler_.unscale(optimizer_);
-      clip_grad_norm(optimizer_);
+      clip_grad_norm(optimizer_, options_.hooks.reduce_norms);
     }
     scaler_.step(optimizer_);
     scaler_.update();

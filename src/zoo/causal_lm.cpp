@@ -14,15 +14,21 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
 namespace {
 
 /// LlamaForCausalLM.forward from lm_head on
-ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, bool softcap) {
+ModelOutputs causal_lm_outputs(Module& lm_head, const Tensor& hidden_states, const Batch& batch, const TextHead& head,
+                               const std::vector<Tensor>& held) {
   ModelOutputs outputs;
-  Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
-  if (softcap) {
+  Tensor logits = lm_head(slice(hidden_states, 1, 0, hidden_states.size(1)));
+  if (head.softcap) {
     logits = div_scalar(logits);
     logits = tanh(logits);
     logits = mul_scalar(logits);
   }
   if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels);
+  if (head.experts.output_router_logits) {
+    const Tensor aux_loss = load_balancing_loss(held, head.experts, batch.attention_mask);
+    if (batch.labels) outputs.loss = add_(outputs.loss, mul_scalar(aux_loss));
+    outputs.held.push_back(aux_loss);
+  }
   outputs.held.push_back(std::move(logits));
   return outputs;
 }
@@ -55,17 +61,17 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
       return with_one_label(texts(data), padded);
     };
   } else {
-    add_linear(root, "lm_head", sizes[1], sizes[0], false);
-    if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
+    add_linear(root, head.name, sizes[1], sizes[0], head.bias);
+    if (head.tie_word_embeddings) root[head.name].tie("weight", embedding, "weight");
   }
   model.forward = [&root, enabled = request.context.use_cache, body = std::move(forward), classifies, padded,
-                   softcap = head.softcap](const Batch& batch) {
+                   head](const Batch& batch) {
     const InModule scope(batch.input_ids.run(), root);
     DynamicCache cache{.enabled = enabled, .layers = {}, .windows = {}};
     std::vector<Tensor> held;
     const Tensor hidden_states = body(batch, cache, held);
     ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
-                                      : causal_lm_outputs(root, hidden_states, batch, softcap);
+                                      : causal_lm_outputs(root[head.name], hidden_states, batch, head, held);
     for (auto& [key, value] : cache.layers) {
       outputs.cache.push_back(std::move(key));
       outputs.cache.push_back(std::move(value));
@@ -81,11 +87,29 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   std::unique_ptr<Model> model = new_model(request);
   Module& m = model->root.add("model");
   add_decoder(m, decoder);
+  refuse(request.head == "sequence_classification" && decoder.experts.output_router_logits, "output_router_logits",
+         "true with a score for each class");
   model->batch_sizes = text_batches({"max_position_embeddings", 2048}, false);
+  if (decoder.experts.count > 0)
+    model->batch_sizes = [texts = std::move(model->batch_sizes),
+                          skew = request.context.routing_skew](const Data& data) {
+      BatchSizes sizes = texts(data);
+      sizes.assumptions.push_back(skew > 0 ? "top-k of float scores: skewed routing"
+                                           : "top-k of float scores: balanced routing");
+      return sizes;
+    };
   finish_text_model(
-      *model, request, m["embed_tokens"], {decoder.tie_word_embeddings, decoder.logit_softcap, decoder.pad_token_id},
-      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
-        return decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache);
+      *model, request, m["embed_tokens"],
+      {.tie_word_embeddings = decoder.tie_word_embeddings,
+       .softcap = decoder.logit_softcap,
+       .pad_token_id = decoder.pad_token_id,
+       .experts = decoder.experts},
+      [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
+        const auto captured = decoder.experts.output_router_logits ? std::make_shared<CapturedOutputs>() : nullptr;
+        Tensor hidden_states =
+            decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache, captured);
+        if (captured) held = std::move(captured->router_logits);
+        return hidden_states;
       });
   return model;
 }

@@ -45,6 +45,26 @@ void check_decoder(const Decoder& c) {
   check_divides({"num_attention_heads", c.num_attention_heads}, {"num_key_value_heads", c.num_key_value_heads});
   check_rotary({"head_dim", c.rotary_dim != 0 ? c.rotary_dim : c.head_dim});
   check_padding_index(c.pad_token_id, c.vocab_size);
+  if (c.experts.per_token > c.experts.count)
+    fail("num_experts_per_tok", fmt::format("{} of {} experts for each token", c.experts.per_token, c.experts.count),
+         "torch.topk takes at most all of them");
+}
+
+void check_layers_of_types(const Value& types, std::int64_t usual, const Keyed& layers) {
+  const ValuePath path{"config.json", std::string(layers.key)};
+  std::int64_t named = types.is_null() ? usual : 0;
+  if (!types.is_null()) {
+    for (const Value& item : to_list(types, path)) {
+      const Value::List& pair = to_list(item, path);
+      if (pair.size() != 2) fail_expected("a list of types and a number", item, path);
+      const std::int64_t times = to_integer(pair[1], path);
+      if (times < 0 || times > kLayers.high) fail_expected("a number of layers", pair[1], path);
+      named += static_cast<std::int64_t>(to_list(pair[0], path).size()) * times;
+    }
+  }
+  if (named == layers.value) return;
+  fail(layers.key, fmt::format("it names {} layers, and there are {}", named, layers.value),
+       "such as [[[\"global\", \"local\"], 12]]: those types, twelve times");
 }
 
 void check_padding_index(std::optional<std::int64_t> index, std::int64_t vocab_size) {

@@ -41,20 +41,20 @@ void add_layer(Module& layer, const Decoder& c) {
 
 /// Gemma2DecoderLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  Tensor residual = hidden_states;
-  hidden_states = m["input_layernorm"](hidden_states);
-  Attended attended = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
-  hidden_states = std::move(attended.output);  // the weights stay, in `_`
-  hidden_states = m["post_attention_layernorm"](hidden_states);
-  hidden_states = add(residual, hidden_states);
-  residual = hidden_states;
-  hidden_states = m["pre_feedforward_layernorm"](hidden_states);
-  hidden_states = gated_mlp(m["mlp"], hidden_states);
-  hidden_states = m["post_feedforward_layernorm"](hidden_states);
-  hidden_states = add(residual, hidden_states);
-  return call.returns(hidden_states);
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    Tensor residual = hidden_states;
+    hidden_states = m["input_layernorm"](hidden_states);
+    Attended attended = decoder_attention(m["self_attn"], hidden_states, inputs, layer);
+    hidden_states = std::move(attended.output);  // the weights stay, in `_`
+    hidden_states = m["post_attention_layernorm"](hidden_states);
+    hidden_states = add(residual, hidden_states);
+    residual = hidden_states;
+    hidden_states = m["pre_feedforward_layernorm"](hidden_states);
+    hidden_states = gated_mlp(m["mlp"], hidden_states);
+    hidden_states = m["post_feedforward_layernorm"](hidden_states);
+    hidden_states = add(residual, hidden_states);
+    return hidden_states;
+  });
 }
 
 }  // namespace

@@ -58,17 +58,17 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
 
 /// GPTNeoXLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  auto [attn_output, attn_weights] = attention(m["attention"], m["input_layernorm"](hidden_states), inputs, layer);
-  attn_output = m["post_attention_dropout"](attn_output);
-  const bool parallel = inputs.config.use_parallel_residual;
-  if (!parallel) attn_output = add(attn_output, hidden_states);
-  Tensor mlp_output = chain(m["mlp"], {"dense_h_to_4h", "act", "dense_4h_to_h"},
-                            m["post_attention_layernorm"](parallel ? hidden_states : attn_output));
-  mlp_output = m["post_mlp_dropout"](mlp_output);
-  hidden_states = parallel ? add(add(mlp_output, attn_output), hidden_states) : add(mlp_output, attn_output);
-  return call.returns(hidden_states);
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    auto [attn_output, attn_weights] = attention(m["attention"], m["input_layernorm"](hidden_states), inputs, layer);
+    attn_output = m["post_attention_dropout"](attn_output);
+    const bool parallel = inputs.config.use_parallel_residual;
+    if (!parallel) attn_output = add(attn_output, hidden_states);
+    Tensor mlp_output = chain(m["mlp"], {"dense_h_to_4h", "act", "dense_4h_to_h"},
+                              m["post_attention_layernorm"](parallel ? hidden_states : attn_output));
+    mlp_output = m["post_mlp_dropout"](mlp_output);
+    hidden_states = parallel ? add(add(mlp_output, attn_output), hidden_states) : add(mlp_output, attn_output);
+    return hidden_states;
+  });
 }
 
 Module& add_model(Module& root, const GptNeoxConfig& c) {

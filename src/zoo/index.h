@@ -5,20 +5,29 @@
 namespace tidemark {
 
 std::unique_ptr<Model> make_bert(const ModelRequest& request);
+std::unique_ptr<Model> make_biogpt(const ModelRequest& request);
+std::unique_ptr<Model> make_bloom(const ModelRequest& request);
 std::unique_ptr<Model> make_clip(const ModelRequest& request);
+std::unique_ptr<Model> make_codegen(const ModelRequest& request);
 std::unique_ptr<Model> make_cwm(const ModelRequest& request);
 std::unique_ptr<Model> make_gemma(const ModelRequest& request);
 std::unique_ptr<Model> make_gemma2(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt2(const ModelRequest& request);
+std::unique_ptr<Model> make_gpt_bigcode(const ModelRequest& request);
+std::unique_ptr<Model> make_gpt_neo(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
 std::unique_ptr<Model> make_llava(const ModelRequest& request);
 std::unique_ptr<Model> make_mistral(const ModelRequest& request);
+std::unique_ptr<Model> make_mixtral(const ModelRequest& request);
+std::unique_ptr<Model> make_olmoe(const ModelRequest& request);
 std::unique_ptr<Model> make_opt(const ModelRequest& request);
 std::unique_ptr<Model> make_phi3(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen2(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen2_moe(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen2_vl(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen3(const ModelRequest& request);
+std::unique_ptr<Model> make_qwen3_moe(const ModelRequest& request);
 std::unique_ptr<Model> make_siglip(const ModelRequest& request);
 std::unique_ptr<Model> make_vit(const ModelRequest& request);
 

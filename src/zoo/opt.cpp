@@ -70,24 +70,24 @@ Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs,
 
 /// OPTDecoderLayer.forward
 Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  const OptConfig& c = inputs.config;
-  Tensor residual = hidden_states;
-  if (c.do_layer_norm_before) hidden_states = m["self_attn_layer_norm"](hidden_states);
-  Attended attended = attention(m["self_attn"], hidden_states, inputs, layer);
-  hidden_states = std::move(attended.output);  // the weights stay, in `_`
-  hidden_states = dropout(hidden_states, c.dropout);
-  hidden_states = add(residual, hidden_states);
-  if (!c.do_layer_norm_before) hidden_states = m["self_attn_layer_norm"](hidden_states);
-  const Dims shape = hidden_states.sizes();
-  hidden_states = reshape(hidden_states, {-1, c.hidden_size});
-  residual = hidden_states;
-  if (c.do_layer_norm_before) hidden_states = m["final_layer_norm"](hidden_states);
-  for (const char* step : {"fc1", "activation_fn", "fc2"}) hidden_states = m[step](hidden_states);
-  hidden_states = dropout(hidden_states, c.dropout);
-  hidden_states = view(add(residual, hidden_states), shape);
-  return call.returns(c.do_layer_norm_before ? hidden_states : m["final_layer_norm"](hidden_states));
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    const OptConfig& c = inputs.config;
+    Tensor residual = hidden_states;
+    if (c.do_layer_norm_before) hidden_states = m["self_attn_layer_norm"](hidden_states);
+    Attended attended = attention(m["self_attn"], hidden_states, inputs, layer);
+    hidden_states = std::move(attended.output);  // the weights stay, in `_`
+    hidden_states = dropout(hidden_states, c.dropout);
+    hidden_states = add(residual, hidden_states);
+    if (!c.do_layer_norm_before) hidden_states = m["self_attn_layer_norm"](hidden_states);
+    const Dims shape = hidden_states.sizes();
+    hidden_states = reshape(hidden_states, {-1, c.hidden_size});
+    residual = hidden_states;
+    if (c.do_layer_norm_before) hidden_states = m["final_layer_norm"](hidden_states);
+    for (const char* step : {"fc1", "activation_fn", "fc2"}) hidden_states = m[step](hidden_states);
+    hidden_states = dropout(hidden_states, c.dropout);
+    hidden_states = view(add(residual, hidden_states), shape);
+    return c.do_layer_norm_before ? hidden_states : m["final_layer_norm"](hidden_states);
+  });
 }
 
 /// OPTDecoder.forward

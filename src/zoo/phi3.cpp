@@ -67,18 +67,18 @@ Tensor mlp(Module& m, const Tensor& hidden_states) {
 
 /// Phi3DecoderLayer.forward
 Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  Tensor residual = hidden_states;
-  hidden_states = m["input_layernorm"](hidden_states);
-  Attended attended = attention(m["self_attn"], hidden_states, inputs, layer);
-  hidden_states = std::move(attended.output);  // the weights stay, in self_attn_weights
-  hidden_states = add(residual, m["resid_attn_dropout"](hidden_states));
-  residual = hidden_states;
-  hidden_states = m["post_attention_layernorm"](hidden_states);
-  hidden_states = mlp(m["mlp"], hidden_states);
-  hidden_states = add(residual, m["resid_mlp_dropout"](hidden_states));
-  return call.returns(hidden_states);
+  return called(m, std::move(input), [&](Tensor hidden_states) {
+    Tensor residual = hidden_states;
+    hidden_states = m["input_layernorm"](hidden_states);
+    Attended attended = attention(m["self_attn"], hidden_states, inputs, layer);
+    hidden_states = std::move(attended.output);  // the weights stay, in self_attn_weights
+    hidden_states = add(residual, m["resid_attn_dropout"](hidden_states));
+    residual = hidden_states;
+    hidden_states = m["post_attention_layernorm"](hidden_states);
+    hidden_states = mlp(m["mlp"], hidden_states);
+    hidden_states = add(residual, m["resid_mlp_dropout"](hidden_states));
+    return hidden_states;
+  });
 }
 
 }  // namespace

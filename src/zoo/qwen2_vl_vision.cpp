@@ -92,7 +92,8 @@ Rotary vision_rotary_embedding(Module& m, const Tensor& position_ids) {
 /// apply_rotary_pos_emb_vision: in float32
 std::pair<Tensor, Tensor> apply_rotary_pos_emb_vision(const Tensor& query, const Tensor& key, const Rotary& rotary) {
   const Tensor q = to(query, Dtype::f32), k = to(key, Dtype::f32);
-  const Tensor cos = unsqueeze(rotary.cos, -2), sin = unsqueeze(rotary.sin, -2);
+  const Tensor cos = to(unsqueeze(rotary.cos, -2), Dtype::f32);
+  const Tensor sin = to(unsqueeze(rotary.sin, -2), Dtype::f32);
   Tensor q_embed = add({mul(q, cos), mul(rotate_half(q), sin)});
   Tensor k_embed = add({mul(k, cos), mul(rotate_half(k), sin)});
   q_embed = to(q_embed, query.dtype());
@@ -133,12 +134,14 @@ Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
 }
 
 /// Qwen2VLVisionBlock.forward
-Tensor vision_block(Module& m, Tensor input, const BlockInputs& inputs) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  hidden_states = add(hidden_states, vision_attention(m["attn"], m["norm1"](hidden_states), inputs));
-  hidden_states = add(hidden_states, m["mlp"](m["norm2"](hidden_states)));
-  return call.returns(hidden_states);
+Tensor vision_block(Module& m, Tensor input, BlockInputs inputs) {
+  return called(m, std::move(input),
+                [&](Tensor hidden_states) {
+                  hidden_states = add(hidden_states, vision_attention(m["attn"], m["norm1"](hidden_states), inputs));
+                  hidden_states = add(hidden_states, m["mlp"](m["norm2"](hidden_states)));
+                  return hidden_states;
+                },
+                {&inputs.rotary.cos, &inputs.rotary.sin});
 }
 
 }  // namespace
@@ -202,9 +205,9 @@ VisionOutputs qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c, const Con
   inputs.rotary = vision_rotary_embedding(m["rotary_pos_emb"], position_ids);
   Module& blocks = m["blocks"];
   for (std::size_t i = 0; i < blocks.children().size(); ++i)
-    hidden_states =
-        checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                         [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); });
+    hidden_states = checkpoint_layer(
+        context, static_cast<std::int64_t>(i), hidden_states,
+        [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); })[0];
   Tensor merged_hidden_states = merger(m["merger"], hidden_states, c.merged_features());
   return {.last_hidden_state = std::move(hidden_states),
           .pooler_output = std::move(merged_hidden_states),

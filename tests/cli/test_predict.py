@@ -130,6 +130,8 @@ def test_lists_are_json_too(tidemark, command):
 # A training that runs in milliseconds.
 ZERO = ["--gpus", "2", "--parallel", "zero2"]
 LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
+MIXTRAL = {**LLAMA, "model_type": "mixtral", "num_key_value_heads": 2, "num_local_experts": 4}
+EP = ["--gpus", "2", "--parallel", "ep"]
 GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "vocab_size": 512}
 BERT = {"model_type": "bert", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
 VIT = {"model_type": "vit", "num_hidden_layers": 1}
@@ -169,9 +171,32 @@ def predict(tidemark, work):
         (LLAMA, [*ZERO, "--optimizer", "sgd"], UNSUPPORTED, ["optimizer", "AdamW and Adam"]),
         (LLAMA, [*ZERO, "--no-zero-contiguous-gradients", "--zero-overlap-comm"], UNSUPPORTED, ["zero.overlap_comm"]),
         (LLAMA, ["--gpus", "2", "--parallel", "zero3"], USAGE, ["zero3", "zero2"]),
+        (LLAMA, ["--gpus", "6", "--parallel", "ddp", "--gpus-per-node", "4"], USAGE, ["gpus_per_node: 6 GPUs are not nodes of 4"]),
+        (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--rank", "1", "--all-ranks"], USAGE, ["--all-ranks", "--rank"]),
+        (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--events", "e.txt", "--all-ranks"], USAGE, ["--events", "choose one with --rank"]),
+        (LLAMA, EP, UNSUPPORTED, ["parallel", "the model has no experts"]),
+        (MIXTRAL, ["--gpus", "3", "--parallel", "ep"], USAGE, ["ep.degree", "4 experts cannot be shared evenly by 3 ranks"]),
+        (MIXTRAL, [*EP, "--ep-degree", "1"], UNSUPPORTED, ["ep.degree", "as many as there are GPUs"]),
+        (MIXTRAL, ["--ep-degree", "2"], USAGE, ["ep", "set parallel to ep"]),
+        (MIXTRAL, [*EP, "--experts-implementation", "eager"], UNSUPPORTED, ["experts_implementation", "grouped_mm"]),
+        (MIXTRAL, [*EP, "--max-grad-norm", "1"], UNSUPPORTED, ["max_grad_norm"]),
+        (MIXTRAL, [*EP, "--optimizer", "adafactor"], UNSUPPORTED, ["optimizer"]),
+        (MIXTRAL, ["--experts-implementation", "sonicmoe"], USAGE, ["experts-implementation", "sonicmoe"]),
+        (MIXTRAL, ["--moe-routing", "skewed:2"], USAGE, ["moe_routing", "0 to 1"]),
+        (MIXTRAL, ["--lora-target-modules", "all-linear"], UNSUPPORTED, ["lora.target_modules", "q_proj"]),
+        ({**MIXTRAL, "num_experts_per_tok": 5}, [], USAGE, ["num_experts_per_tok", "5 of 4 experts"]),
+        ({**MIXTRAL, "intermediate_size": 100}, [], USAGE, ["grouped_mm", "multiples of 16"]),
+        ({**LLAMA, "model_type": "olmoe", "clip_qkv": 8.0}, [], UNSUPPORTED, ["clip_qkv"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
         (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),
+        ({"model_type": "bloom"}, ["--attn", "sdpa"], UNSUPPORTED, ["attn: transformers has no sdpa for bloom", "eager"]),
+        ({"model_type": "bloom", "slow_but_exact": True, "pretraining_tp": 4}, [], UNSUPPORTED, ["slow_but_exact = true"]),
+        ({"model_type": "gpt_neo", "num_layers": 12}, [], USAGE, ["attention_types", "it names 24 layers, and there are 12"]),
+        ({"model_type": "gpt_bigcode", "add_cross_attention": True}, [], UNSUPPORTED, ["add_cross_attention = true"]),
+        ({"model_type": "codegen", "n_head": 2}, [], USAGE, ["parts of its projection"]),
+        ({"model_type": "codegen", "rotary_dim": 512}, [], USAGE, ["rotary_dim"]),
+        ({"model_type": "biogpt", "layerdrop": 0.1}, [], UNSUPPORTED, ["layerdrop = not 0"]),
         (BERT, ["--seq", "513"], USAGE, ["seq", "at most 512 (max_position_embeddings)"]),
         (VIT, ["--seq", "128"], USAGE, ["seq: the model takes images alone"]),
         (VIT, ["--images", "2"], USAGE, ["images"]),
@@ -211,6 +236,24 @@ def test_config_json_says_what_the_model_is_trained_for(predict, work):
         assert predict({**LLAMA, "pad_token_id": 0, **keys}, *options, "--json", "r.json").returncode == 0
         peaks.append(json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"])
     assert peaks[0] == peaks[1] < peaks[2]
+
+
+def test_every_rank_and_the_one_that_holds_most(predict, work):
+    options = ["--gpus", "5", "--parallel", "zero2", "--json", "r.json"]
+    config = {**LLAMA, "vocab_size": 20001}
+    done = predict(config, *options, "--all-ranks")
+    assert done.returncode == 0, done.stderr
+    together = json.loads((work / "r.json").read_text())
+    alone = []
+    for rank in range(5):
+        assert predict(config, *options, "--rank", str(rank)).returncode == 0
+        report = json.loads((work / "r.json").read_text())
+        assert report["rank"] == {"rank": rank, "ranks": 5, "ranks_per_node": 5}
+        alone.append(report["peak"])
+    assert [row["peak"] for row in together["ranks"]] == alone
+    assert len({peak["allocated_bytes"] for peak in alone}) > 1
+    assert together["peak"]["reserved_bytes"] == max(peak["reserved_bytes"] for peak in alone)
+    assert "pinned" not in done.stdout
 
 
 def test_it_does_not_fit(predict, work):

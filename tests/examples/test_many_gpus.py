@@ -13,6 +13,7 @@ PIPELINE = (EXAMPLES / "pipeline_llama.py", "--layers", "4", "--batch", "8", "--
 TENSOR_PARALLEL = (EXAMPLES / "tensor_parallel_llama.py", "--layers", "2", "--batch", "1", "--sequence", "256")
 
 CONTEXT_PARALLEL = (EXAMPLES / "context_parallel_llama.py", "--layers", "2", "--sequence", "2048")
+EXPERTS = (EXAMPLES / "expert_parallel_mixtral.py", "--layers", "1", "--batch", "1", "--sequence", "256")
 
 
 def torchrun(ranks, program):
@@ -147,6 +148,12 @@ def test_context_parallel(run, method):
     assert two.category("parameters") == four.category("parameters")   # each rank has the whole model, and a part of the tokens
     left = [next(phase for phase in done.report["steps"][1]["phases"] if phase["phase"] == "forward")["end_allocated_bytes"] for done in (two, four)]
     assert left[0] - left[1] > 4 * 512 * 32000   # 512 tokens fewer, with their logits in fp32
+
+
+def test_experts_are_shared(run):
+    whole, half, eighth = (succeeded(run(torchrun(ranks, EXPERTS), options=world(ranks))).category("parameters") for ranks in (1, 2, 8))
+    experts = 8 * 3 * 1024 * 3584 * 2   # of one layer, in bytes
+    assert abs(whole - half - experts // 2) < 2 << 20 and abs(whole - eighth - experts * 7 // 8) < 2 << 20   # and blocks that were not split
 
 
 # Ranks that differ

@@ -35,18 +35,44 @@ def build(spec):
 
     config = transformers.AutoConfig.for_model(**spec["model"])
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
-    with no_init_weights():
+    apart = has_experts_apart(spec)
+    with no_init_weights(), torch.device("meta") if apart else contextlib.nullcontext():
         auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if "vision_config" in spec["model"] else "AutoModelForCausalLM"
-        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"))
+        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn"), **experts_of(spec))
     torch.set_default_dtype(torch.float32)
+    if apart:
+        with_experts_apart(model, spec)
     model.tie_weights()
-    model.to("cuda")
+    if not apart and spec.get("load", "to") == "to":
+        model.to("cuda")
     for name, parameter in model.named_parameters():
         train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
         if any(text in name for text in spec.get("freeze", [])):
             train = False
         parameter.requires_grad_(train)
     return checkpointed(with_adapters(model.train(), spec), spec)
+
+
+def experts_of(spec):
+    return {"experts_implementation": spec["experts_implementation"]} if "experts_implementation" in spec else {}
+
+
+def has_experts_apart(spec):
+    return spec.get("parallel") == "ep" and spec["gpus"] > 1
+
+
+def with_experts_apart(model, spec):
+    """transformers' expert parallelism, as from_pretrained(distributed_config=…) applies it: on the meta device, before there is memory."""
+    import torch
+    from transformers.distributed import DistributedConfig
+    from transformers.distributed.tensor_parallel import apply_tensor_parallelism
+
+    torch.distributed.init_process_group("nccl", rank=spec.get("rank", 0), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
+    model.config.distributed_config = DistributedConfig(tp_size=spec["gpus"], enable_expert_parallel=True)
+    apply_tensor_parallelism(model, torch.distributed.init_device_mesh("cuda", (spec["gpus"],)))
+    if model.config.tie_word_embeddings:
+        model.get_output_embeddings().weight = None
+    model.to_empty(device="cuda")
 
 
 def with_adapters(model, spec):
@@ -76,7 +102,7 @@ def checkpointed(model, spec):
 
 def wrapped(model, spec):
     """By the strategies for many GPUs."""
-    if spec.get("parallel", "none") == "none" and "tp" not in spec:
+    if spec.get("parallel", "none") in ("none", "ep") and "tp" not in spec:
         return model
     import torch
 
@@ -90,7 +116,42 @@ def wrapped(model, spec):
             return parallelized(model, spec, init_device_mesh("cuda", (degree,)))
         mesh = init_device_mesh("cuda", (spec["gpus"] // degree, degree), mesh_dim_names=("dp", "tp"))
         return torch.nn.parallel.DistributedDataParallel(parallelized(model, spec, mesh["tp"]), device_mesh=mesh["dp"], **spec.get("ddp", {}))
+    if spec["parallel"] == "fsdp2":
+        return fully_sharded(model, spec)
+    if spec["parallel"] == "fsdp1":
+        return flat_sharded(model, spec)
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
+
+
+def fully_sharded(model, spec):
+    """fully_shard of every layer of every nn.ModuleList, then of the root, as torchtitan and accelerate do."""
+    import torch
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
+
+    asked = spec.get("fsdp2", {})
+    reshard = {"auto": None, "true": True, "false": False}.get(asked.get("reshard_after_forward", "auto"), asked.get("reshard_after_forward"))
+    types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
+    settings = {"mesh": init_device_mesh("cuda", (spec["gpus"],)), "reshard_after_forward": reshard if isinstance(reshard, (bool, type(None))) else int(reshard), "mp_policy": MixedPrecisionPolicy(**types)}
+    if asked.get("offload_policy") == "cpu":
+        settings["offload_policy"] = CPUOffloadPolicy()
+    for layers in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
+        for layer in layers:
+            fully_shard(layer, **settings)
+    return fully_shard(model, **settings)
+
+
+def flat_sharded(model, spec):
+    """FullyShardedDataParallel of every layer of every nn.ModuleList, then of the root."""
+    import torch
+    from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision, ShardingStrategy
+    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+    asked = spec.get("fsdp1", {})
+    types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
+    layers = {type(layer) for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module}
+    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True,
+                                    sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
 
 
 def trained_by_deepspeed(model, spec):
@@ -124,6 +185,9 @@ def optimizer_of(spec, trainable):
     for key in ("weight_decay", "momentum", "amsgrad", "nesterov", "centered", "maximize"):
         if key in spec:
             options[key] = spec[key]
+    if has_experts_apart(spec):   # one call of a foreach kernel takes tensors of one kind
+        kinds = [[p for p in trainable if (type(p) is not torch.nn.Parameter) == is_apart] for is_apart in (True, False)]
+        trainable = [{"params": kind} for kind in kinds if kind]
     return getattr(torch.optim, kind)(trainable, lr=1e-4, **options)
 
 
@@ -177,11 +241,9 @@ def train(spec):
     """The training loop that a spec stands for."""
     import torch
 
-    if "tp" in spec:
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
-
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
+    torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
     model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, param_groups(trainable, spec))
@@ -195,6 +257,8 @@ def train(spec):
             optimizer.zero_grad(set_to_none=to_none)
         for micro in range(spec.get("grad_accumulation", 1)):
             batch = {name: row.to("cuda") for name, row in rows.items()}
+            if not spec.get("fsdp2", {}).get("requires_gradient_sync", True):
+                model.set_requires_gradient_sync(micro + 1 == spec["grad_accumulation"])
             with precision:
                 out = model(**batch)
                 loss = out.loss
@@ -205,7 +269,7 @@ def train(spec):
                 scaler.scale(loss).backward()
             else:
                 loss.backward()
-            if spec.get("parallel", "none") != "none":
+            if spec.get("parallel") == "ddp":
                 pause(trainable[0])
             del loss, batch
         if spec.get("max_grad_norm"):
@@ -269,7 +333,7 @@ def record_all(cases, out, folder):
 
 
 def machine_of(case):
-    return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0))
+    return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0)), case["spec"].get("moe_routing", "balanced")
 
 
 def main():
@@ -278,7 +342,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--inside", nargs=4, metavar=("CARD", "GPUS", "RANK", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument("--inside", nargs=5, metavar=("CARD", "GPUS", "RANK", "ROUTING", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
     from step_cases import cases
@@ -290,10 +354,10 @@ def main():
         return record_all([case for case in chosen if machine_of(case) == tuple(machine)], options.out, pathlib.Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    for card, gpus, rank in machines:
+    for card, gpus, rank, routing in machines:
         with tempfile.TemporaryDirectory() as folder:
-            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
-            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, folder, "--only", *options.only]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--moe-routing", routing, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, routing, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 

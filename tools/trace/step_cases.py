@@ -237,6 +237,123 @@ def zero():
         "frozen_tower": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}}.items()}
 
 
+def experts():
+    """Mixtures of experts: how each implementation runs them, the router's loss, and how tokens spread."""
+    lora = {**LORA, "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj"]}   # other names, PEFT takes for experts' parameters
+    few = {"num_local_experts": 4, "num_experts_per_tok": 2, "intermediate_size": 352}
+    mixtral = {**MODEL, **few, "model_type": "mixtral", "num_hidden_layers": 2}
+    loss = {"model": {**mixtral, "output_router_logits": True}}
+    many = {"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 64, "intermediate_size": 352, "num_hidden_layers": 2}
+    qwen3 = {**MODEL, **many, "model_type": "qwen3_moe", "head_dim": 32}
+    qwen2 = {**MODEL, **many, "model_type": "qwen2_moe", "shared_expert_intermediate_size": 96}
+    olmoe = {**MODEL, **{key: many[key] for key in ("num_experts", "num_experts_per_tok", "num_hidden_layers")}, "model_type": "olmoe", "intermediate_size": 64}
+    each = {
+        "full": {}, "loss": loss, "fp32": {"dtype": "fp32"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "amp_of_bf16": {"autocast": "bf16"},
+        "fp16": {"dtype": "fp16"}, "amp_loss": {**loss, "dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2, "max_grad_norm": 1.0},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
+        "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"}, "reentrant_loss": {**loss, "checkpointing": "reentrant", "grad_accumulation": 2},
+        "skewed": {"moe_routing": "skewed:0.5"}, "all_skewed": {"moe_routing": "skewed:1", "batch": 1, "seq": 33},
+        "lora": {"lora": lora}, "lora_amp": {"lora": lora, "dtype": "fp32", "autocast": "bf16"},
+        "frozen_router": {"freeze": ["mlp.gate"]}, "frozen_experts": {"freeze": ["experts"], "max_grad_norm": 1.0},
+        "only_routers": {"train_only": ["mlp.gate"], "model": loss["model"]}, "only_attention": {"train_only": ["self_attn"], "checkpointing": "reentrant"},
+        "tied": {"model": {**mixtral, "tie_word_embeddings": True}}, "long": {"batch": 4, "seq": 700}, "clip_loop": {"max_grad_norm": 1.0, "optimizer": "sgd", "momentum": 0.9},
+    }
+    eager = {name: each[name] for name in ("full", "loss", "fp32", "amp", "amp_of_bf16", "checkpoint", "reentrant", "skewed", "all_skewed", "lora", "frozen_experts",
+                                           "frozen_router", "only_routers", "long")}
+    batched = {name: each[name] for name in ("full", "loss", "amp", "checkpoint", "skewed", "lora", "frozen_experts")}
+    found = {"mixtral_" + name: {"model": mixtral, **options} for name, options in each.items()}
+    for kind, chosen in (("eager", eager), ("batched_mm", batched)):
+        found |= {f"mixtral_{kind}_{name}": {"model": mixtral, "experts_implementation": kind, **options} for name, options in chosen.items()}
+    found |= {
+        "mixtral_window": {"model": {**mixtral, "sliding_window": 16}}, "mixtral_jitter": {"model": {**mixtral, "router_jitter_noise": 0.1}},
+        "mixtral_jitter_checkpoint": {"model": {**mixtral, "router_jitter_noise": 0.1}, "checkpointing": "non_reentrant"},
+        "mixtral_classifier": {"model": {**mixtral, "pad_token_id": 0, "num_labels": 3}, "head": "sequence_classification"},
+        "mixtral_one_of_three": {"model": {**mixtral, "num_local_experts": 3, "num_experts_per_tok": 1}, "experts_implementation": "eager"},
+        "mixtral_attention": {"model": mixtral, "attn": "eager"},
+        "qwen3_moe_normed": {"model": {**qwen3, "norm_topk_prob": True}}, "qwen3_moe_sparse_step": {"model": {**qwen3, "decoder_sparse_step": 2}},
+        "qwen3_moe_dense_layer": {"model": {**qwen3, "mlp_only_layers": [0], "output_router_logits": True}},
+        "qwen3_moe_windows": {"model": {**qwen3, "use_sliding_window": True, "sliding_window": 16}},
+        "qwen2_moe_dense_layer": {"model": {**qwen2, "mlp_only_layers": [1], "output_router_logits": True}},
+        "olmoe_normed": {"model": {**olmoe, "norm_topk_prob": True, "output_router_logits": True}},
+    }
+    for name, model in (("qwen3_moe", qwen3), ("qwen2_moe", qwen2), ("olmoe", olmoe)):
+        more = {"full": {}, "loss": {"model": {**model, "output_router_logits": True}}, "eager": {"experts_implementation": "eager"},
+                "amp": {"dtype": "fp32", "autocast": "bf16"}, "checkpoint": {"checkpointing": "non_reentrant"},
+                "reentrant": {"checkpointing": "reentrant"}, "lora": {"lora": lora}, "skewed": {"moe_routing": "skewed:0.3", "experts_implementation": "eager"}}
+        found |= {f"{name}_{key}": {"model": model, **options} for key, options in more.items()}
+    return found
+
+
+
+def expert_parallel():
+    """transformers' expert parallelism: experts that other ranks have, and what is summed over ranks."""
+    sizes = {"num_local_experts": 8, "num_experts_per_tok": 2, "intermediate_size": 352, "num_hidden_layers": 2}
+    mixtral = {**MODEL, **sizes, "model_type": "mixtral"}
+    loss = {"model": {**mixtral, "output_router_logits": True}}
+    many = {"num_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 64, "intermediate_size": 352, "num_hidden_layers": 2}
+    qwen3 = {"model": {**MODEL, **many, "model_type": "qwen3_moe", "head_dim": 32, "mlp_only_layers": [0]}}
+    qwen2 = {"model": {**MODEL, **many, "model_type": "qwen2_moe", "shared_expert_intermediate_size": 96}}
+    olmoe = {"model": {**MODEL, "num_experts": 16, "num_experts_per_tok": 4, "intermediate_size": 64, "model_type": "olmoe"}}
+    lora = {"lora": {**LORA, "target_modules": ["q_proj", "v_proj"]}}
+    return {"ep_" + name: {"model": mixtral, "gpus": 2, "parallel": "ep", **options} for name, options in {
+        "full": {}, "one": {"gpus": 1}, "four": {"gpus": 4}, "eight": {"gpus": 8}, "last_of_four": {"gpus": 4, "rank": 3}, "rank_1": {"rank": 1}, "loss": loss,
+        "fp32": {"dtype": "fp32"}, "amp": {"dtype": "fp32", "autocast": "bf16"}, "fp16": {"dtype": "fp16"}, "accumulate": {"grad_accumulation": 2},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"}, "checkpoint_loss": {**loss, "checkpointing": "non_reentrant"},
+        "lora": lora, "frozen_experts": {"freeze": ["experts"]}, "frozen_router": {"freeze": ["mlp.gate"]}, "only_experts": {"train_only": ["experts"]},
+        "only_routers": {"train_only": ["mlp.gate"], **loss}, "tied": {"model": {**mixtral, "tie_word_embeddings": True}},
+        "fused": {"optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "amsgrad": {"amsgrad": True, "maximize": True},
+        "batched_mm": {"experts_implementation": "batched_mm"}, "skewed": {"moe_routing": "skewed:0.5"}, "before_forward": {"zero_grad": "before_forward"},
+        "long": {"batch": 4, "seq": 700}, "steps": {"steps": 5}, "qwen3_moe": qwen3, "qwen2_moe": qwen2, "olmoe": olmoe,
+        "qwen3_moe_checkpoint": {**qwen3, "gpus": 4, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
+
+
+def older_families():
+    """BLOOM, BioGPT, CodeGen, GPTBigCode, GPT-Neo: their attentions of their own, layers that return a tuple, buffers of each layer."""
+    gpt = {"n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "n_positions": 128}
+    models = {
+        "bloom": {"hidden_size": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "pad_token_id": 3},
+        "gpt_neo": {"hidden_size": 128, "num_layers": 2, "num_heads": 4, "vocab_size": 1024, "max_position_embeddings": 128, "window_size": 16,
+                    "attention_types": [[["global", "local"], 1]], "pad_token_id": 3},
+        "gpt_bigcode": {**gpt, "pad_token_id": 3}, "codegen": {**gpt, "rotary_dim": 16},
+        "biogpt": {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256, "vocab_size": 1024,
+                   "max_position_embeddings": 128}}
+    options = {
+        "full": {}, "fp32": {"dtype": "fp32", "batch": 1}, "fp16_eager": {"dtype": "fp16", "grad_scaler": True, "optimizer_impl": "fused", "attn": "eager"},
+        "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2, "max_grad_norm": 1.0}, "amp_fp16": {**HALF, "attn": "eager"},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_amp": {"checkpointing": "non_reentrant", "dtype": "fp32", "autocast": "bf16"},
+        "reentrant": {"checkpointing": "reentrant"}, "reentrant_2": {"checkpointing": "reentrant", "checkpoint_every": 2, "grad_accumulation": 2, "attn": "eager"},
+        "reentrant_amp": {"checkpointing": "reentrant", "dtype": "fp32", "autocast": "bf16", "attn": "eager"},
+        "no_cache": {"use_cache": "false", "batch": 1}, "eager": {"attn": "eager", "train_only": ["h.1.", "layers.1."]},
+        "lora": {"lora": {**LORA, "target_modules": "all-linear"}}, "lora_default": {"lora": {}, "checkpointing": "non_reentrant"},
+        "untied": "tie_word_embeddings", "classifier": {"head": "sequence_classification", "batch": 4}, "dropout": "dropouts"}
+    dropouts = {"bloom": {"hidden_dropout": 0.1, "attention_dropout": 0.1}, "gpt_neo": {"resid_dropout": 0.1, "embed_dropout": 0.1, "attention_dropout": 0.1},
+                "gpt_bigcode": {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}, "codegen": {"resid_pdrop": 0.1, "embd_pdrop": 0.1, "attn_pdrop": 0.1},
+                "biogpt": {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "activation_dropout": 0.1}}
+    found = {}
+    for model_type, model in models.items():
+        model = {"model_type": model_type, **model}
+        for name, spec in options.items():
+            if (model_type, name) in (("codegen", "classifier"), ("biogpt", "lora_default")):
+                continue   # transformers and PEFT have none
+            if isinstance(spec, dict):
+                found[f"{model_type}_{name}"] = {"model": model, **spec}
+            elif spec == "dropouts":
+                found[f"{model_type}_{name}"] = {"model": {**model, **dropouts[model_type]}, "checkpointing": "reentrant"}
+            else:
+                found[f"{model_type}_{name}"] = {"model": {**model, spec: model_type == "codegen"}}
+    more = {"bloom_heads": {"n_head": 12, "hidden_size": 144}, "bloom_one_wide": {"n_head": 8, "hidden_size": 8},
+            "bloom_after": {"apply_residual_connection_post_layernorm": True}, "gpt_neo_inner": {"intermediate_size": 200, "activation_function": "gelu"},
+            "gpt_bigcode_heads": {"multi_query": False}, "gpt_bigcode_heads_eager": {"multi_query": False}, "gpt_bigcode_inner": {"n_inner": 200},
+            "codegen_whole_heads": {"rotary_dim": 32}, "codegen_many_heads": {"n_head": 8, "rotary_dim": 8}, "codegen_inner": {"n_inner": 200},
+            "biogpt_unscaled": {"scale_embedding": False}}
+    for name, changes in more.items():
+        model_type = next(known for known in models if name.startswith(known))
+        found[name] = {"model": {"model_type": model_type, **models[model_type], **changes}, **({"attn": "eager"} if name.endswith("eager") else {})}
+    found["bloom_heads_amp"] = {**found["bloom_heads"], "dtype": "fp32", "autocast": "bf16", "batch": 1, "checkpointing": "non_reentrant"}
+    found["codegen_many_heads_amp"] = {**found["codegen_many_heads"], "dtype": "fp32", "autocast": "bf16", "use_cache": "false"}
+    return found
+
+
 FULL_PLAN = {**{f"model.layers.*.{name}": "colwise" for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj")},
              **{f"model.layers.*.{name}": "rowwise" for name in ("self_attn.o_proj", "mlp.down_proj")}, "model.embed_tokens": "rowwise", "lm_head": "colwise"}
 
@@ -299,6 +416,60 @@ def tensor_and_data_parallel():
         "sgd": {**plan, "optimizer": "sgd", "momentum": 0.9}, "one": {"gpus": 2}}.items()}
 
 
+def fully_sharded():
+    """FSDP2: when parameters are gathered and let go of, in which types, and what a shard is."""
+    policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
+    mixed, frozen = {"dtype": "fp32", "fsdp2": policy}, {"freeze": ["embed_tokens", "layers.0."]}
+    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}  # noqa: E731
+    apart = {"fsdp2": {"requires_gradient_sync": False}, "grad_accumulation": 3}
+    odd = {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
+    llava = vision()["llava_lora"]["model"]
+    return {"fsdp2_" + name: {"gpus": 2, "parallel": "fsdp2", **options} for name, options in {
+        "plain": {}, "mixed": mixed, "one": {"gpus": 1}, "one_mixed": {**mixed, "gpus": 1}, "four": {"gpus": 4}, "eight": {**mixed, "gpus": 8},
+        "last": {**odd, "gpus": 8, "rank": 7}, "odd": {**odd, "gpus": 3}, "odd_mixed": {**odd, **mixed, "gpus": 3, "rank": 1},
+        "fewer_rows_than_ranks": {"model": {**MODEL, "num_key_value_heads": 1, "head_dim": 8}, "gpus": 64, "rank": 40},
+        "reshard": ways("true"), "keep": ways("false"), "reshard_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "true"}},
+        "keep_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "false"}},
+        "reshard_two": {**ways("2"), "gpus": 4}, "reshard_two_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "2"}, "gpus": 4},
+        "reduce_low": {"dtype": "fp32", "fsdp2": {"param_dtype": "bf16"}}, "reduce_high": {"fsdp2": {"reduce_dtype": "fp32"}}, "fp32": {"dtype": "fp32"},
+        "amp": {"dtype": "fp32", "autocast": "bf16"}, "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_mixed": {**mixed, "checkpointing": "non_reentrant"},
+        "checkpoint_2": {**mixed, "checkpointing": "non_reentrant", "checkpoint_every": 2}, "reentrant": {"checkpointing": "reentrant"},
+        "checkpoint_keep": {**ways("false"), "checkpointing": "non_reentrant"}, "reentrant_keep": {**ways("false"), "checkpointing": "reentrant"},
+        "reentrant_mixed": {**mixed, "checkpointing": "reentrant"}, "accumulate": {"grad_accumulation": 3}, "accumulate_mixed": {**mixed, "grad_accumulation": 2},
+        "apart": apart, "apart_mixed": {"dtype": "fp32", "fsdp2": {**policy, **apart["fsdp2"]}, "grad_accumulation": 3},
+        "apart_checkpoint": {**apart, "checkpointing": "non_reentrant"}, "clip": {"max_grad_norm": 1.0}, "clip_mixed": {**mixed, "max_grad_norm": 1.0},
+        "clip_one": {"max_grad_norm": 1.0, "gpus": 1}, "clip_odd": {**odd, "max_grad_norm": 1.0, "gpus": 8, "rank": 7}, "fused": {"optimizer_impl": "fused"}, "fused_mixed": {**mixed, "optimizer_impl": "fused"},
+        "loop": {"optimizer_impl": "loop"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1}, "sgd": {"optimizer": "sgd", "momentum": 0.9},
+        "lora": {"lora": LORA}, "lora_mixed": {**mixed, "lora": LORA}, "lora_bf16_mixed": {"fsdp2": policy, "lora": LORA}, "lora_checkpoint": {"lora": LORA, "checkpointing": "non_reentrant", "max_grad_norm": 1.0},
+        "lora_reentrant": {"lora": LORA, "checkpointing": "reentrant"}, "freeze": frozen, "freeze_mixed": {**mixed, **frozen, "checkpointing": "non_reentrant"}, "train_last": {"train_only": ["lm_head"]},
+        "freeze_reentrant": {**frozen, "checkpointing": "reentrant"},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "fill_zeros": {"set_to_none": False}, "steps": {"steps": 5},
+        "offload": {"fsdp2": {"offload_policy": "cpu"}}, "offload_mixed": {"dtype": "fp32", "fsdp2": {**policy, "offload_policy": "cpu"}, "gpus": 4, "grad_accumulation": 2}, "offload_one": {"fsdp2": {**policy, "offload_policy": "cpu"}, "dtype": "fp32", "gpus": 1},
+        "offload_checkpoint": {"fsdp2": {"offload_policy": "cpu"}, "checkpointing": "non_reentrant", "load": "wrapped"}, "offload_reshard_two": {"fsdp2": {**policy, "offload_policy": "cpu", "reshard_after_forward": "2"}, "dtype": "fp32", "gpus": 4},
+        "wrapped": {"load": "wrapped"}, "wrapped_mixed": {**mixed, "load": "wrapped", "gpus": 8}, "wrapped_lora": {"load": "wrapped", "lora": LORA}, "wrapped_one": {"load": "wrapped", "gpus": 1},
+        "wrapped_tied": {"load": "wrapped", "model": {**MODEL, "tie_word_embeddings": True}}, "wrapped_llava": {"load": "wrapped", "model": llava, "images": 1, "freeze": ["vision_tower"]},
+        "llava": {"model": llava, "images": 1}, "llava_mixed": {"model": llava, "images": 1, **mixed, "checkpointing": "non_reentrant"}, "llava_frozen_tower": {"model": llava, "images": 1, "freeze": ["vision_tower"]},
+        "llava_projector": {**vision()["llava_projector"], **mixed}, "llava_lora": vision()["llava_lora"], "llava_reentrant": {"model": llava, "images": 1, "checkpointing": "reentrant"},
+        "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "classifier": classifiers()["classifier_full"]}.items()}
+
+
+def flat_sharded():
+    """FSDP1: the same as one flat parameter for each layer."""
+    policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
+    mixed, odd = {"dtype": "fp32", "fsdp1": policy}, {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
+    keep = {"sharding_strategy": "SHARD_GRAD_OP"}
+    return {"fsdp1_" + name: {"gpus": 2, "parallel": "fsdp1", **options} for name, options in {
+        "plain": {}, "mixed": mixed, "eight": {**mixed, "gpus": 8}, "odd": {**odd, "gpus": 3}, "odd_mixed": {**odd, **mixed, "gpus": 3, "rank": 1}, "keep": {"fsdp1": keep},
+        "keep_mixed": {"dtype": "fp32", "fsdp1": {**policy, **keep}}, "reduce_low": {"dtype": "fp32", "fsdp1": {"param_dtype": "bf16"}}, "fp32": {"dtype": "fp32"},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_mixed": {**mixed, "checkpointing": "non_reentrant"}, "checkpoint_keep": {"fsdp1": keep, "checkpointing": "non_reentrant"},
+        "accumulate": {"grad_accumulation": 3}, "accumulate_mixed": {**mixed, "grad_accumulation": 2}, "fused": {**mixed, "optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "before_backward": {"zero_grad": "before_backward"}, "fill_zeros": {"set_to_none": False},
+        "steps": {**mixed, "steps": 5}, "wrapped": {**mixed, "load": "wrapped"}, "wrapped_eight": {"load": "wrapped", "gpus": 8, "rank": 5}, "llava": {"model": vision()["llava_lora"]["model"], "images": 1},
+        "llava_mixed": {"model": vision()["llava_lora"]["model"], "images": 1, **mixed, "checkpointing": "non_reentrant", "load": "wrapped"}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}}.items()}
+
+
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -308,9 +479,13 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), tensor_parallel(), tensor_and_data_parallel()):
-        found += group.items()
+    groups = [
+        steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero,
+        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded,
+    ]
+    for group in groups:
+        found += group().items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
-    elsewhere = ("tp_sequence", "tp_plan", "adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp")
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan")
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]

@@ -26,9 +26,14 @@ def spec_of(cell, model):
 
 
 def predicted(cell, model):
+    return answered(cell, spec_of(cell, model))
+
+
+def answered(cell, asked):
+    """The report of `tidemark predict`."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         spec, report = Path(folder, "spec.json"), Path(folder, "report.json")
-        spec.write_text(json.dumps(spec_of(cell, model)))
+        spec.write_text(json.dumps(asked))
         command = [TIDEMARK, "predict", "--spec", spec, "--gpu", "h100-80gb", "--memory", "1000GiB", "--quiet", "--json", report]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if done.returncode != 0:

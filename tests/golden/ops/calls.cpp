@@ -1,3 +1,5 @@
+#include <array>
+
 #include "recorded_case.h"
 
 namespace tidemark {
@@ -31,6 +33,8 @@ const std::vector<NamedCall> kViews = {
     {"expand", [](Inputs& in, const Arguments& a, Run&) { return expand(in[0], a.dims("sizes")); }},
     {"slice",
      [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
+    {"slice_step",
+     [](Inputs& in, const Arguments& a, Run&) { return slice_step(in[0], a.number("start"), a.number("step")); }},
     {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
     {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
     {"split_sizes",
@@ -66,6 +70,8 @@ const std::vector<NamedCall> kElementwise = {
     {"add_", binary<add_>},
     {"logical", [](Inputs& in, const Arguments&, Run&) { return logical("aten::bitwise_and", in[0], in[1]); }},
     {"rsqrt", unary<rsqrt>},
+    {"pow_tensor", binary<pow_tensor>},
+    {"where", [](Inputs& in, const Arguments&, Run&) { return where(in[0], in[1], in[2]); }},
     {"cos", unary<cos>},
     {"sin", unary<sin>},
     {"tanh", unary<tanh>},
@@ -84,12 +90,17 @@ const std::vector<NamedCall> kElementwise = {
 const std::vector<NamedCall> kIndexing = {
     {"zeros",
      [](Inputs&, const Arguments& a, Run& run) { return zeros(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"full",
+     [](Inputs&, const Arguments& a, Run& run) { return full(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
     {"to_device", [](Inputs&, const Arguments& a,
                      Run& run) { return to_device(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
     {"arange", [](Inputs&, const Arguments& a, Run& run) { return arange(run, a.number("end")); }},
     {"argmax", unary<argmax>},
     {"count_true", unary<count_true>},
-    {"cumsum", [](Inputs& in, const Arguments& a, Run&) { return cumsum(in[0], dim(a)); }},
+    {"cumsum",
+     [](Inputs& in, const Arguments& a, Run&) {
+       return cumsum(in[0], dim(a), a.has("dtype") ? dtype_named(a.text("dtype")) : Dtype::int64);
+     }},
     {"gather", binary<gather>},
     {"index_pairs", [](Inputs& in, const Arguments&, Run&) { return index_pairs(in[0], in[1], in[2]); }},
     {"index_rows", binary<index_rows>},
@@ -108,6 +119,49 @@ const std::vector<NamedCall> kIndexing = {
     {"patch_convolution", [](Inputs& in, const Arguments&, Run&) { return patch_convolution(in[0], in[1], in[2]); }},
 };
 
+/// How many of `elements` numbers, taken in turn from `each`, are zero.
+std::int64_t found(const Tensor& x, const Arguments& arguments) {
+  const std::int64_t each = arguments.number("each");
+  return (x.elements() + each - 1) / each;
+}
+
+/// Of results in a tuple.
+template <std::size_t N>
+Tensor used(std::array<Tensor, N> parts, const Arguments& arguments) {
+  return parts[static_cast<std::size_t>(arguments.number("use"))];
+}
+
+const std::vector<NamedCall> kExperts = {
+    {"topk", [](Inputs& in, const Arguments& a, Run&) { return used(topk(in[0], a.number("k")), a); }},
+    {"sort", [](Inputs& in, const Arguments& a, Run&) { return used(sort(in[0]), a); }},
+    {"histc", [](Inputs& in, const Arguments& a, Run&) { return histc(in[0], a.number("bins")); }},
+    {"one_hot", [](Inputs& in, const Arguments& a, Run&) { return one_hot(in[0], a.number("classes")); }},
+    {"nonzero",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t n = found(in.tensors[0], a);
+       return nonzero(in[0], n);
+     }},
+    {"where_true",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t n = found(in.tensors[0], a);
+       return used(where_true(in[0], n), a);
+     }},
+    {"clamp", unary<clamp>},
+    {"fmod", unary<fmod>},
+    {"mul_", binary<mul_>},
+    {"div_", binary<div_>},
+    {"masked_fill", binary<masked_fill>},
+    {"masked_fill_", binary<masked_fill_>},
+    {"grouped_mm",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor weights = transpose(in[1], -2, -1);
+       return grouped_mm(in[0], weights, in[2]);
+     }},
+    {"index_add_", [](Inputs& in, const Arguments&, Run&) { return index_add_(in[0], in[1], in[2]); }},
+    {"scatter_add_", [](Inputs& in, const Arguments&, Run&) { return scatter_add_(in[0], in[1], in[2]); }},
+    {"repeat_each", [](Inputs& in, const Arguments& a, Run&) { return repeat_each(in[0], a.number("n")); }},
+};
+
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
@@ -119,6 +173,7 @@ const std::vector<NamedCall> kOthers = {
     {"addmm", [](Inputs& in, const Arguments&, Run&) { return addmm(in[0], in[1], in[2]); }},
     {"mm", binary<mm>},
     {"bmm", binary<bmm>},
+    {"baddbmm", [](Inputs& in, const Arguments& a, Run&) { return baddbmm(in[0], in[1], in[2], a.real("alpha")); }},
     {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},
     {"embedding", [](Inputs& in, const Arguments&, Run&) { return embedding(in[1], in[0]); }},
     {"cross_entropy", binary<cross_entropy>},
@@ -135,7 +190,7 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kOthers})
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kOthers})
     calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }

@@ -101,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"DdpBesideAnother", map({{"gpus", 2}, {"parallel", "zero2"}, {"ddp", map({})}}),
              "ddp: they are options of ddp (set parallel to ddp)"},
         Case{"GpusThatDoNotShare", map({{"gpus", 2}}),
-             "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2)"},
+             "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2, fsdp1, fsdp2, "
+             "ep)"},
         Case{"InsideLora", map({{"lora", map({{"rank", 8}})}}), "lora: \"rank\" is not a known key"}),
     [](const auto& tested) { return tested.param.name; });
 

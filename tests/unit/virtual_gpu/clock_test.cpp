@@ -77,13 +77,13 @@ TEST(Clock, TheLegacyStreamAndBlockingStreamsWaitForEachOther) {
   Clock clock(EventOrder::clock);
   clock.add_blocking_stream(kSide);
   clock.queue(kSide, 10'000);
-  clock.queue(kDefault, 10'000);   // after kSide's
-  clock.queue(kOther, 1'000);      // made with cudaStreamNonBlocking: at once
-  clock.queue(kSide, 10'000);      // after the default stream's
+  clock.queue(kDefault, 10'000);  // after kSide's
+  clock.queue(kOther, 1'000);     // made with cudaStreamNonBlocking: at once
+  clock.queue(kSide, 10'000);     // after the default stream's
   clock.synchronize_stream(kOther);
   EXPECT_EQ(clock.host_time(), 1'000);
   clock.synchronize_stream(kDefault);
-  EXPECT_EQ(clock.host_time(), 30'000);   // a wait for the legacy stream is one for what it would wait for
+  EXPECT_EQ(clock.host_time(), 30'000);  // a wait for the legacy stream is one for what it would wait for
 }
 
 TEST(Clock, InstantAnswersYesToEverything) {
@@ -100,14 +100,14 @@ TEST(Clock, LateKnowsWhatAWaitIncludes) {
   Clock clock(EventOrder::late);
   clock.queue(kSide, 1);
   clock.record(kEvent, kSide);
-  clock.host_works(1'000'000'000);   // time alone does nothing
+  clock.host_works(1'000'000'000);  // time alone does nothing
   EXPECT_FALSE(clock.event_is_done(kEvent));
   clock.queue(kOther, 1);
-  clock.synchronize_stream(kOther);   // another stream, that does not wait for kSide
+  clock.synchronize_stream(kOther);  // another stream, that does not wait for kSide
   EXPECT_FALSE(clock.event_is_done(kEvent));
   clock.wait(kOther, kEvent);
   clock.queue(kOther, 1);
-  clock.synchronize_stream(kOther);   // … and now does
+  clock.synchronize_stream(kOther);  // … and now does
   EXPECT_TRUE(clock.event_is_done(kEvent));
 }
 
@@ -124,7 +124,7 @@ TEST(Clock, LateEventsOfAStreamWithoutWorkAreDone) {
 TEST(Clock, PollingEnds) {
   for (const EventOrder order : {EventOrder::clock, EventOrder::late}) {
     Clock clock(order);
-    clock.queue(kSide, 3'600'000'000'000);   // an hour
+    clock.queue(kSide, 3'600'000'000'000);  // an hour
     clock.record(kEvent, kSide);
     int questions = 1;
     while (!clock.ask_event(kEvent)) ASSERT_LT(++questions, 2'000);
@@ -147,7 +147,10 @@ TEST(Clock, AThreadThatOnlyAsksDoesNotMoveTheOthers) {
   Clock clock(EventOrder::clock);
   clock.queue(kSide, 3'600'000'000'000);
   clock.record(kEvent, kSide);
-  std::thread([&] { while (!clock.ask_event(kEvent)) {} }).join();
+  std::thread([&] {
+    while (!clock.ask_event(kEvent)) {
+    }
+  }).join();
   EXPECT_EQ(clock.host_time(), 0);
   EXPECT_FALSE(clock.event_is_done(kEvent));
 }

@@ -1,0 +1,88 @@
+#include <charconv>
+
+#include "base/error.h"
+#include "estimate/program.h"
+#include "estimate/strategies.h"
+#include "parallel/fsdp1.h"
+#include "parallel/fsdp2.h"
+
+namespace tidemark {
+namespace {
+
+constexpr const char* kReshard = "fsdp2.reshard_after_forward";
+
+/// _get_post_forward_mesh_info: the ranks that share parameters after a forward.
+std::optional<std::int64_t> reshard_after_forward(const std::string& text, std::int64_t ranks) {
+  if (text == "auto") return std::nullopt;
+  if (text == "true") return ranks;
+  if (text == "false") return 0;
+  std::int64_t shared_by = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, shared_by);
+  if (error != std::errc() || at != end)
+    throw Error(Errc::bad_value, Value(text).quoted() + " is no way to reshard", kReshard,
+                "write auto, true, false, or a number of GPUs");
+  if (shared_by < 1 || ranks % shared_by != 0)
+    throw Error(Errc::bad_value, "of " + std::to_string(ranks) + " GPUs no equal groups of " + text + " can be made",
+                kReshard, "write a divisor of gpus");
+  return shared_by == 1 ? 0 : shared_by;
+}
+
+std::optional<Dtype> policy_dtype(PolicyDtype dtype) {
+  switch (dtype) {
+    case PolicyDtype::none: break;
+    case PolicyDtype::bf16: return Dtype::bf16;
+    case PolicyDtype::fp16: return Dtype::f16;
+    case PolicyDtype::fp32: return Dtype::f32;
+  }
+  return std::nullopt;
+}
+
+void check_fsdp2(const Spec& spec) {
+  if (spec.grad_scaler) refuse("grad_scaler", "fully_shard is known without a scaler", "train in bf16");
+  if (spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu && spec.max_grad_norm)
+    refuse("max_grad_norm", "NCCL cannot add up norms of gradients that are on the host",
+           "leave it or offload_policy out");
+}
+
+void check_fsdp1(const Spec& spec) {
+  if (spec.gpus == 1) refuse("gpus", "on one GPU FullyShardedDataParallel does not shard", "set parallel to none");
+  if (spec.grad_scaler) refuse("grad_scaler", "FullyShardedDataParallel is known without a scaler", "train in bf16");
+  if (spec.max_grad_norm)
+    refuse("max_grad_norm", "FullyShardedDataParallel.clip_grad_norm_ is not modelled", "set parallel to fsdp2");
+  if (spec.checkpointing == Checkpointing::reentrant)
+    refuse("checkpointing", "FullyShardedDataParallel is known without reentrant checkpointing", "non_reentrant");
+  if (spec.lora || !spec.freeze.empty() || !spec.train_only.empty())
+    refuse("parallel", "FullyShardedDataParallel is known where all parameters are trained", "set parallel to fsdp2");
+  if (spec.autocast != Autocast::none)
+    refuse("autocast", "FullyShardedDataParallel is known without autocast", "set fsdp1.param_dtype");
+}
+
+}  // namespace
+
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec) {
+  const Fsdp1Spec asked = spec.fsdp1.value_or(Fsdp1Spec{});
+  check_fsdp1(spec);
+  const std::optional<Dtype> param_dtype = policy_dtype(asked.param_dtype), reduced = policy_dtype(asked.reduce_dtype);
+  return fsdp1(run, root,
+               {.ranks = spec.gpus,
+                .rank = spec.rank,
+                .reshard_after_forward = asked.sharding_strategy == ShardingStrategy::full_shard,
+                .param_dtype = param_dtype,
+                .reduce_dtype = reduced ? reduced : param_dtype});
+}
+
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec) {
+  const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
+  check_fsdp2(spec);
+  return fsdp2(run, root,
+               {.ranks = spec.gpus,
+                .rank = spec.rank,
+                .reshard_after_forward = reshard_after_forward(asked.reshard_after_forward, spec.gpus),
+                .param_dtype = policy_dtype(asked.param_dtype),
+                .reduce_dtype = policy_dtype(asked.reduce_dtype),
+                .offload_to_cpu = asked.offload_policy == Offload::cpu,
+                .requires_gradient_sync = asked.requires_gradient_sync});
+}
+
+}  // namespace tidemark

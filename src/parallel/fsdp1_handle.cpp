@@ -1,0 +1,175 @@
+#include "parallel/fsdp1_handle.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tensor/arithmetic.h"
+
+namespace tidemark {
+namespace {
+
+// Streams of _init_streams, of which blocks of the allocator belong to one each.
+constexpr StreamId kPreUnshardStream = 1, kUnshardStream = 2, kPostBackwardStream = 3;
+constexpr std::int64_t kAlignedBytes = 16;  // _get_aligned_numel
+
+Tensor flat_of(Run& run, const char* name, std::int64_t elements, Dtype dtype) {
+  const Op op(run, name);
+  return empty(run, Dims{elements}, dtype);
+}
+
+void release(Run& run, const Tensor& tensor) { run.resize(*tensor.impl().storage, 0); }
+
+/// _construct_padding_tensor: torch.ones(...) * value
+Tensor padding(Run& run, std::int64_t elements, Dtype dtype) {
+  const Tensor ones = flat_of(run, "aten::ones", elements, dtype);
+  return flat_of(run, "aten::mul", elements, dtype);
+}
+
+Tensor piece_of(const Tensor& flat, const Dims& sizes) {
+  Tensor view = alias(flat);
+  view.impl().layout = {sizes, contiguous_strides(sizes)};
+  return view;
+}
+
+/// Of torch.split: the gradients of all pieces as one, and zeros where there is none.
+Tensors split_backward(Backward& call) {
+  const Op op(call.run, "aten::cat");
+  Tensors zeros;
+  for (std::int64_t i = 0; i < call.facts.b; ++i)
+    zeros.push_back(empty(call.run, Dims{call.facts.c}, call.facts.dtype));
+  return {empty(call.run, Dims{call.facts.a}, call.facts.dtype)};
+}
+
+}  // namespace
+
+FlatHandle::FlatHandle(Run& run, const std::vector<Parameter*>& parameters, const Fsdp1Options& options)
+    : run_(run), options_(options), dtype_(parameters.front()->tensor.dtype()) {
+  unsharded_dtype_ = options.param_dtype.value_or(dtype_);
+  for (Parameter* parameter : parameters) {
+    if (parameter->tensor.dtype() != dtype_)
+      throw Error(Errc::bad_value, "FullyShardedDataParallel flattens parameters of one type", "parallel");
+    pieces_.push_back({parameter, 0, parameter->tensor.elements(), parameter->tensor.sizes(), {}, {}});
+  }
+  flatten();
+}
+
+/// _init_flat_param_and_metadata, then shard
+void FlatHandle::flatten() {
+  const Setting<Category> category(run_.category, Category::parameters);
+  Tensor flat;
+  {
+    std::vector<Tensor> paddings;
+    const auto pad_to = [&](std::int64_t multiple) {
+      const std::int64_t missing = (multiple - elements_ % multiple) % multiple;
+      if (missing > 0) paddings.push_back(padding(run_, missing, dtype_));
+      most_padding_ = std::max(most_padding_, missing);
+      elements_ += missing;
+    };
+    for (Piece& piece : pieces_) {
+      pad_to(kAlignedBytes / size_of(unsharded_dtype_));
+      piece.offset = elements_;
+      elements_ += piece.elements;
+    }
+    pad_to(options_.ranks);
+    count_paddings_ = static_cast<std::int64_t>(paddings.size());
+    flat = flat_of(run_, "aten::cat", elements_, dtype_);
+  }
+  make_shards(flat);
+}
+
+void FlatHandle::make_shards(const Tensor& flat) {
+  shard_elements_ = elements_ / options_.ranks;
+  local_shard_ = flat_of(run_, "aten::clone", shard_elements_, dtype_);
+  run_.set_module(*local_shard_.impl().storage, run_.module_of(*pieces_.front().parameter->tensor.impl().storage));
+  release(run_, flat);
+  const std::int64_t begin = shard_elements_ * options_.rank, end = begin + shard_elements_;
+  for (Piece& piece : pieces_) {
+    const std::int64_t mine =
+        std::max<std::int64_t>(std::min(piece.offset + piece.elements, end) - std::max(piece.offset, begin), 0);
+    const Setting<bool> on_host(run_.on_host, true);
+    piece.sharded = mine > 0 ? piece_of(local_shard_, Dims{mine}) : empty(run_, Dims{0}, dtype_);
+    piece.sharded.impl().requires_grad = true;
+  }
+  const Setting<bool> on_host(run_.on_host, true);  // no memory until it is gathered
+  full_ = empty(run_, Dims{elements_}, unsharded_dtype_);
+  full_.impl().requires_grad = true;
+  low_precision_shard_ = empty(run_, Dims{shard_elements_}, unsharded_dtype_);
+  use_sharded_views();
+}
+
+void FlatHandle::init_attributes() {
+  const Setting<Category> category(run_.category, Category::communication);
+  if (options_.param_dtype) flat_of(run_, "aten::empty_like", shard_elements_, unsharded_dtype_).reset();
+  flat_of(run_, "aten::empty", elements_, unsharded_dtype_).reset();
+  if (options_.param_dtype) flat_of(run_, "aten::empty", elements_, dtype_).reset();
+}
+
+/// pre_unshard, unshard and post_unshard
+void FlatHandle::unshard() {
+  if (is_unsharded()) return;
+  const Op op(run_, "aten::empty");
+  const bool is_mixed = unsharded_dtype_ != dtype_;
+  if (is_mixed) {
+    const Setting<Category> category(run_.category, Category::communication);
+    const Setting<StreamId> stream(run_.stream, kPreUnshardStream);
+    run_.resize(*low_precision_shard_.impl().storage, low_precision_shard_.bytes());
+  }
+  {
+    const Setting<Category> category(run_.category, Category::parameters);
+    const Setting<StreamId> stream(run_.stream, kUnshardStream);
+    run_.resize(*full_.impl().storage, full_.bytes());
+  }
+  if (is_mixed) release(run_, low_precision_shard_);
+}
+
+void FlatHandle::use_new_views() {
+  Tensors views;
+  for (const Piece& piece : pieces_) views.push_back(piece_of(full_, piece.sizes));
+  const Setting<bool> grad(run_.grad_enabled, true);
+  record(views, {full_},
+         {.name = "SplitWithSizesBackward0",
+          .facts = {.a = elements_, .b = count_paddings_, .c = most_padding_, .dtype = unsharded_dtype_},
+          .backward = split_backward});
+  for (std::size_t i = 0; i < pieces_.size(); ++i) pieces_[i].view = views[i];
+  use_saved_views();
+}
+
+void FlatHandle::use_saved_views() {
+  for (const Piece& piece : pieces_) piece.parameter->tensor = piece.view;
+}
+
+void FlatHandle::free_unsharded() { release(run_, full_); }
+
+void FlatHandle::use_sharded_views() {
+  for (const Piece& piece : pieces_) piece.parameter->tensor = piece.sharded;
+}
+
+void FlatHandle::prepare_gradient() {
+  if (sharded_grad_) saved_grad_shard_ = std::move(sharded_grad_);
+}
+
+/// _reduce_grad; the gradient as it was computed lives until all of it is over.
+void FlatHandle::reduce_gradient() {
+  const Setting<Category> category(run_.category, Category::communication);
+  const Setting<StreamId> stream(run_.stream, kPostBackwardStream);
+  const Tensor computed = std::move(full_.grad());
+  const Dtype reduce_dtype = options_.reduce_dtype.value_or(dtype_);
+  Tensor unsharded = computed;
+  if (unsharded.dtype() != reduce_dtype) unsharded = flat_of(run_, "aten::to", elements_, reduce_dtype);
+  const Setting<Category> gradients(run_.category, Category::gradients);
+  Tensor reduced = flat_of(run_, "aten::empty_like", shard_elements_, reduce_dtype);
+  const Tensor low_precision = reduced;
+  if (reduce_dtype != dtype_) reduced = flat_of(run_, "aten::to", shard_elements_, dtype_);
+  if (!saved_grad_shard_) saved_grad_shard_ = reduced;
+  for (Piece& piece : pieces_) {
+    piece.view.reset();
+    if (piece.sharded.elements() > 0) piece.sharded.grad() = piece_of(saved_grad_shard_, piece.sharded.sizes());
+  }
+}
+
+void FlatHandle::drop_gradient_if_unused() {
+  const auto has_none = [](const Piece& piece) { return !piece.sharded.grad(); };
+  if (std::all_of(pieces_.begin(), pieces_.end(), has_none)) sharded_grad_.reset();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,64 @@
+// One FlatParameter: what it gathers, and what of it this rank keeps.
+// torch 2.11.0: torch/distributed/fsdp/_flat_param.py, FlatParamHandle
+#pragma once
+#include <vector>
+
+#include "parallel/fsdp1.h"
+
+namespace tidemark {
+
+class FlatHandle {
+ public:
+  /// Of parameters in the order in which they are laid.  Those on the host are moved first, as `moved` says.
+  FlatHandle(Run& run, const std::vector<Parameter*>& parameters, const Fsdp1Options& options);
+
+  /// init_flat_param_attributes: each buffer once, to see that it can be had.
+  void init_attributes();
+  bool is_unsharded() const { return full_.impl().storage->id != kNoBytes; }
+  void unshard();
+  /// _use_unsharded_views in the forward: modules have views that autograd knows.
+  void use_new_views();
+  /// In the backward: those of the forward again.
+  void use_saved_views();
+  void free_unsharded();
+  void use_sharded_views();
+
+  /// prepare_gradient_for_backward
+  void prepare_gradient();
+  /// Of _post_backward_hook: reduces the gradient that has been accumulated.
+  void reduce_gradient();
+  /// prepare_gradient_for_optim
+  void finish_gradient() { sharded_grad_ = std::move(saved_grad_shard_); }
+  /// _reset_flat_param_grad_info_if_needed: when zero_grad has dropped all views of it.
+  void drop_gradient_if_unused();
+
+  /// The leaf that the gradient is accumulated for.
+  const Tensor& flat_parameter() const { return full_; }
+
+  // Of the passes over the model.
+  bool needs_pre_backward_unshard = false, prefetched = false, ran_pre_backward_hook = false;
+  std::optional<std::size_t> post_forward_index;
+
+ private:
+  struct Piece {
+    Parameter* parameter;
+    std::int64_t offset, elements;
+    Dims sizes;
+    Tensor sharded, view;
+  };
+
+  void flatten();
+  void make_shards(const Tensor& flat);
+  void give_gradients();
+
+  Run& run_;
+  const Fsdp1Options options_;
+  std::vector<Piece> pieces_;
+  Dtype dtype_, unsharded_dtype_;
+  std::int64_t elements_ = 0, shard_elements_ = 0;
+  std::int64_t count_paddings_ = 0, most_padding_ = 0;
+  Tensor local_shard_, low_precision_shard_, full_;
+  Tensor sharded_grad_, saved_grad_shard_;
+};
+
+}  // namespace tidemark

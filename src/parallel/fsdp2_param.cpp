@@ -1,0 +1,114 @@
+#include "parallel/fsdp2_param.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tensor/arithmetic.h"
+
+namespace tidemark {
+namespace {
+
+Dims with_rows(Dims sizes, std::int64_t rows) {
+  sizes[0] = rows;
+  return sizes;
+}
+
+/// torch.as_strided(tensor, sizes, contiguous strides) under no_grad
+Tensor shown_as(const Tensor& tensor, const Dims& sizes) {
+  Tensor shown = alias(tensor);
+  shown.impl().layout = {sizes, contiguous_strides(sizes)};
+  return shown;
+}
+
+void check_sizes(const Module& module, const Parameter& parameter) {
+  if (parameter.sizes.count() == 0)
+    throw Error(Errc::bad_value, "fully_shard does not take scalars: " + full_name(module, parameter), "parallel");
+}
+
+}  // namespace
+
+ShardRows shard_rows(std::int64_t rows, std::int64_t ranks, std::int64_t rank) {
+  const std::int64_t padded = (rows + ranks - 1) / ranks;
+  return {padded, std::clamp<std::int64_t>(rows - rank * padded, 0, padded)};
+}
+
+FsdpParam::FsdpParam(Run& run, const Module& module, Parameter& parameter, const Fsdp2Options& options)
+    : run_(run), parameter_(parameter), offload_to_cpu_(options.offload_to_cpu), sizes_(parameter.tensor.sizes()) {
+  check_sizes(module, parameter);
+  const Tensor whole = parameter.tensor;
+  const auto [padded, own] = shard_rows(sizes_[0], options.ranks, options.rank);
+  {
+    const Op op(run, "aten::new_zeros");
+    padded_ = empty(run, with_rows(sizes_, padded), whole.dtype());
+  }
+  if (offload_to_cpu_) {
+    const Setting<bool> on_host(run.on_host, true);
+    padded_ = empty_like(padded_);
+  }
+  gathered_elements_ = padded_.elements() * options.ranks;
+  run.set_module(*padded_.impl().storage, run.module_of(*whole.impl().storage));
+  sharded_ = shown_as(padded_, with_rows(sizes_, own));
+  sharded_.impl().requires_grad = whole.requires_grad();
+  if (options.param_dtype && *options.param_dtype != whole.dtype()) param_dtype_ = options.param_dtype;
+  parameter_.tensor = sharded_;
+}
+
+/// The first time it makes the tensor, whose memory then comes and goes: autograd keeps views of it.
+void FsdpParam::allocate() {
+  const Setting<Category> category(run_.category, Category::parameters);
+  if (unsharded_) return run_.resize(*unsharded_.impl().storage, gathered_elements_ * size_of(gathered_dtype()));
+  const Op op(run_, "aten::empty");
+  unsharded_ = empty(run_, Dims{gathered_elements_}, gathered_dtype());
+  unsharded_.impl().layout = {sizes_, contiguous_strides(sizes_)};
+}
+
+void FsdpParam::to_unsharded() {
+  unsharded_.impl().requires_grad = sharded_.requires_grad();
+  parameter_.tensor = unsharded_;
+  part_.reset();
+}
+
+void FsdpParam::to_sharded() {
+  parameter_.tensor = sharded_;
+  free();
+}
+
+void FsdpParam::to_sharded_post_forward(std::int64_t ranks) {
+  const Setting<Category> category(run_.category, Category::parameters);
+  {
+    const Op op(run_, "aten::clone");
+    part_ = empty(run_, Dims{gathered_elements_ / ranks}, gathered_dtype());
+  }
+  parameter_.tensor = part_;
+  free();
+}
+
+void FsdpParam::free() {
+  if (unsharded_) run_.resize(*unsharded_.impl().storage, 0);
+}
+
+void FsdpParam::accumulate_unsharded_grad() {
+  if (accumulated_grad_ && unsharded_) unsharded_.grad().reset();
+}
+
+void FsdpParam::to_accumulated_grad(std::optional<Dtype> reduce_dtype) {
+  if (!reduce_dtype || !unsharded_ || !unsharded_.grad() || unsharded_.grad().dtype() == *reduce_dtype) return;
+  const Tensor unsharded_grad = std::move(unsharded_.grad());
+  unsharded_.grad().reset();
+  const Setting<Category> category(run_.category, Category::gradients);
+  const Op op(run_, "aten::to");
+  accumulated_grad_ = plain_cast(unsharded_grad, *reduce_dtype);
+}
+
+Tensor FsdpParam::take_gradient() {
+  if (accumulated_grad_) return std::move(accumulated_grad_);
+  return unsharded_ ? std::move(unsharded_.grad()) : Tensor();
+}
+
+void FsdpParam::give_gradient(const Tensor& reduced) {
+  if (sharded_.grad()) return;
+  const Setting<bool> on_host(run_.on_host, true);
+  sharded_.grad() = offload_to_cpu_ ? empty_like(sharded_) : shown_as(reduced, sharded_.sizes());
+}
+
+}  // namespace tidemark
