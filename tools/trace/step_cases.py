@@ -390,6 +390,8 @@ def tensor_parallel():
             "model.layers.*.post_attention_layernorm": "sequence", "model.layers.*.mlp.gate_proj": {"style": "colwise", "input_layouts": "shard(1)"}, "model.layers.*.mlp.up_proj": {"style": "colwise", "input_layouts": "shard(1)"},
             "model.layers.*.mlp.down_proj": {"style": "rowwise", "output_layouts": "shard(1)", "use_local_output": False}, "model.norm": {"style": "sequence", "use_local_output": False},
             "lm_head": {"style": "colwise", "input_layouts": "shard(1)"}}}},
+        "mistral": {"model": {**MODEL, "model_type": "mistral", "sliding_window": 32}}, "gemma": {"model": {**MODEL, "model_type": "gemma", "head_dim": 32}},
+        "llava_text": {"model": vision()["llava_lora"]["model"], "images": 1, "freeze": ["vision_tower"]}, "qwen2_vl": grids()["qwen2_vl_full"],
         "eager": {"attn": "eager"}, "prepared": {"tp": {"degree": 2, "plan": {"model.layers.*.mlp": {"style": "prepare_input", "input_layouts": "replicate", "desired_input_layouts": "replicate"},
             "model.layers.*.mlp.gate_proj": "colwise", "model.layers.*.mlp.up_proj": "colwise", "model.layers.*.mlp.down_proj": "rowwise"}}},
         "llava": {"model": vision()["llava_lora"]["model"], "images": 1, "tp": {"degree": 2, "plan": {"model.language_model.layers.*.mlp.gate_proj": "colwise", "model.language_model.layers.*.mlp.up_proj": "colwise",

@@ -40,7 +40,7 @@ def plan_of(spec):
         return {f"gpt_neox.layers.*.{name}": kind for name, kind in layers.items()}
     names = [("colwise", name) for name in split["colwise"][:3]] + [("rowwise", split["rowwise"][0])] + [("colwise", name) for name in split["colwise"][3:]] + [("rowwise", split["rowwise"][1])]
     if not tp.get("sequence_parallel"):
-        return {f"model.layers.*.{name}": kind for kind, name in names}
+        return {f"{'model.language_model' if spec.get('images') else 'model'}.layers.*.{name}": kind for kind, name in names}
     whole = {"style": "prepare_input", "input_layouts": "shard(1)", "desired_input_layouts": "replicate"}
     part = {"style": "rowwise", "output_layouts": "shard(1)", "use_local_output": False}
     plan = {"model.embed_tokens": part, "model.layers.*.input_layernorm": "sequence", "model.layers.*.self_attn": whole}
