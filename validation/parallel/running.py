@@ -18,18 +18,30 @@ def launched(ranks, script, options):
     return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", ranks, script, *options]
 
 
-def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB"):
-    """What is kept of one run's report."""
+def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB", outcome=False):
+    """What is kept of one run's report; with `outcome` whether it fits, which not to do is no error."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         report = Path(folder, "report.json")
         words = [TIDEMARK, "run", "--quiet", "--gpu", gpu, "--memory", memory, "--gpus", ranks, "--rank", rank, "--steps", 3, "--json", report, "--", *command]
         begun = time.time()
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        if outcome and report.exists() and done.returncode in (0, 1):
+            return outcome_of(json.loads(report.read_text()), done.stderr, round(time.time() - begun, 1))
         if done.returncode != 0:
             return {"error": done.stderr.strip()[-600:], "exit_code": done.returncode}
         found = json.loads(report.read_text())
     kept = {name: found["peak"][name] for name in ("allocated_bytes", "reserved_bytes", "step", "phase")}
     return {**kept, "steps": found["steps"], "by_category": {row["name"]: row["bytes"] for row in found["at_peak"]["by_category"]}, "interval": found["interval"], "host": found["host"], "versions": found["versions"], "seconds": round(time.time() - begun, 1)}
+
+
+def outcome_of(found, messages, seconds):
+    """A program that ended by itself for another reason than memory is an error."""
+    if found.get("fits") is None:
+        return {"error": messages.strip()[-600:]}
+    kept = {name: found["peak"][name] for name in ("allocated_bytes", "reserved_bytes", "device_bytes", "step", "phase")}
+    oom = found.get("oom")
+    return {"fits": found["fits"], **kept, **({"oom": {name: oom[name] for name in ("requested_bytes", "step", "phase")}} if oom else {}),
+            "versions": {name: found["versions"][name] for name in ("torch", "transformers")}, "seconds": seconds}
 
 
 def cells_to(cells, run):
