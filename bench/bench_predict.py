@@ -33,7 +33,7 @@ def seconds(command):
 
 def inside(spec):
     """Milliseconds of one prediction in a process that has started, and the memory that 300 of them add."""
-    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), CARDS])[1]
+    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), CARDS])[1]   # an absolute path stays as it is
     found = re.search(r"median ([\d.]+) ms, fastest ([\d.]+) ms, ([\d.]+) (\w+) more", output)
     scale = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[found[4]]
     return float(found[1]), float(found[3]) * scale / 2**20
@@ -41,6 +41,20 @@ def inside(spec):
 
 def virtual_gpu():
     return [TIDEMARK, "run", "--gpu", "h200", "--steps", "3", "--quiet", "--", PYTHON, "examples/llava_pretrain.py", "--batch", "16", "--sequence", "1024"]
+
+
+def zero2_cells(runs):
+    """name, milliseconds: of the 48 cells of validation/parallel those with 8 GPUs and 1024 tokens."""
+    model = json.loads(open(os.path.join(ROOT, "bench/llava.json")).read())["model"]
+    trained = {"pretrain": {"train_only": ["multi_modal_projector"]}, "finetune": {"freeze": ["vision_tower"]}, "full": {}}
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        for stage, which in trained.items():
+            for checkpointing in ("none", "non_reentrant"):
+                spec = {"model": model, "batch": 16, "seq": 1024, "images": 1, "gpu": "h100-80gb", "memory": "1000GiB", "gpus": 8, "parallel": "zero2", "checkpointing": checkpointing}
+                path = os.path.join(folder, "cell.json")
+                with open(path, "w") as file:
+                    json.dump({**spec, **which}, file)
+                yield f"{stage}, {'with' if checkpointing != 'none' else 'no'} checkpointing", statistics.median(inside(path)[0] for _ in range(runs))
 
 
 def rows(runs):
@@ -62,6 +76,8 @@ def rows(runs):
     yield "  process start to answer", start_ms, "ms", 15.0, start_ms <= 15
     ratio = statistics.median(run) / (inside_ms / 1000)
     yield "  tidemark run of the same (seconds after start) over one prediction", ratio, "x", 1000, ratio >= 1000
+    for name, milliseconds in zero2_cells(runs):
+        yield f"LLaVA-1.5-7B, ZeRO-2 on 8 GPUs, 16 x 1024, three steps: {name}", milliseconds, "ms", 5.0, milliseconds <= 5
     ratio = statistics.median(tracker) / statistics.median(llama)
     yield "Llama-1.1B: MemTracker's three steps (imports not counted) over one prediction", ratio, "x", 3000, ratio >= 3000
 

@@ -50,7 +50,7 @@ enum class Offload { none, cpu };
 struct DdpSpec {
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
-  bool find_unused_parameters = false, static_graph = false;
+  bool find_unused_parameters = false, static_graph = false, no_sync = false;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -248,6 +248,9 @@ void DdpSpec::fields(Self& self, Visit&& visit) {
   visit("find_unused_parameters", self.find_unused_parameters,
         text(group, "Every forward pass looks for parameters that get no gradient"));
   visit("static_graph", self.static_graph, text(group, "Every step is like the first"));
+  visit("no_sync", self.no_sync,
+        text(group,
+             "With grad_accumulation: all passes of a step but its last are within no_sync(), as accelerate does"));
 }
 
 template <class Self, class Visit>

@@ -30,13 +30,15 @@ std::int64_t copies_of(const Spec& spec) {
 
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
   const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
+  if (asked.no_sync && asked.static_graph) refuse("ddp.no_sync", "it is not known with static_graph");
   return ddp(run, root,
              {.ranks = copies_of(spec),
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
               .broadcast_buffers = asked.broadcast_buffers,
               .find_unused_parameters = asked.find_unused_parameters,
-              .static_graph = asked.static_graph});
+              .static_graph = asked.static_graph,
+              .no_sync = asked.no_sync});
 }
 
 }  // namespace tidemark

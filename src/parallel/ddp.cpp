@@ -37,12 +37,18 @@ class Reducer {
   /// Reducer::autograd_hook, of the parameter whose gradient is there.
   void gradient_is_ready(const Tensor& parameter) {
     const auto found = indices_.find(&parameter.impl());
-    if (found == indices_.end()) return;  // the input of a checkpointed block
+    if (found == indices_.end() || !syncs_)
+      return;  // the input of a checkpointed block; Reducer::expect_autograd_hooks_
     const std::size_t index = found->second;
     if (is_first_of_static()) return;
     if (rebuilds() && !rebuilt_) ready_.push_back(index);
     if (options_.gradient_as_bucket_view) view_in_bucket(index);
   }
+
+  /// Within model.no_sync() gradients stay where they are.  torch: require_backward_grad_sync
+  void pass_begins(bool syncs) { syncs_ = syncs; }
+  /// Buffers are sent again after a pass that sent gradients.  torch: require_forward_param_sync
+  bool takes_buffers() { return std::exchange(sent_last_, syncs_); }
 
   /// Reducer::delay_all_reduce, which a static graph's first pass leaves everything to.
   void backward_is_over() {
@@ -141,6 +147,7 @@ class Reducer {
   std::vector<std::size_t> ready_;       // parameters in the order of their gradients
   bool rebuilt_ = false;
   bool passed_ = false;  // backward, once at least
+  bool syncs_ = true, sent_last_ = true;
   Tensor local_used_map_;
 };
 
@@ -207,8 +214,9 @@ StepHooks ddp(Run& run, Module& root, const DdpOptions& options) {
     const Setting<std::uint32_t> module(run.module, wrapper);
     reducer->rebuild();
     const Setting<Category> category(run.category, Category::communication);
-    broadcast_coalesced(run, buffers, kBroadcastBytes);
+    if (reducer->takes_buffers()) broadcast_coalesced(run, buffers, kBroadcastBytes);
   };
+  hooks.pass_begins = [reducer, no_sync = options.no_sync](bool is_last) { reducer->pass_begins(is_last || !no_sync); };
   hooks.before_forward_without_sync = [&run, reducer, wrapper] {
     const Setting<std::uint32_t> module(run.module, wrapper);
     reducer->rebuild();

@@ -11,6 +11,7 @@ struct DdpOptions {
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
   bool find_unused_parameters = false, static_graph = false;
+  bool no_sync = false;  // all passes of a step but its last are within model.no_sync()
 };
 
 /// module = DistributedDataParallel(module, **options).  `root` and `run` must outlive the hooks.

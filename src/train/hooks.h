@@ -12,6 +12,8 @@ enum class StepPhase : std::uint8_t { forward, backward, optimizer };
 
 /// Empty ones are not called.
 struct StepHooks {
+  /// A forward and a backward pass begin; `is_last`: the step comes behind them.
+  std::function<void(bool is_last)> pass_begins;
   /// The wrapper's own part of `model(**batch)`, in front of the model's.
   std::function<void()> before_forward;
   /// Behind it: the keyword arguments may be replaced, which then live as long as the call.

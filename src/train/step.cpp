@@ -66,6 +66,7 @@ class Loop {
         both_passes(batch, phase_ends);
         continue;
       }
+      if (options_.hooks.pass_begins) options_.hooks.pass_begins(micro + 1 == options_.grad_accumulation);
       if (options_.hooks.before_forward) options_.hooks.before_forward();
       loss_ = forward(run_, model_, batch, options_);
       if (options_.hooks.loop_keeps_loss) batch = {};

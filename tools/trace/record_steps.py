@@ -120,7 +120,7 @@ def wrapped(model, spec):
         return fully_sharded(model, spec)
     if spec["parallel"] == "fsdp1":
         return flat_sharded(model, spec)
-    return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
+    return torch.nn.parallel.DistributedDataParallel(model, **{name: value for name, value in spec.get("ddp", {}).items() if name != "no_sync"})
 
 
 def fully_sharded(model, spec):
@@ -357,7 +357,8 @@ def train(spec):
             batch = {name: row.to("cuda") for name, row in rows.items()}
             if not spec.get("fsdp2", {}).get("requires_gradient_sync", True):
                 model.set_requires_gradient_sync(micro + 1 == spec["grad_accumulation"])
-            with precision:
+            apart = spec.get("ddp", {}).get("no_sync") and micro + 1 < spec.get("grad_accumulation", 1)
+            with model.no_sync() if apart else contextlib.nullcontext(), precision:
                 out = model(**batch)
                 loss = out.loss
             del out

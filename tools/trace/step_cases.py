@@ -153,7 +153,9 @@ def without_waiting_for_all(wide):
         "static": {"ddp": static}, "static_views": {"ddp": {**static, "gradient_as_bucket_view": True}}, "static_wide": {**wide, "ddp": static},
         "static_reentrant": {"ddp": static, "checkpointing": "reentrant"}, "static_checkpoint": {"ddp": static, "checkpointing": "non_reentrant"},
         "static_accumulate": {"ddp": static, "grad_accumulation": 2}, "static_unused": {"ddp": {**static, **unused}},
-        "static_text_alone": {**text_alone, "ddp": static},
+        "static_text_alone": {**text_alone, "ddp": static}, **{"no_sync_" + name: {"grad_accumulation": 3, **options, "ddp": {"no_sync": True, **options.get("ddp", {})}} for name, options in {
+            "plain": {}, "views": {"ddp": {"gradient_as_bucket_view": True}}, "unused": {"ddp": unused}, "checkpoint": {"checkpointing": "non_reentrant", "max_grad_norm": 1.0},
+            "unused_views": {"ddp": {**unused, "gradient_as_bucket_view": True}, "grad_accumulation": 2}, "amp": {"dtype": "fp32", "autocast": "bf16"}}.items()},
     }
 
 
