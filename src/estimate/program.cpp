@@ -209,10 +209,11 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   try {
     train(run, model, sizes, optimizer, options, observer);
   } catch (const InternalError&) {
-    if (!spec.tp || spec.tp->plan.is_null()) throw;
+    if (!spec.tp) throw;
     // A plan may give modules tensors that do not go together, at which PyTorch raises an error too.
-    throw Error(Errc::bad_value, "under this plan a module is given a tensor that does not go with its weight",
-                "tp.plan", "what one module splits, the next must take split: colwise, then rowwise");
+    throw Error(
+        Errc::bad_value, "under this plan a module is given tensors that do not go together", "tp.plan",
+        "what one module splits the next must take split: colwise, then rowwise; tokens by all modules in between");
   }
   run.end();
 }

@@ -210,7 +210,8 @@ void TensorParallel::apply(Run& run, Module& module, const ParallelRule& rule) {
     if (module.has("base_layer"))
       refuse(module, "it is an adapter now",
              "name base_layer, and lora_B.default (colwise) or lora_A.default (rowwise) beside it");
-    if (!embedding && !linear) refuse(module, "only nn.Linear and nn.Embedding are split this way, as in PyTorch");
+    if (!embedding && !linear)
+      refuse(module, "it is no nn.Linear or nn.Embedding, which are what PyTorch splits, or one that does more");
     if (embedding && rule.style == ParallelStyle::colwise) refuse(module, "an embedding is split by rows here");
     linear ? split_linear(run, module, rule.style) : split_embedding(run, module);
   } else if (rule.style == ParallelStyle::sequence) {

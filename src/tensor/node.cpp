@@ -46,11 +46,27 @@ void save(Run& run, Node& node, Tensors& saved) {
                                                   : Saved(std::move(tensor)));
 }
 
+bool records_gradients(const Tensors& inputs) {
+  for (const Tensor& input : inputs)
+    if (input) return input.run().grad_enabled;
+  return false;
+}
+
+/// Numbers alone go with both kinds.  torch: torch/distributed/tensor/_dispatch.py,
+/// try_replicate_spec_for_scalar_tensor
 bool is_distributed(const Tensors& inputs, const Record& what) {
   if (what.distributed) return *what.distributed;
-  bool found = false;
-  for (const Tensor& input : inputs) found = found || (input && input.impl().distributed);
-  return found;
+  bool distributed = false, plain = false;
+  for (const Tensor& input : inputs) {
+    if (!input) continue;
+    if (input.impl().distributed)
+      distributed = true;
+    else if (input.dims() > 0)
+      plain = true;
+  }
+  if (distributed && plain)  // gradients are not marked, and backward passes run without gradients of their own
+    TM_CHECK(!records_gradients(inputs), "an operation takes tensors that lie on several devices, or others, not both");
+  return distributed;
 }
 
 /// The node of an operation, when any input needs a gradient and gradients are on.

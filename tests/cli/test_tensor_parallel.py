@@ -48,9 +48,11 @@ def report(predict, work, *arguments, **more):
         (LLAMA, {"degree": 2, "plan": {"lm_head": {"style": "colwise", "output_layouts": "shard(-1)"}}}, {}, UNSUPPORTED, ["tp.plan", "logits that are split"]),
         (LLAMA, {"degree": 2, "plan": {"lm_head": {"style": "colwise", "input_layouts": "shard(x)"}}}, {}, USAGE, ["input_layouts", "is not a placement"]),
         (LLAMA, {"degree": 2, "plan": {"model.layers.*.mlp": "prepare_input"}}, {}, USAGE, ["desired layouts"]),
-        (LLAMA, {"degree": 2, "plan": {"model.norm": "colwise"}}, {}, UNSUPPORTED, ["model.norm: only nn.Linear and nn.Embedding"]),
+        (LLAMA, {"degree": 2, "plan": {"model.norm": "colwise"}}, {}, UNSUPPORTED, ["model.norm: it is no nn.Linear or nn.Embedding"]),
         (LLAMA, {"degree": 2, "plan": {"model.layers": "sequence"}}, {}, UNSUPPORTED, ["model.layers: hooks on it are not simulated"]),
         (LLAMA, {"degree": 2, "plan": {"model.layers.*.mlp.up_proj": "colwise"}}, {}, USAGE, ["tp.plan", "colwise, then rowwise"]),
+        (LLAMA, {"degree": 2, "plan": {"model.norm": "sequence"}}, {}, USAGE, ["tp.plan", "tokens by all modules in between"]),
+        ({**LLAMA, "model_type": "gemma2", "head_dim": 16}, {"degree": 2, "sequence_parallel": True}, {}, UNSUPPORTED, ["tp.plan", "model.embed_tokens", "or one that does more"]),
         (LLAMA, {"degree": 2, "plan": MLP, "sequence_parallel": True}, {}, USAGE, ["tp.sequence_parallel", "leave out one"]),
         (LLAMA, {"degree": 2, "plan": "llama"}, {}, USAGE, ["tp.plan", "expected a map"]),
         (LLAMA, {"degree": 2}, {"max_grad_norm": 1.0}, UNSUPPORTED, ["max_grad_norm", "clip_grad_norm_"]),
@@ -60,7 +62,7 @@ def report(predict, work, *arguments, **more):
         (LLAMA, {"degree": 2}, {"lora": {}}, UNSUPPORTED, ["model.layers.0.self_attn.q_proj: it is an adapter now", "name base_layer"]),
         (OPT, {"degree": 2}, {}, UNSUPPORTED, ["tp.plan", "transformers has no plan for opt"]),
         (OPT, {"degree": 2, "plan": {"model.decoder.layers.*.self_attn.q_proj": "colwise"}}, {}, UNSUPPORTED, ["tp.plan", "the attention of opt takes the number of heads from its configuration"]),
-        (GPT2, {"degree": 2, "plan": {"transformer.h.*.mlp.c_fc": "colwise"}}, {}, UNSUPPORTED, ["transformer.h.0.mlp.c_fc: only nn.Linear"]),
+        (GPT2, {"degree": 2, "plan": {"transformer.h.*.mlp.c_fc": "colwise"}}, {}, UNSUPPORTED, ["transformer.h.0.mlp.c_fc: it is no nn.Linear"]),
     ],
 )
 def test_what_it_refuses(predict, model, tp, more, code, says):
