@@ -51,7 +51,8 @@ void check_fsdp1(const Spec& spec) {
   if (spec.max_grad_norm)
     refuse("max_grad_norm", "FullyShardedDataParallel.clip_grad_norm_ is not modelled", "set parallel to fsdp2");
   if (spec.checkpointing == Checkpointing::reentrant)
-    refuse("checkpointing", "FullyShardedDataParallel is known without reentrant checkpointing", "non_reentrant");
+    refuse("checkpointing", "FullyShardedDataParallel is known without reentrant checkpointing",
+           "set checkpointing to non_reentrant");
   if (spec.lora || !spec.freeze.empty() || !spec.train_only.empty())
     refuse("parallel", "FullyShardedDataParallel is known where all parameters are trained", "set parallel to fsdp2");
   if (spec.autocast != Autocast::none)

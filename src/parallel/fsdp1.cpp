@@ -13,8 +13,14 @@
 namespace tidemark {
 namespace {
 
+/// What the units of a model share.
 struct Order {
+  std::vector<FlatHandle*> handles;  // of all, the root's first
   std::vector<FlatHandle*> post_forward;
+
+  void drop_unused_gradients() {
+    for (FlatHandle* handle : handles) handle->drop_gradient_if_unused();
+  }
 };
 
 /// One FullyShardedDataParallel.  torch 2.11.0: torch/distributed/fsdp/_runtime_utils.py
@@ -64,8 +70,12 @@ class Unit {
     handle_.reduce_gradient();
   }
 
-  /// Its part of _post_backward_final_callback
+  /// Its part of _post_backward_final_callback; what was gathered ahead and not used goes.
   void end_backward() {
+    if (handle_.is_unsharded()) {
+      handle_.use_sharded_views();
+      handle_.free_unsharded();
+    }
     handle_.finish_gradient();
     handle_.needs_pre_backward_unshard = handle_.prefetched = handle_.ran_pre_backward_hook = false;
     handle_.post_forward_index.reset();
@@ -75,6 +85,7 @@ class Unit {
   /// _pre_backward_hook, with BackwardPrefetch.BACKWARD_PRE
   void pre_backward() {
     if (handle_.ran_pre_backward_hook) return;
+    if (order_.handles.front() == &handle_) order_.drop_unused_gradients();
     if (handle_.needs_pre_backward_unshard) {
       if (!handle_.prefetched) handle_.unshard();
       handle_.use_saved_views();
@@ -137,13 +148,14 @@ class FlatSharded {
     }
     wrap(root, layers, true);
     std::rotate(units_.begin(), units_.end() - 1, units_.end());
+    for (const std::unique_ptr<Unit>& unit : units_) order_.handles.push_back(&unit->handle());
     if (options.param_dtype) set_dtype(root, *options.param_dtype);
   }
 
   void before_forward(Batch& inputs) {
     if (!std::exchange(is_initialized_, true))
       for (const std::unique_ptr<Unit>& unit : units_) unit->handle().init_attributes();
-    for (const std::unique_ptr<Unit>& unit : units_) unit->handle().drop_gradient_if_unused();
+    order_.drop_unused_gradients();
     if (options_.param_dtype && inputs.pixel_values)
       inputs.pixel_values = to(std::move(inputs.pixel_values), *options_.param_dtype);
     units_.front()->pre_forward();

@@ -31,12 +31,14 @@ Tensor piece_of(const Tensor& flat, const Dims& sizes) {
   return view;
 }
 
-/// Of torch.split: the gradients of all pieces as one, and zeros where there is none.
+/// Of torch.split: the gradients of all pieces as one, and zeros where there is none; on the stream on which autograd
+/// saw the pieces being made.
 Tensors split_backward(Backward& call) {
+  const Setting<StreamId> stream(call.run.stream, kUnshardStream);
   const Op op(call.run, "aten::cat");
   Tensors zeros;
-  for (std::int64_t i = 0; i < call.facts.b; ++i)
-    zeros.push_back(empty(call.run, Dims{call.facts.c}, call.facts.dtype));
+  for (std::size_t i = 0; i < call.gradients.size(); ++i)
+    if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, call.facts.dtype));
   return {empty(call.run, Dims{call.facts.a}, call.facts.dtype)};
 }
 
@@ -48,9 +50,22 @@ FlatHandle::FlatHandle(Run& run, const std::vector<Parameter*>& parameters, cons
   for (Parameter* parameter : parameters) {
     if (parameter->tensor.dtype() != dtype_)
       throw Error(Errc::bad_value, "FullyShardedDataParallel flattens parameters of one type", "parallel");
-    pieces_.push_back({parameter, 0, parameter->tensor.elements(), parameter->tensor.sizes(), {}, {}});
+    pad_to(kAlignedBytes / size_of(unsharded_dtype_));
+    add(parameter, parameter->tensor.sizes());
   }
+  pad_to(options.ranks);
   flatten();
+}
+
+void FlatHandle::add(Parameter* parameter, const Dims& sizes) {
+  pieces_.push_back({parameter, elements_, elements_of(sizes), sizes, {}, {}});
+  elements_ += elements_of(sizes);
+}
+
+/// What is missing to a multiple is a piece without a parameter.
+void FlatHandle::pad_to(std::int64_t multiple) {
+  const std::int64_t missing = (multiple - elements_ % multiple) % multiple;
+  if (missing > 0) add(nullptr, Dims{missing});
 }
 
 /// _init_flat_param_and_metadata, then shard
@@ -59,19 +74,8 @@ void FlatHandle::flatten() {
   Tensor flat;
   {
     std::vector<Tensor> paddings;
-    const auto pad_to = [&](std::int64_t multiple) {
-      const std::int64_t missing = (multiple - elements_ % multiple) % multiple;
-      if (missing > 0) paddings.push_back(padding(run_, missing, dtype_));
-      most_padding_ = std::max(most_padding_, missing);
-      elements_ += missing;
-    };
-    for (Piece& piece : pieces_) {
-      pad_to(kAlignedBytes / size_of(unsharded_dtype_));
-      piece.offset = elements_;
-      elements_ += piece.elements;
-    }
-    pad_to(options_.ranks);
-    count_paddings_ = static_cast<std::int64_t>(paddings.size());
+    for (const Piece& piece : pieces_)
+      if (!piece.parameter) paddings.push_back(padding(run_, piece.elements, dtype_));
     flat = flat_of(run_, "aten::cat", elements_, dtype_);
   }
   make_shards(flat);
@@ -84,6 +88,7 @@ void FlatHandle::make_shards(const Tensor& flat) {
   release(run_, flat);
   const std::int64_t begin = shard_elements_ * options_.rank, end = begin + shard_elements_;
   for (Piece& piece : pieces_) {
+    if (!piece.parameter) continue;
     const std::int64_t mine =
         std::max<std::int64_t>(std::min(piece.offset + piece.elements, end) - std::max(piece.offset, begin), 0);
     const Setting<bool> on_host(run_.on_host, true);
@@ -128,20 +133,22 @@ void FlatHandle::use_new_views() {
   const Setting<bool> grad(run_.grad_enabled, true);
   record(views, {full_},
          {.name = "SplitWithSizesBackward0",
-          .facts = {.a = elements_, .b = count_paddings_, .c = most_padding_, .dtype = unsharded_dtype_},
+          .facts = {.a = elements_, .dtype = unsharded_dtype_},
           .backward = split_backward});
   for (std::size_t i = 0; i < pieces_.size(); ++i) pieces_[i].view = views[i];
   use_saved_views();
 }
 
 void FlatHandle::use_saved_views() {
-  for (const Piece& piece : pieces_) piece.parameter->tensor = piece.view;
+  for (const Piece& piece : pieces_)
+    if (piece.parameter) piece.parameter->tensor = piece.view;
 }
 
 void FlatHandle::free_unsharded() { release(run_, full_); }
 
 void FlatHandle::use_sharded_views() {
-  for (const Piece& piece : pieces_) piece.parameter->tensor = piece.sharded;
+  for (const Piece& piece : pieces_)
+    if (piece.parameter) piece.parameter->tensor = piece.sharded;
 }
 
 void FlatHandle::prepare_gradient() {
@@ -163,12 +170,13 @@ void FlatHandle::reduce_gradient() {
   if (!saved_grad_shard_) saved_grad_shard_ = reduced;
   for (Piece& piece : pieces_) {
     piece.view.reset();
-    if (piece.sharded.elements() > 0) piece.sharded.grad() = piece_of(saved_grad_shard_, piece.sharded.sizes());
+    if (piece.sharded && piece.sharded.elements() > 0)
+      piece.sharded.grad() = piece_of(saved_grad_shard_, piece.sharded.sizes());
   }
 }
 
 void FlatHandle::drop_gradient_if_unused() {
-  const auto has_none = [](const Piece& piece) { return !piece.sharded.grad(); };
+  const auto has_none = [](const Piece& piece) { return !piece.sharded || !piece.sharded.grad(); };
   if (std::all_of(pieces_.begin(), pieces_.end(), has_none)) sharded_grad_.reset();
 }
 

@@ -9,7 +9,7 @@ namespace tidemark {
 
 class FlatHandle {
  public:
-  /// Of parameters in the order in which they are laid.  Those on the host are moved first, as `moved` says.
+  /// Of parameters on the card, in the order in which they are laid.
   FlatHandle(Run& run, const std::vector<Parameter*>& parameters, const Fsdp1Options& options);
 
   /// init_flat_param_attributes: each buffer once, to see that it can be had.
@@ -41,22 +41,22 @@ class FlatHandle {
 
  private:
   struct Piece {
-    Parameter* parameter;
+    Parameter* parameter;  // none of padding
     std::int64_t offset, elements;
     Dims sizes;
     Tensor sharded, view;
   };
 
+  void add(Parameter* parameter, const Dims& sizes);
+  void pad_to(std::int64_t multiple);
   void flatten();
   void make_shards(const Tensor& flat);
-  void give_gradients();
 
   Run& run_;
   const Fsdp1Options options_;
   std::vector<Piece> pieces_;
   Dtype dtype_, unsharded_dtype_;
   std::int64_t elements_ = 0, shard_elements_ = 0;
-  std::int64_t count_paddings_ = 0, most_padding_ = 0;
   Tensor local_shard_, low_precision_shard_, full_;
   Tensor sharded_grad_, saved_grad_shard_;
 };
