@@ -97,8 +97,8 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.rank >= spec.gpus)
     check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
-  if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
-    check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");
+  if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2 && spec.parallel != zero3)
+    check.refuse("zero", "they are options of zero1, zero2 and zero3", "set parallel to one of them");
 }
 
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {

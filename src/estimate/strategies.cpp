@@ -12,6 +12,7 @@ Strategy strategy_of(Parallel parallel) {
       with_ddp,   // ddp
       with_zero,  // zero1
       with_zero,  // zero2
+      with_zero3,
   };
   static_assert(std::size(kStrategies) == kParallelNames.size());
   return kStrategies[static_cast<int>(parallel)];

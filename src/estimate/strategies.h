@@ -17,5 +17,6 @@ Strategy strategy_of(Parallel parallel);
 
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec);
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec);
 
 }  // namespace tidemark

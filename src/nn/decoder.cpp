@@ -60,7 +60,7 @@ void add_decoder(Module& model, const Decoder& c) {
 
 Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
   const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call scope(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
   const auto heads = [&](Tensor projected, const char* norm) {
     Tensor x = view(std::move(projected), {b, s, -1, inputs.config.head_dim});
@@ -78,14 +78,16 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
-  return projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
-                                       is_sliding(inputs.config, layer)));
+  Attended attended = projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
+                                                    is_sliding(inputs.config, layer)));
+  scope.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
+  return attended;
 }
 
 Tensor gated_mlp(Module& m, Tensor input) {
-  const Tensor x = std::move(input);
-  const InModule scope(x.run(), m);
-  return m["down_proj"](mul({m["act_fn"](m["gate_proj"](x)), m["up_proj"](x)}));
+  Tensor x = std::move(input);
+  const Call call(m, x);
+  return call.returns(m["down_proj"](mul({m["act_fn"](m["gate_proj"](x)), m["up_proj"](x)})));
 }
 
 Tensor decoder_layer(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
@@ -124,7 +126,7 @@ Masks create_masks(const Decoder& config, const Context& context, const Tensor& 
 Tensor decoder_model(Module& m, const Decoder& config, const Context& context, Tensor input_ids, Tensor inputs_embeds,
                      const Tensor& attention_mask, DynamicCache& cache) {
   Run& run = attention_mask.run();
-  const InModule scope(run, m);
+  const Call scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
   const Tensor position_ids = text_position_ids(inputs_embeds);
   const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
@@ -140,7 +142,7 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
         [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); });
   }
   hidden_states = m["norm"](hidden_states);
-  return hidden_states;
+  return scope.returns(hidden_states);
 }
 
 }  // namespace tidemark

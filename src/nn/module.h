@@ -27,10 +27,17 @@ struct Parameter {
 /// What calling a module does to one tensor: nn.Linear, an activation, an adapter around either.
 using Forward = Tensor (*)(Module& module, Tensor x);
 
-/// What a strategy hangs on the calls of a module.  torch: register_forward_pre_hook, register_forward_hook
+/// What a strategy hangs on the calls of a module, in the order of a call.  Empty ones are not called.
+/// torch: register_forward_pre_hook, register_forward_hook
 struct ModuleHooks {
+  std::function<void(Module& module)> entered;
+  /// Of each tensor among the positional arguments that may need a gradient.
   std::function<void(Module& module, Tensor& input)> before_forward;
+  std::function<void(Module& module)> left;
+  /// Of each tensor that it returns.
   std::function<void(Module& module, Tensor& output)> after_forward;
+  /// Somebody asks for `module.weight`, whoever that is.  torch: Module.__getattr__
+  std::function<void(const Module& module, Parameter& parameter)> asked_for;
 };
 
 class Module {
@@ -50,7 +57,11 @@ class Module {
   /// Of an nn.ModuleList.
   Module& operator[](std::size_t index) { return *children_[index]; }
   bool has(std::string_view name) const;
-  const Tensor& operator()(std::string_view name) const { return get(name).tensor; }
+  const Tensor& operator()(std::string_view name) const {
+    Parameter& parameter = get(name);
+    if (hooks && hooks->asked_for) hooks->asked_for(*this, parameter);
+    return parameter.tensor;
+  }
   Parameter& get(std::string_view name) const;
   bool has_parameter(std::string_view name) const;
 
@@ -75,6 +86,7 @@ class Module {
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
   const ModuleHooks* hooks = nullptr;  // not owned
   Tensors attributes;                  // what a forward leaves behind that is no buffer
+  std::vector<std::string> wrappers;   // around the root: modules that are called in its place, the outermost first
 
  private:
   std::string full_name_;
@@ -89,19 +101,36 @@ struct InModule : Setting<std::uint32_t> {
   InModule(Run& run, const Module& module) : Setting(run.module, module.number()) {}
 };
 
-/// The forward of a module that strategies may hang hooks on, from its input, which they may replace, to its output:
-/// modules that are called by operator(), and the layers of an nn.ModuleList.
+/// module(...): its forward from entering it to its outputs, with the hooks of strategies.  They may replace the inputs
+/// and outputs that are named here; what is passed by keyword they do not see, as in torch.
 class Call {
  public:
-  Call(Module& module, Tensor& input) : module_(module), scope_(input.run(), module) {
-    if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  Call(Run& run, Module& module) : module_(module), scope_(run, module) {
+    if (module_.hooks && module_.hooks->entered) module_.hooks->entered(module_);
   }
+  Call(Module& module, Tensor& input) : Call(input.run(), module) { takes(input); }
+  Call(Module& module, std::initializer_list<Tensor*> inputs) : Call((*inputs.begin())->run(), module) {
+    for (Tensor* input : inputs) takes(*input);
+  }
+
   Tensor returns(Tensor output) const {
-    if (module_.hooks && module_.hooks->after_forward) module_.hooks->after_forward(module_, output);
+    if (module_.hooks) returns(std::vector<Tensor*>{&output});
     return output;
+  }
+  /// Several, of which some may be empty.
+  void returns(const std::vector<Tensor*>& outputs) const {
+    if (!module_.hooks) return;
+    if (module_.hooks->left) module_.hooks->left(module_);
+    if (!module_.hooks->after_forward) return;
+    for (Tensor* output : outputs)
+      if (*output) module_.hooks->after_forward(module_, *output);
   }
 
  private:
+  void takes(Tensor& input) const {
+    if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  }
+
   Module& module_;
   InModule scope_;
 };

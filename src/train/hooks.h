@@ -24,6 +24,8 @@ struct StepHooks {
   /// The loop is `loss = engine(**batch).loss` without `del`: a batch on the device lives as long as the call, and a
   /// loss until the next one takes its name.
   bool loop_keeps_loss = false;
+  /// The third step asks for what the second asked for (step.cpp, Note [Steps that repeat]).
+  bool steps_repeat = true;
 };
 
 }  // namespace tidemark

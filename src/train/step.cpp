@@ -133,7 +133,7 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
   std::vector<std::pair<StepPhase, std::size_t>> second;  // its phases, and the event with which each ends
   std::size_t begin = 0;
   AllocatorState before;
-  const bool may_repeat = options.repeat_steps && options.steps > 2;
+  const bool may_repeat = options.repeat_steps && options.hooks.steps_repeat && options.steps > 2;
   bool repeats = false, answers_repeat = false;
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     run.stage.step = step;
