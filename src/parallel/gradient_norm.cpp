@@ -80,8 +80,9 @@ Tensor is_invalid(const Tensor& x) {
 
 Tensor is_finite(const Tensor& x) {
   const Op op(x, "aten::isfinite");
-  const Tensor is_number = empty_like(x, Dtype::boolean), absolute = empty_like(x);
-  const Tensor is_bounded = empty_like(x, Dtype::boolean);
+  const Tensor absolute = empty_like(x),
+               is_bounded = empty_like(x, Dtype::boolean);  // the right side is computed first
+  const Tensor is_number = empty_like(x, Dtype::boolean);
   return empty_like(x, Dtype::boolean);
 }
 

@@ -77,14 +77,16 @@ std::int64_t Zero3Optimizer::part_elements(const SubGroup& group) const {
   return elements;
 }
 
-/// _create_fp32_partitions
+/// _create_fp32_partitions: one conversion lives until the next is there.
 void Zero3Optimizer::make_masters() {
   const Setting<Category> category(run_.category, Category::optimizer_state);
+  Tensor converted;
   for (const SubGroup& group : groups_) {
     if (options_.offload_optimizer) break;  // converted and kept on the host
-    const Tensor converted = made(run_, "aten::to", part_elements(group), Dtype::f32);
+    converted = made(run_, "aten::to", part_elements(group), Dtype::f32);
     masters_.push_back(made(run_, "aten::clone", part_elements(group), Dtype::f32));
   }
+  converted.reset();
   barrier();
 }
 
@@ -220,7 +222,7 @@ void Zero3Optimizer::look_at_norms_on_host() {
       const Tensor square = fresh("aten::pow", norm->second);
       if (!total) total = fresh("aten::add", square);
     }
-    check_norm_on_host(run_, total);
+    check_norm_on_host(run_, std::move(total));
   }
   norms_on_card_.clear();
 }
