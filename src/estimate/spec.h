@@ -46,6 +46,7 @@ enum class Offload { none, cpu };
 struct DdpSpec {
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
+  bool find_unused_parameters = false, static_graph = false;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -174,6 +175,9 @@ void DdpSpec::fields(Self& self, Visit&& visit) {
   visit("broadcast_buffers", self.broadcast_buffers,
         FieldInfo{
             .help = "Buffers are sent before every forward pass", .group = group, .negated = "Buffers are not sent"});
+  visit("find_unused_parameters", self.find_unused_parameters,
+        text(group, "Every forward pass looks for parameters that get no gradient"));
+  visit("static_graph", self.static_graph, text(group, "Every step is like the first"));
 }
 
 template <class Self, class Visit>

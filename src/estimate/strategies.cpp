@@ -28,7 +28,9 @@ StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
              {.ranks = spec.gpus,
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
-              .broadcast_buffers = asked.broadcast_buffers});
+              .broadcast_buffers = asked.broadcast_buffers,
+              .find_unused_parameters = asked.find_unused_parameters,
+              .static_graph = asked.static_graph});
 }
 
 }  // namespace tidemark

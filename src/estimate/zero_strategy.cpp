@@ -53,20 +53,13 @@ void check_stage_3(const ZeroSpec& asked) {
 
 /// Models whose modules are known to be called one by one, as the reference calls them: stage 3 gathers ahead by that.
 constexpr std::array<std::string_view, 14> kCalledAsKnown{
-    "CwmForCausalLM",
-    "GPT2LMHeadModel",
-    "GPTNeoXForCausalLM",
-    "Gemma2ForCausalLM",
-    "GemmaForCausalLM",
-    "LlamaForCausalLM",
-    "MistralForCausalLM",
-    "LlavaForConditionalGeneration",
-    "OPTForCausalLM",
-    "Phi3ForCausalLM",
-    "Qwen2ForCausalLM",
-    "Qwen2VLForConditionalGeneration", 
-    "Qwen3ForCausalLM",
-    "LlamaForSequenceClassification",
+    "CwmForCausalLM",     "GPT2LMHeadModel",
+    "GPTNeoXForCausalLM", "Gemma2ForCausalLM",
+    "GemmaForCausalLM",   "LlamaForCausalLM",
+    "MistralForCausalLM", "LlavaForConditionalGeneration",
+    "OPTForCausalLM",     "Phi3ForCausalLM",
+    "Qwen2ForCausalLM",   "Qwen2VLForConditionalGeneration",
+    "Qwen3ForCausalLM",   "LlamaForSequenceClassification",
 };
 
 bool has_packed_attention(Module& module) {
@@ -115,6 +108,7 @@ StepHooks with_zero3(Run& run, Module& root, const Spec& spec) {
   return zero3(run, root,
                {.ranks = spec.gpus,
                 .rank = spec.rank,
+                .grad_accumulation = spec.grad_accumulation,
                 .reduce_bucket_size = asked.reduce_bucket_size,
                 .sub_group_size = asked.sub_group_size.value_or(known.sub_group_size),
                 .prefetch_bucket_size = asked.stage3_prefetch_bucket_size.value_or(known.prefetch_bucket_size),

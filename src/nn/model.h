@@ -19,7 +19,8 @@ struct Batch {
 /// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.
 struct ModelOutputs {
   Tensor loss;
-  std::vector<Tensor> held;
+  std::vector<Tensor> held;   // its other tensors, in their order
+  std::vector<Tensor> cache;  // of past_key_values, an object that is no part of it to who looks for tensors
 };
 
 /// What the data is like, as asked for.

@@ -1,10 +1,13 @@
 #include "parallel/ddp.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "parallel/buckets.h"
 
 namespace tidemark {
@@ -21,11 +24,14 @@ class Reducer {
   Reducer(Run& run, std::vector<Tensor> parameters, const DdpOptions& options)
       : run_(run), parameters_(std::move(parameters)), options_(options) {
     for (std::size_t i = 0; i < parameters_.size(); ++i) indices_.emplace(&parameters_[i].impl(), i);
-    // Before the order of gradients is known there is one bucket for each type.
-    std::vector<Bucket> buckets =
-        buckets_by_size(parameters_, {std::numeric_limits<std::int64_t>::max()}, BucketOrder::by_first_index);
+    // Before the order of gradients is known there is one bucket for each type; where it never will be, the last ones.
+    const std::vector<std::int64_t> limits =
+        rebuilds() ? std::vector{std::numeric_limits<std::int64_t>::max()} : limits_bytes();
+    std::vector<Bucket> buckets = buckets_by_size(parameters_, limits, BucketOrder::by_first_index);
     std::reverse(buckets.begin(), buckets.end());
     make_buckets(buckets);
+    if (options_.find_unused_parameters) initialize_local_used_map();
+    if (options_.static_graph) initialize_local_used_map();  // set_static_graph does it again
   }
 
   /// Reducer::autograd_hook, of the parameter whose gradient is there.
@@ -33,13 +39,31 @@ class Reducer {
     const auto found = indices_.find(&parameter.impl());
     if (found == indices_.end()) return;  // the input of a checkpointed block
     const std::size_t index = found->second;
-    if (ready_.size() < parameters_.size()) ready_.push_back(index);
+    if (is_first_of_static()) return;
+    if (rebuilds() && !rebuilt_) ready_.push_back(index);
     if (options_.gradient_as_bucket_view) view_in_bucket(index);
   }
 
+  /// Reducer::delay_all_reduce, which a static graph's first pass leaves everything to.
+  void backward_is_over() {
+    if (is_first_of_static() && options_.gradient_as_bucket_view)
+      for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (parameters_[i].grad()) view_in_bucket(i);
+    if (options_.static_graph && passed_ && !rebuilt_) add_unused();
+    passed_ = true;
+  }
+
+  /// Whether the next step will send what this one sent.
+  bool is_settled() const { return passed_ && (rebuilt_ || !rebuilds()); }
+
+  /// Whether outputs go through a _DDPSink (torch/nn/parallel/distributed.py): for ever where unused parameters are
+  /// looked for, in a static graph until it has been in a backward pass.
+  bool sinks_outputs() const { return options_.static_graph ? !passed_ : options_.find_unused_parameters; }
+
   /// Reducer::rebuild_buckets, in the forward after the first backward: the old buckets go first.
   void rebuild() {
-    if (rebuilt_ || ready_.size() != parameters_.size()) return;
+    if (rebuilt_ || ready_.empty()) return;
+    if (ready_.size() != parameters_.size() && !options_.static_graph) refuse_unused();
     rebuilt_ = true;
     std::vector<Tensor> in_order;
     for (const std::size_t index : ready_) in_order.push_back(parameters_[index]);
@@ -51,6 +75,28 @@ class Reducer {
   }
 
  private:
+  /// What Reducer::ensure_prior_reduction_finished raises a RuntimeError for.
+  [[noreturn]] void refuse_unused() const {
+    throw Error(
+        Errc::bad_value,
+        fmt::format("{} of {} trained parameters get no gradient, which DistributedDataParallel takes for an error",
+                    parameters_.size() - ready_.size(), parameters_.size()),
+        "ddp.find_unused_parameters", "set it, or freeze what is not used");
+  }
+
+  /// Reducer::mark_variable_ready, of the last bucket: what is unused in a static graph comes last.
+  void add_unused() {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (std::find(ready_.begin(), ready_.end(), i) == ready_.end()) ready_.push_back(i);
+  }
+
+  void initialize_local_used_map() {
+    local_used_map_ = empty_of("aten::empty", static_cast<std::int64_t>(parameters_.size()), Dtype::int32);
+  }
+
+  bool rebuilds() const { return options_.static_graph || !options_.find_unused_parameters; }
+  bool is_first_of_static() const { return options_.static_graph && !passed_; }
+
   std::vector<std::int64_t> limits_bytes() const {
     const auto cap = static_cast<std::int64_t>(options_.bucket_cap_mb * static_cast<double>(kMiB));
     return {options_.bucket_cap_mb == kDefaultCapMb ? kFirstBucketBytes : cap, cap};
@@ -94,7 +140,28 @@ class Reducer {
   std::vector<Tensor> buckets_, views_;  // a view by parameter
   std::vector<std::size_t> ready_;       // parameters in the order of their gradients
   bool rebuilt_ = false;
+  bool passed_ = false;  // backward, once at least
+  Tensor local_used_map_;
 };
+
+/// _DDPSink: every tensor of the outputs is cloned, and those that have a graph take the place of the originals.
+void sink(ModelOutputs& outputs) {
+  Run& run = outputs.loss.run();
+  Tensors inputs, clones;
+  std::vector<Tensor*> places{&outputs.loss};
+  for (Tensor& tensor : outputs.held) places.push_back(&tensor);
+  {
+    const NoGrad no_grad(run);
+    for (const Tensor* place : places) {
+      inputs.push_back(*place);
+      clones.push_back(clone(*place));
+    }
+  }
+  record(clones, std::move(inputs),
+         {.name = "_DDPSinkBackward", .backward = [](Backward& call) { return std::move(call.gradients); }});
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i]->impl().grad_fn) *places[i] = clones[i];
+}
 
 void collect_buffers(Module& module, std::vector<Tensor>& buffers) {
   for (const std::shared_ptr<Parameter>& own : module.parameters())
@@ -142,6 +209,12 @@ StepHooks ddp(Run& run, Module& root, const DdpOptions& options) {
     const Setting<Category> category(run.category, Category::communication);
     broadcast_coalesced(run, buffers, kBroadcastBytes);
   };
+  hooks.after_forward = [&run, reducer, wrapper](ModelOutputs& outputs) {
+    const Setting<std::uint32_t> module(run.module, wrapper);
+    if (reducer->sinks_outputs()) sink(outputs);
+  };
+  hooks.after_backward = [reducer] { reducer->backward_is_over(); };
+  hooks.is_settled = [reducer] { return reducer->is_settled(); };
   return hooks;
 }
 

@@ -10,6 +10,7 @@ struct DdpOptions {
   std::int64_t ranks = 1;
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
+  bool find_unused_parameters = false, static_graph = false;
 };
 
 /// module = DistributedDataParallel(module, **options).  `root` and `run` must outlive the hooks.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/reduction.h"
+#include "tensor/repeat.h"
 
 namespace tidemark {
 namespace {
@@ -12,14 +13,18 @@ Tensor scalar(Run& run, const char* name, Dtype dtype) {
   return empty(run, Dims{}, dtype);
 }
 
+ReductionScratch scratch_of(const Tensor& x, Dtype dtype) {
+  Dims all = x.sizes();
+  for (int d = 0; d < all.count(); ++d) all[d] = 1;
+  return reduction_scratch(x.layout(), all, x.dtype(), dtype, x.run().card());
+}
+
 /// Over everything; `dtype` is that of the result and of the sums.
 Tensor reduced(const char* name, const Tensor& x, Dtype dtype) {
   Run& run = x.run();
   const Op op(run, name);
   Tensor result = empty(run, Dims{}, dtype);
-  Dims all = x.sizes();
-  for (int d = 0; d < all.count(); ++d) all[d] = 1;
-  const ReductionScratch scratch = reduction_scratch(x.layout(), all, x.dtype(), dtype, run.card());
+  const ReductionScratch scratch = scratch_of(x, dtype);
   if (scratch.buffer_bytes == 0) return result;
   const Setting<Category> workspace(run.category, Category::workspace);
   const Ref<Storage> buffer = run.allocate(scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
@@ -94,7 +99,9 @@ void check_overflow(Run& run, const TensorList& gradients) {
     const Op op(run, "aten::zeros");
     count = empty(run, Dims{1}, Dtype::f32);
   }
-  for (const Tensor& gradient : gradients) check_inf_or_nan(gradient);
+  KnownRequests<ReductionScratch> checks(run);
+  for (const Tensor& gradient : gradients)  // all of one type
+    checks.make(scratch_of(gradient, gradient.dtype()), [&] { check_inf_or_nan(gradient); });
   const Tensor overflow = boolean("aten::to", count);
   count.reset();
   const Tensor bytes = scalar(run, "aten::to", Dtype::uint8);

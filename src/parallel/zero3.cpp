@@ -137,7 +137,9 @@ StepHooks zero3(Run& run, Module& root, const Zero3Options& options) {
   hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
   hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
   hooks.loop_keeps_loss = true;
-  hooks.steps_repeat = false;  // the second step is the first that gathers ahead
+  hooks.is_settled = [offload, passes = 2 * options.grad_accumulation] {
+    return offload->coordinator().has_known_for(passes);
+  };
   return hooks;
 }
 

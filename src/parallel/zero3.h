@@ -11,6 +11,7 @@ namespace tidemark {
 /// As "zero_optimization" and the root of DeepSpeed's configuration name them; sizes are in elements.
 struct Zero3Options {
   std::int64_t ranks = 1, rank = 0;
+  std::int64_t grad_accumulation = 1;
   std::int64_t reduce_bucket_size = 500'000'000, sub_group_size = 1'000'000'000;
   std::int64_t prefetch_bucket_size = 50'000'000, param_persistence_threshold = 100'000;
   std::int64_t model_persistence_threshold = std::numeric_limits<std::int64_t>::max();  // sys.maxsize

@@ -37,6 +37,8 @@ void Coordinator::reset_step() {
       finish_trace();
     else
       trace_ = Trace::record;
+  } else {
+    ++known_passes_;
   }
   queue_.assign(uses_.begin(), uses_.end());
   last_steps_.clear();
@@ -75,6 +77,7 @@ void Coordinator::clean_in_flight() {
 
 void Coordinator::invalidate() {
   trace_ = Trace::invalid;
+  known_passes_ = 0;
   order_.clear();
   uses_.clear();
   queue_.clear();

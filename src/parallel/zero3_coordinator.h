@@ -32,6 +32,8 @@ class Coordinator {
   /// Modules whose inputs need no gradient are left by the end of the backward pass.
   void release_backward_leftovers();
   void release_and_reset_all();
+  /// Whether the last passes, as many as this, began with a trace: each was then like the one before.
+  bool has_known_for(std::int64_t passes) const { return known_passes_ >= passes; }
 
  private:
   enum class Trace { record, complete, invalid };
@@ -61,6 +63,7 @@ class Coordinator {
   const Zero3Options options_;
   const StreamId gather_stream_;
   Trace trace_ = Trace::invalid;
+  std::int64_t known_passes_ = 0;
   std::int64_t step_ = 0, live_ = 0;  // modules entered in this pass; elements that are whole
   std::vector<Zero3Module*> order_;
   std::vector<Use> uses_;

@@ -9,6 +9,7 @@ namespace tidemark {
 
 struct ReductionScratch {
   std::int64_t buffer_bytes = 0, semaphore_bytes = 0;  // both 0: none
+  bool operator==(const ReductionScratch&) const = default;
 };
 
 /// Of reducing the dimensions of `input` that `reduced` marks with 1; `accumulate` is what the kernel adds up in.

@@ -67,6 +67,7 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
   note_allocation({.bytes = allocator_.block_bytes(storage->id),
                    .requested_bytes = bytes,
                    .module = module,
+                   .id = storage->id,
                    .op = op,
                    .category = category,
                    .stream = stream},
@@ -76,59 +77,14 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
 
 void Run::free(Storage& storage) {
   if (storage.id == kNoBytes || ended_) return;
-  allocator_.free(storage.id);
-  note_free(storage.record, allocator_.totals());
+  const Twin last = repeated(storage.record);
+  allocator_.free(last.id);
+  note_free(last.entry, allocator_.totals());
 }
 
 void Run::empty_cache() {
   allocator_.empty_cache();
   history_.push_back(0);
-}
-
-bool Run::is_closed(std::size_t begin, std::size_t end) const {
-  std::int64_t open = 0;
-  std::int32_t first = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (history_[i] == 0) return false;
-    if (history_[i] > 0 && first == 0) first = history_[i];
-    if (history_[i] < 0 && (first == 0 || -history_[i] < first)) return false;
-    open += history_[i] > 0 ? 1 : -1;
-  }
-  return open == 0;
-}
-
-void Run::repeat(std::size_t begin, std::size_t end) {
-  repeated_.resize(ledger_.size());
-  for (std::size_t i = begin; i < end; ++i) {
-    const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
-    if (history_[i] > 0) {
-      LedgerEntry twin = ledger_[entry];
-      repeated_[entry] = {request(twin.requested_bytes, twin.stream), static_cast<std::uint32_t>(ledger_.size())};
-      twin.bytes = allocator_.block_bytes(repeated_[entry].first);
-      note_allocation(twin, allocator_.totals());
-    } else {
-      allocator_.free(repeated_[entry].first);
-      note_free(repeated_[entry].second, allocator_.totals());
-    }
-  }
-}
-
-void Run::repeat_answers(std::size_t begin, std::size_t end) {
-  repeated_.resize(ledger_.size());
-  // Where the part before this one left them; on one stream, nothing that was freed waits.
-  Totals totals = timeline_.last();
-  for (std::size_t i = begin; i < end; ++i) {
-    const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
-    const std::int64_t bytes = history_[i] > 0 ? ledger_[entry].bytes : -ledger_[entry].bytes;
-    totals.allocated_bytes += bytes;
-    totals.active_bytes += bytes;
-    if (history_[i] > 0) {
-      repeated_[entry].second = static_cast<std::uint32_t>(ledger_.size());
-      note_allocation(ledger_[entry], totals);
-    } else {
-      note_free(repeated_[entry].second, totals);
-    }
-  }
 }
 
 void Storage::destroy(Storage* storage) {

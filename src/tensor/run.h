@@ -41,6 +41,7 @@ struct LedgerEntry {
   std::int64_t requested_bytes = 0;
   std::int32_t born = 0, died = 0;
   std::uint32_t module = 0;
+  AllocationId id = kNoBytes;
   const char* op = "";
   Category category = Category::activations;
   StreamId stream = 0;
@@ -91,13 +92,15 @@ class Run {
 
   /// Every allocation (entry + 1), every free (-(entry + 1)) and every empty_cache (0) so far, by entry of the ledger.
   const std::vector<std::int32_t>& history() const { return history_; }
-  /// Whether events `begin` to `end` freed all that they allocated, and nothing else.
-  bool is_closed(std::size_t begin, std::size_t end) const;
+  /// Whether the events from `begin` on, up to now, can be repeated: they freed all that they allocated, and nothing
+  /// else, but that a tensor may have taken the place of one of its kind that was made from `before` to `begin`.
+  bool is_closed(std::size_t before, std::size_t begin);
   /// Puts the requests of events `begin` to `end` to the allocator once more, without making tensors.  A closed stretch
   /// may be repeated in parts, in order.  Throws DeviceOutOfMemory.
   void repeat(std::size_t begin, std::size_t end);
-  /// The same where the allocator is known to answer as it did: it is not asked.
+  /// The same where the allocator is known to answer as it did: it is not asked.  Not where tensors take a place.
   void repeat_answers(std::size_t begin, std::size_t end);
+  bool has_heirs() const { return !heirs_.empty(); }
 
   void set_category(const Storage& storage, Category to) { ledger_[storage.record].category = to; }
   std::uint32_t module_of(const Storage& storage) const { return ledger_[storage.record].module; }
@@ -142,12 +145,26 @@ class Run {
   std::vector<LedgerEntry> ledger_;
   bool ended_ = false;
   std::vector<std::int32_t> history_;
-  std::vector<std::pair<AllocationId, std::uint32_t>> repeated_;  // by entry of the ledger: its twin's
+  /// An allocation as the allocator and the ledger know it.
+  struct Twin {
+    AllocationId id = kNoBytes;
+    std::uint32_t entry = 0;
+  };
+  std::vector<Twin> repeated_;  // by entry of the ledger: the last that repeated it
+  /// Of a tensor that a repeated stretch frees in place of one from before it.
+  struct Heir {
+    std::uint32_t of = 0, entry = 0;
+    Twin last = {};  // which has its place when the next repetition begins
+  };
+  std::vector<Heir> heirs_;
+  std::size_t stretch_ = 0;  // where the events begin that are repeated
   std::vector<std::string> module_names_{"-"};
 
   AllocationId request(std::int64_t bytes, StreamId on);
   void note_allocation(LedgerEntry entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
+  void succeed();
+  Twin repeated(std::uint32_t entry) const;
 };
 
 /// Names the operation for the ledger.  The outermost one counts, as in a profile of the real program.

@@ -17,15 +17,17 @@ struct StepHooks {
   std::function<void(const Tensor& parameter)> gradient_is_ready;
   /// In place of loss.backward(); `is_last`: the step comes next.
   std::function<void(const Tensor& loss, bool is_last)> backward;
+  /// loss.backward() is over.  torch: a callback that is queued in the pass
+  std::function<void()> after_backward;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
+  /// Whether the next step will be like the last one: false while the strategy is still learning from steps.
+  std::function<bool()> is_settled;
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
   /// The loop is `loss = engine(**batch).loss` without `del`: a batch on the device lives as long as the call, and a
   /// loss until the next one takes its name.
   bool loop_keeps_loss = false;
-  /// The third step asks for what the second asked for (step.cpp, Note [Steps that repeat]).
-  bool steps_repeat = true;
 };
 
 }  // namespace tidemark

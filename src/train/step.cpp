@@ -49,8 +49,7 @@ class Loop {
         options_(options),
         scaler_(options.grad_scaler) {}
 
-  template <class PhaseEnds>
-  void step(PhaseEnds&& phase_ends) {
+  void step(const std::function<void(StepPhase)>& phase_ends) {
     zero_grad_at(ZeroGradPlace::before_forward);
     for (std::int64_t micro = 0; micro < options_.grad_accumulation; ++micro) {
       begin(StepPhase::forward);
@@ -82,6 +81,7 @@ class Loop {
   void backward_pass(bool is_last) {
     if (options_.hooks.backward) return options_.hooks.backward(loss_, is_last);
     backward(scaler_.scale(loss_));
+    if (options_.hooks.after_backward) options_.hooks.after_backward();
   }
 
   void optimizer_step() {
@@ -118,45 +118,69 @@ AllocatorState state_of(const CachingAllocator& allocator) {
   return state;
 }
 
-}  // namespace
+/// One step that was simulated, as far as others may repeat it.
+struct Template {
+  std::size_t begin = 0;                                  // its first event
+  std::vector<std::pair<StepPhase, std::size_t>> phases;  // and the event with which each ends
+  AllocatorState before;
+  bool repeats = false, answers_repeat = false;
+};
 
 /// Note [Steps that repeat]
-/// The first step makes the optimizer's state, the second finds it there.  When the second leaves nothing behind and
-/// frees nothing older, the third begins with the same live tensors as the second and asks for the same memory in the
-/// same order, whatever the allocator then does with it: its requests are repeated without making tensors again.
-/// When the allocator, too, stands after the second step where it stood before it, and has not been to the driver in
-/// between, it would give the third step the answers of the second: it is not asked again.
+/// The first step makes the optimizer's state, the second finds it there.  When a later step leaves nothing behind and
+/// frees nothing older, but that the loss, say, takes the place of the last one, then the next begins with the same
+/// live tensors and asks for the same memory in the same order, whatever the allocator then does with it: its requests
+/// are repeated without making tensors again. When the allocator, too, stands after that step where it stood before it,
+/// and has not been to the driver in between, it would give the next step the same answers: it is not asked again.
+class Steps {
+ public:
+  Steps(Run& run, Loop loop, const StepOptions& options, const PhaseObserver& observer)
+      : run_(run), loop_(std::move(loop)), options_(options), observer_(observer) {}
+
+  void run_all() {
+    for (std::int64_t step = 1; step <= options_.steps; ++step) {
+      run_.stage.step = step;
+      last_.repeats ? repeat(step) : simulate(step);
+    }
+  }
+
+ private:
+  void simulate(std::int64_t step) {
+    const bool may_repeat = options_.repeat_steps && step >= 2 && step < options_.steps;
+    const std::size_t begin_before = last_.begin;
+    last_ = {.begin = run_.history().size(), .phases = {}, .before = {}};
+    if (may_repeat) last_.before = state_of(run_.allocator());
+    loop_.step([&](StepPhase phase) {
+      last_.phases.emplace_back(phase, run_.history().size());
+      observer_(step, phase);
+    });
+    const bool settled = !options_.hooks.is_settled || options_.hooks.is_settled();
+    last_.repeats = may_repeat && settled && run_.is_closed(begin_before, last_.begin);
+    last_.answers_repeat = last_.repeats && !run_.has_heirs() && state_of(run_.allocator()) == last_.before;
+  }
+
+  void repeat(std::int64_t step) {
+    for (std::size_t from = last_.begin; const auto& [phase, end] : last_.phases) {
+      run_.stage.part = static_cast<int>(phase);
+      last_.answers_repeat ? run_.repeat_answers(from, end) : run_.repeat(from, end);
+      observer_(step, phase);
+      from = end;
+    }
+  }
+
+  Run& run_;
+  Loop loop_;
+  const StepOptions& options_;
+  const PhaseObserver& observer_;
+  Template last_;
+};
+
+}  // namespace
+
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer) {
-  Loop loop(run, model, sizes, optimizer, options);
   const Setting on_gradient(run.on_gradient, options.hooks.gradient_is_ready);
-  std::vector<std::pair<StepPhase, std::size_t>> second;  // its phases, and the event with which each ends
-  std::size_t begin = 0;
-  AllocatorState before;
-  const bool may_repeat = options.repeat_steps && options.hooks.steps_repeat && options.steps > 2;
-  bool repeats = false, answers_repeat = false;
-  for (std::int64_t step = 1; step <= options.steps; ++step) {
-    run.stage.step = step;
-    if (step == 2) {
-      begin = run.history().size();
-      if (may_repeat) before = state_of(run.allocator());
-    }
-    if (repeats) {
-      for (std::size_t from = begin; const auto& [phase, end] : second) {
-        run.stage.part = static_cast<int>(phase);
-        answers_repeat ? run.repeat_answers(from, end) : run.repeat(from, end);
-        observer(step, phase);
-        from = end;
-      }
-      continue;
-    }
-    loop.step([&](StepPhase phase) {
-      if (step == 2) second.emplace_back(phase, run.history().size());
-      observer(step, phase);
-    });
-    repeats = step == 2 && may_repeat && run.is_closed(begin, run.history().size());
-    answers_repeat = repeats && state_of(run.allocator()) == before;
-  }
+  Steps(run, Loop(run, model, sizes, optimizer, options), options, observer).run_all();
 }
 
 }  // namespace tidemark

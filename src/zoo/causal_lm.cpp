@@ -67,11 +67,11 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
     ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
                                       : causal_lm_outputs(root, hidden_states, batch, softcap);
     for (auto& [key, value] : cache.layers) {
-      outputs.held.push_back(std::move(key));
-      outputs.held.push_back(std::move(value));
+      outputs.cache.push_back(std::move(key));
+      outputs.cache.push_back(std::move(value));
     }
-    for (std::vector<Tensor>* rest : {&cache.windows, &held})
-      for (Tensor& tensor : *rest) outputs.held.push_back(std::move(tensor));
+    for (Tensor& window : cache.windows) outputs.cache.push_back(std::move(window));
+    for (Tensor& tensor : held) outputs.held.push_back(std::move(tensor));
     return outputs;
   };
 }

@@ -36,7 +36,7 @@ def build(spec):
     config = transformers.AutoConfig.for_model(**spec["model"])
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
     with no_init_weights():
-        auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if spec.get("images") else "AutoModelForCausalLM"
+        auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if "vision_config" in spec["model"] else "AutoModelForCausalLM"
         model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"))
     torch.set_default_dtype(torch.float32)
     model.tie_weights()

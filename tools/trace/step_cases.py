@@ -135,7 +135,26 @@ def data_parallel():
         "amp": {"dtype": "fp32", "autocast": "bf16"}, "scaler": {**HALF, "max_grad_norm": 1.0}, "accumulate": {"grad_accumulation": 2},
         "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"},
         "lora": {"lora": LORA}, "freeze": {"freeze": ["embed_tokens", "layers.0"]}, "tied": {"model": {**model["model"], "tie_word_embeddings": True}},
-        "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5}}.items()}
+        "before_forward": {"zero_grad": "before_forward"}, "clip": {"max_grad_norm": 1.0}, "steps": {"steps": 5},
+        **without_waiting_for_all(wide)}.items()}
+
+
+def without_waiting_for_all(wide):
+    """DDP that looks for parameters without a gradient, and DDP that is told that every step is alike."""
+    unused, static = {"find_unused_parameters": True}, {"static_graph": True}
+    text_alone = {"model": vision()["llava_lora"]["model"], "images": 0}
+    return {
+        "unused": {"ddp": unused}, "unused_views": {"ddp": {**unused, "gradient_as_bucket_view": True}}, "unused_wide": {**wide, "ddp": unused},
+        "unused_views_clip": {"ddp": {**unused, "gradient_as_bucket_view": True}, "max_grad_norm": 1.0},
+        "unused_small_buckets": {"ddp": {**unused, "bucket_cap_mb": 2}}, "unused_lora": {"ddp": unused, "lora": LORA},
+        "unused_accumulate": {"ddp": unused, "grad_accumulation": 2}, "unused_amp": {"ddp": unused, "dtype": "fp32", "autocast": "bf16"},
+        "unused_checkpoint": {"ddp": unused, "checkpointing": "non_reentrant"}, "unused_fill_zeros": {"ddp": unused, "set_to_none": False},
+        "unused_text_alone": {**text_alone, "ddp": unused}, "unused_views_text_alone": {**text_alone, "ddp": {**unused, "gradient_as_bucket_view": True}},
+        "static": {"ddp": static}, "static_views": {"ddp": {**static, "gradient_as_bucket_view": True}}, "static_wide": {**wide, "ddp": static},
+        "static_reentrant": {"ddp": static, "checkpointing": "reentrant"}, "static_checkpoint": {"ddp": static, "checkpointing": "non_reentrant"},
+        "static_accumulate": {"ddp": static, "grad_accumulation": 2}, "static_unused": {"ddp": {**static, **unused}},
+        "static_text_alone": {**text_alone, "ddp": static},
+    }
 
 
 def odd_heads():

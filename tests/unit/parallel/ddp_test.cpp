@@ -1,5 +1,7 @@
 #include "parallel/ddp.h"
 
+#include "base/error.h"
+
 #include <gtest/gtest.h>
 
 #include "tensor/engine.h"
@@ -51,6 +53,22 @@ TEST_F(Ddp, GradientsMoveIntoTheBuckets) {
   EXPECT_EQ(live_bytes(), before + kBytes);
   hooks_.gradient_is_ready(weight);
   EXPECT_EQ(live_bytes(), before);
+}
+
+TEST_F(Ddp, AGradientThatNeverComesIsAnError) {
+  buckets_of({.ranks = 2});
+  const Tensor& weight = root_["second"]("weight");
+  weight.grad() = empty_like(weight);
+  hooks_.gradient_is_ready(weight);
+  EXPECT_THROW(hooks_.before_forward(), Error);
+}
+
+TEST_F(Ddp, AGradientThatNeverComesIsLookedFor) {
+  buckets_of({.ranks = 2, .find_unused_parameters = true});
+  const Tensor& weight = root_["second"]("weight");
+  weight.grad() = empty_like(weight);
+  hooks_.gradient_is_ready(weight);
+  EXPECT_NO_THROW(hooks_.before_forward());
 }
 
 }  // namespace

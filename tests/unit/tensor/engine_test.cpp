@@ -127,13 +127,52 @@ TEST(Runs, RepeatAStretchThatLeavesNothingBehind) {
     const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x));
   }
   const std::size_t end = run.history().size();
-  EXPECT_TRUE(run.is_closed(begin, end));
-  EXPECT_FALSE(run.is_closed(0, end));
+  EXPECT_FALSE(run.is_closed(0, 0));
+  EXPECT_TRUE(run.is_closed(0, begin));
   const Totals before = run.allocator().totals();
   run.repeat(begin, end);
   EXPECT_EQ(run.allocator().totals(), before);
   EXPECT_EQ(run.history().size(), 2 * end - begin);
   EXPECT_EQ(run.ledger().size(), 7U);
+}
+
+TEST(Runs, RepeatAStretchWhoseResultTakesThePlaceOfTheLastOne) {
+  const auto after = [](int repetitions, int simulations) {
+    tidemark::Run run{RunConfig()};
+    const Tensor kept = empty(run, {8}, Dtype::f32);
+    Tensor result;
+    std::size_t before = 0, begin = 0;
+    const auto simulate = [&] {
+      before = std::exchange(begin, run.history().size());
+      const Tensor x = empty(run, {1 << 20}, Dtype::f32);
+      result = neg(neg(x));
+    };
+    for (int i = 0; i < simulations; ++i) simulate();
+    EXPECT_EQ(run.is_closed(before, begin), simulations > 1);
+    EXPECT_EQ(run.has_heirs(), simulations > 1);
+    const std::size_t end = run.history().size(), middle = begin + 2;
+    for (int i = 0; i < repetitions; ++i) {
+      run.repeat(begin, middle);
+      run.repeat(middle, end);
+    }
+    result.reset();
+    EXPECT_EQ(run.allocator().totals().allocated_bytes, 512);
+    std::vector<std::int64_t> numbers;
+    for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
+    return std::pair(numbers, run.history());
+  };
+  EXPECT_EQ(after(3, 2), after(0, 5));
+  after(0, 1);  // its result is the first
+}
+
+TEST(Runs, DoNotRepeatAStretchThatFreesWhatIsOld) {
+  tidemark::Run run{RunConfig()};
+  Tensor old = empty(run, {8}, Dtype::f32);
+  const std::size_t before = run.history().size();
+  Tensor last = empty(run, {8}, Dtype::f32);
+  const std::size_t begin = run.history().size();
+  old = empty(run, {8}, Dtype::f32);
+  EXPECT_FALSE(run.is_closed(before, begin));
 }
 
 TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
