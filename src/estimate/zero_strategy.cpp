@@ -52,14 +52,20 @@ void check_stage_3(const ZeroSpec& asked) {
 }
 
 /// Models whose modules are known to be called one by one, as the reference calls them: stage 3 gathers ahead by that.
-constexpr std::array<std::string_view, 14> kCalledAsKnown{
-    "CwmForCausalLM",     "GPT2LMHeadModel",
-    "GPTNeoXForCausalLM", "Gemma2ForCausalLM",
-    "GemmaForCausalLM",   "LlamaForCausalLM",
-    "MistralForCausalLM", "LlavaForConditionalGeneration",
-    "OPTForCausalLM",     "Phi3ForCausalLM",
-    "Qwen2ForCausalLM",   "Qwen2VLForConditionalGeneration",
-    "Qwen3ForCausalLM",   "LlamaForSequenceClassification",
+constexpr std::array<std::string_view, 13> kCalledAsKnown{
+    "CwmForCausalLM",
+    "GPT2LMHeadModel",
+    "GPTNeoXForCausalLM",
+    "GemmaForCausalLM",
+    "LlamaForCausalLM",
+    "MistralForCausalLM",
+    "LlavaForConditionalGeneration",
+    "OPTForCausalLM",
+    "Phi3ForCausalLM",
+    "Qwen2ForCausalLM",
+    "Qwen2VLForConditionalGeneration",
+    "Qwen3ForCausalLM",
+    "LlamaForSequenceClassification",
 };
 
 bool has_packed_attention(Module& module) {
@@ -68,12 +74,22 @@ bool has_packed_attention(Module& module) {
                      [](const std::unique_ptr<Module>& child) { return has_packed_attention(*child); });
 }
 
-void check_model(Module& root) {
+/// Recomputing these differs from the recordings.
+bool is_known_without_checkpointing_alone(const std::string& class_name) {
+  return class_name == "GPT2LMHeadModel" || class_name == "GemmaForCausalLM";
+}
+
+void check_model(Module& root, const Spec& spec) {
   const bool is_known =
       std::find(kCalledAsKnown.begin(), kCalledAsKnown.end(), root.class_name) != kCalledAsKnown.end();
   if (!is_known)
     throw Error(Errc::unsupported, fmt::format("how {} calls its modules is not known to zero3", root.class_name),
                 "parallel", "zero2 is known with every model");
+  if (spec.checkpointing != Checkpointing::none && is_known_without_checkpointing_alone(root.class_name))
+    refuse("checkpointing", "zero3 is known with this model without checkpointing alone",
+           "leave it out, or take zero2");
+  if (spec.attn == Attention::eager && root.class_name == "GPT2LMHeadModel")
+    refuse("attn", "zero3 is known with this model and sdpa alone", "leave it out, or take zero2");
   if (has_packed_attention(root))
     refuse("parallel", "nn.MultiheadAttention is not known to zero3", "zero2 is known with every model");
 }
@@ -103,7 +119,7 @@ StepHooks with_zero3(Run& run, Module& root, const Spec& spec) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   check_training(spec);
   check_stage_3(asked);
-  check_model(root);
+  check_model(root, spec);
   const Zero3Options known;  // its defaults
   return zero3(run, root,
                {.ranks = spec.gpus,

@@ -129,6 +129,7 @@ void Zero3Optimizer::backward(const Tensor& loss, bool is_last) {
   const NoGrad no_grad(run_);
   reduce_bucket();
   coordinator_.release_backward_leftovers();
+  micro_step_ = is_last ? 0 : micro_step_ + 1;
 }
 
 /// __reduce_and_partition_ipg_grads
@@ -139,8 +140,9 @@ void Zero3Optimizer::reduce_bucket() {
   {
     const bool in_place = bucket_.buffer && !options_.reduce_scatter && bucket_.elements <= options_.reduce_bucket_size;
     const TensorList reduced = in_place ? reduce_all() : reduce_scatter();
+    Tensor on_card;
     for (Zero3Parameter* parameter : bucket_.parameters) {
-      if (options_.offload_optimizer && has_part(*parameter)) send_to_host(*parameter);
+      if (options_.offload_optimizer && has_part(*parameter)) send_to_host(*parameter, on_card);
       parameter->tensor.grad().reset();
     }
   }
@@ -183,9 +185,10 @@ TensorList Zero3Optimizer::reduce_all() {
 }
 
 /// With offload_optimizer the sum is on the host: it comes back to be added to, and for its norm.
-void Zero3Optimizer::send_to_host(const Zero3Parameter& parameter) {
+void Zero3Optimizer::send_to_host(const Zero3Parameter& parameter, Tensor& gradient) {
   const std::int64_t elements = options_.reduce_scatter ? share(parameter, options_.rank) : parameter.part_elements;
-  const Tensor gradient = made(run_, "aten::to", elements, Dtype::bf16);
+  if (micro_step_ == 0) gradient.reset();  // a sum has a name of its own, until the next one takes it
+  gradient = made(run_, "aten::to", elements, Dtype::bf16);
   if (!is_last_) return;
   norms_on_card_[parameter.id] = norm_in_pieces(gradient);
   made(run_, "aten::to", elements, Dtype::f32).reset();

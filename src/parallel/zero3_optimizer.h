@@ -30,7 +30,7 @@ class Zero3Optimizer {
   TensorList reduce_scatter();
   TensorList reduce_all();
   std::int64_t share(const Zero3Parameter& parameter, std::int64_t rank) const;
-  void send_to_host(const Zero3Parameter& parameter);
+  void send_to_host(const Zero3Parameter& parameter, Tensor& gradient);
   void look_at_norms_on_host();
   bool has_part(const Zero3Parameter& parameter) const {
     return parameter.part_elements * options_.rank < parameter.elements;
@@ -55,6 +55,7 @@ class Zero3Optimizer {
   } bucket_;
   Tensor gradients_;  // grad_partitions_flat_buffer
   Tensor global_grad_norm_;
+  std::int64_t micro_step_ = 0;
   bool is_last_ = false;                         // is_gradient_accumulation_boundary
   std::map<std::size_t, Tensor> norms_on_card_;  // norm_for_param_grads
 };

@@ -286,9 +286,8 @@ def zero3_models():
     return {
         "opt": {"model": opt}, "opt_checkpoint": {"model": opt, "checkpointing": "non_reentrant"}, "opt_after": {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}},
         "gpt2": {"model": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}},
-        "gpt2_eager": {"model": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}, "attn": "eager", "checkpointing": "reentrant"},
         "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "gemma": {"model": {"model_type": "gemma", **gated, "head_dim": 32}},
-        "gemma2": {"model": {"model_type": "gemma2", **gated, "head_dim": 32}, "checkpointing": "non_reentrant"}, "mistral": {"model": {"model_type": "mistral", **gated}},
+        "mistral": {"model": {"model_type": "mistral", **gated}},
         "qwen2": {"model": {"model_type": "qwen2", **gated}}, "qwen3": {"model": {"model_type": "qwen3", **gated, "head_dim": 32}, "checkpointing": "reentrant"},
         "phi3": {"model": {"model_type": "phi3", **gated, "pad_token_id": 0}}, "cwm": {"model": {"model_type": "cwm", **gated, "head_dim": 32}},
         "qwen2_vl": qwen2_vl, "qwen2_vl_frozen": {**qwen2_vl, "freeze": ["visual"], "checkpointing": "non_reentrant"},
