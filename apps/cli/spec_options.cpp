@@ -40,9 +40,9 @@ class Adder {
         add(field.fields, option + "-", field.name);
       } else if (field.kind == FieldKind::boolean) {
         // The help shows the one that changes something; the other is for changing a spec file back.
-        const bool initial = *field.initial.as_bool();
-        flag(field, "--" + option, true, parent, initial ? "" : field.info.group, field.info.help);
-        flag(field, "--no-" + option, false, parent, initial ? field.info.group : "", field.info.negated);
+        const bool* initial = field.initial.as_bool();
+        flag(field, "--" + option, true, parent, initial && *initial ? "" : field.info.group, field.info.help);
+        flag(field, "--no-" + option, false, parent, initial && !*initial ? "" : field.info.group, field.info.negated);
       } else {
         value(field, "--" + option, parent);
       }

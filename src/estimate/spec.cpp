@@ -126,8 +126,8 @@ void check_parallel(const Spec& spec, const Check& check) {
     check.refuse("gpus_per_node", fmt::format("{} GPUs are not nodes of {}", spec.gpus, spec.gpus_per_node),
                  "every node has as many, and together they are gpus");
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
-  if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
-    check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");
+  if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2 && spec.parallel != zero3)
+    check.refuse("zero", "they are options of zero1, zero2 and zero3", "set parallel to one of them");
   if (spec.ep && spec.parallel != ep) check.refuse("ep", "they are options of ep", "set parallel to ep");
   if (spec.load == Load::wrapped && spec.parallel != fsdp1 && spec.parallel != fsdp2)
     check.refuse("load", "there is no wrapper that would move the weights",

@@ -40,9 +40,9 @@ enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
 enum class Load { to, wrapped };
 
-inline constexpr std::array<std::string_view, 7> kParallelNames{"none",  "ddp",   "zero1", "zero2",
-                                                                "fsdp1", "fsdp2", "ep"};
-enum class Parallel { none, ddp, zero1, zero2, fsdp1, fsdp2, ep };
+inline constexpr std::array<std::string_view, 8> kParallelNames{"none",  "ddp",   "zero1", "zero2",
+                                                                "zero3", "fsdp1", "fsdp2", "ep"};
+enum class Parallel { none, ddp, zero1, zero2, zero3, fsdp1, fsdp2, ep };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
@@ -60,8 +60,12 @@ struct DdpSpec {
 struct ZeroSpec {
   std::int64_t reduce_bucket_size = 500'000'000, allgather_bucket_size = 500'000'000;
   bool reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
-  bool contiguous_gradients = true, overlap_comm = false;
-  Offload offload_optimizer = Offload::none;
+  bool contiguous_gradients = true;
+  std::optional<bool> overlap_comm;  // none: of stage 3 alone
+  Offload offload_optimizer = Offload::none, offload_param = Offload::none;
+  // Of stage 3; none: DeepSpeed's default.
+  std::optional<std::int64_t> sub_group_size, stage3_prefetch_bucket_size, stage3_param_persistence_threshold,
+      stage3_model_persistence_threshold, stage3_max_live_parameters, stage3_max_reuse_distance;
   double gradient_clipping = 1;
 
   template <class Self, class Visit>
@@ -272,10 +276,29 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
       "contiguous_gradients", self.contiguous_gradients,
       FieldInfo{
           .help = "Gradients are copied into one buffer", .group = group, .negated = "Gradients stay where they are"});
-  visit("overlap_comm", self.overlap_comm, text(group, "Gradients are reduced on a stream of their own"));
+  visit("overlap_comm", self.overlap_comm,
+        FieldInfo{
+            .help = "Gradients are reduced, and parameters gathered, on streams of their own (default: zero3 alone)",
+            .group = group,
+            .negated = "They are sent on the stream of the computation"});
   visit("offload_optimizer", self.offload_optimizer,
         choice(group, "Where the optimizer's states are instead of on the card: offload_optimizer.device",
                kOffloadNames));
+  visit("offload_param", self.offload_param,
+        choice(group, "Where the parts of the parameters are instead of on the card: offload_param.device (zero3)",
+               kOffloadNames));
+  visit("sub_group_size", self.sub_group_size,
+        whole(group, "Elements of this rank that the optimizer updates at once (zero3: 1e9)", 0, 1e15));
+  visit("stage3_prefetch_bucket_size", self.stage3_prefetch_bucket_size,
+        whole(group, "Elements that are gathered ahead at once (zero3: 5e7)", 0, 1e12));
+  visit("stage3_param_persistence_threshold", self.stage3_param_persistence_threshold,
+        whole(group, "Parameters of this many elements at most are never let go of (zero3: 1e5)", 0, 1e12));
+  visit("stage3_model_persistence_threshold", self.stage3_model_persistence_threshold,
+        whole(group, "Elements of such parameters together at most (zero3: no limit)", 0, 9e15));
+  visit("stage3_max_live_parameters", self.stage3_max_live_parameters,
+        whole(group, "Elements beyond which nothing is gathered ahead (zero3: 1e9)", 0, 1e12));
+  visit("stage3_max_reuse_distance", self.stage3_max_reuse_distance,
+        whole(group, "A parameter that is used again within this many elements is kept (zero3: 1e9)", 0, 1e12));
   visit("gradient_clipping", self.gradient_clipping,
         FieldInfo{.help = "Clip gradients to this norm (0: no clipping)",
                   .placeholder = "X",

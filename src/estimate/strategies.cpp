@@ -12,6 +12,7 @@ Strategy strategy_of(Parallel parallel) {
       with_ddp,    // ddp
       with_zero,   // zero1
       with_zero,   // zero2
+      with_zero3,  // zero3
       with_fsdp1,  // fsdp1
       with_fsdp2,  // fsdp2
       with_ep,     // ep

@@ -43,5 +43,6 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec);
 StepHooks with_ep(Run& run, Module& root, const Spec& spec);
 StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec);
 StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec);
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec);
 
 }  // namespace tidemark

@@ -1,11 +1,18 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
 #include "estimate/strategies.h"
 #include "parallel/zero.h"
+#include "parallel/zero3.h"
 
 namespace tidemark {
 namespace {
 
 /// What DeepSpeed does otherwise, or what is not known of it.
-void check_zero(const Spec& spec, const ZeroSpec& asked) {
+void check_training(const Spec& spec) {
   if (spec.dtype != WeightDtype::bf16) refuse("dtype", "ZeRO is known with bf16 weights alone", "set dtype to bf16");
   if (spec.autocast != Autocast::none) refuse("autocast", "ZeRO is known without autocast");
   if (spec.grad_scaler) refuse("grad_scaler", "DeepSpeed scales the loss itself");
@@ -14,16 +21,85 @@ void check_zero(const Spec& spec, const ZeroSpec& asked) {
   if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
   if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
     refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
-  if (!asked.contiguous_gradients && asked.overlap_comm)
+}
+
+/// Options that stage 3 alone has.
+void check_stages_1_and_2(const ZeroSpec& asked) {
+  const auto of_stage_3 = [](bool is_set, const char* field) {
+    if (is_set) refuse(field, "it is an option of zero3", "set parallel to zero3, or leave it out");
+  };
+  of_stage_3(asked.offload_param != Offload::none, "zero.offload_param");
+  of_stage_3(asked.sub_group_size.has_value(), "zero.sub_group_size");
+  of_stage_3(asked.stage3_prefetch_bucket_size.has_value(), "zero.stage3_prefetch_bucket_size");
+  of_stage_3(asked.stage3_param_persistence_threshold.has_value(), "zero.stage3_param_persistence_threshold");
+  of_stage_3(asked.stage3_model_persistence_threshold.has_value(), "zero.stage3_model_persistence_threshold");
+  of_stage_3(asked.stage3_max_live_parameters.has_value(), "zero.stage3_max_live_parameters");
+  of_stage_3(asked.stage3_max_reuse_distance.has_value(), "zero.stage3_max_reuse_distance");
+  if (!asked.contiguous_gradients && asked.overlap_comm.value_or(false))
     refuse("zero.overlap_comm", "reducing gradients where they lie on another stream is not modelled",
            "leave zero.contiguous_gradients on");
+}
+
+/// Options that stages 1 and 2 alone have.
+void check_stage_3(const ZeroSpec& asked) {
+  const ZeroSpec known;  // its defaults
+  const auto of_stages_1_and_2 = [](bool is_set, const char* field) {
+    if (is_set) refuse(field, "it is an option of zero1 and zero2", "set parallel to zero2, or leave it out");
+  };
+  of_stages_1_and_2(asked.use_multi_rank_bucket_allreduce != known.use_multi_rank_bucket_allreduce,
+                    "zero.use_multi_rank_bucket_allreduce");
+  of_stages_1_and_2(asked.allgather_bucket_size != known.allgather_bucket_size, "zero.allgather_bucket_size");
+}
+
+/// Models whose modules are known to be called one by one, as the reference calls them: stage 3 gathers ahead by that.
+constexpr std::array<std::string_view, 13> kCalledAsKnown{
+    "CwmForCausalLM",
+    "GPT2LMHeadModel",
+    "GPTNeoXForCausalLM",
+    "GemmaForCausalLM",
+    "LlamaForCausalLM",
+    "MistralForCausalLM",
+    "LlavaForConditionalGeneration",
+    "OPTForCausalLM",
+    "Phi3ForCausalLM",
+    "Qwen2ForCausalLM",
+    "Qwen2VLForConditionalGeneration",
+    "Qwen3ForCausalLM",
+    "LlamaForSequenceClassification",
+};
+
+bool has_packed_attention(Module& module) {
+  if (module.has_parameter("in_proj_weight")) return true;
+  return std::any_of(module.children().begin(), module.children().end(),
+                     [](const std::unique_ptr<Module>& child) { return has_packed_attention(*child); });
+}
+
+/// Recomputing these differs from the recordings.
+bool is_known_without_checkpointing_alone(const std::string& class_name) {
+  return class_name == "GPT2LMHeadModel" || class_name == "GemmaForCausalLM";
+}
+
+void check_model(Module& root, const Spec& spec) {
+  const bool is_known =
+      std::find(kCalledAsKnown.begin(), kCalledAsKnown.end(), root.class_name) != kCalledAsKnown.end();
+  if (!is_known)
+    throw Error(Errc::unsupported, fmt::format("how {} calls its modules is not known to zero3", root.class_name),
+                "parallel", "zero2 is known with every model");
+  if (spec.checkpointing != Checkpointing::none && is_known_without_checkpointing_alone(root.class_name))
+    refuse("checkpointing", "zero3 is known with this model without checkpointing alone",
+           "leave it out, or take zero2");
+  if (spec.attn == Attention::eager && root.class_name == "GPT2LMHeadModel")
+    refuse("attn", "zero3 is known with this model and sdpa alone", "leave it out, or take zero2");
+  if (has_packed_attention(root))
+    refuse("parallel", "nn.MultiheadAttention is not known to zero3", "zero2 is known with every model");
 }
 
 }  // namespace
 
 StepHooks with_zero(Run& run, Module& root, const Spec& spec) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
-  check_zero(spec, asked);
+  check_training(spec);
+  check_stages_1_and_2(asked);
   return zero(run, root,
               {.stage = spec.parallel == Parallel::zero1 ? 1 : 2,
                .ranks = spec.gpus,
@@ -32,11 +108,38 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec) {
                .reduce_bucket_size = asked.reduce_bucket_size,
                // DeepSpeed offloads contiguous gradients alone, whatever it is told.
                .contiguous_gradients = asked.contiguous_gradients || asked.offload_optimizer == Offload::cpu,
-               .overlap_comm = asked.overlap_comm,
+               .overlap_comm = asked.overlap_comm.value_or(false),
                .reduce_scatter = asked.reduce_scatter,
                .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
                .offload_optimizer = asked.offload_optimizer == Offload::cpu,
                .gradient_clipping = asked.gradient_clipping});
+}
+
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec) {
+  const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
+  check_training(spec);
+  check_stage_3(asked);
+  check_model(root, spec);
+  const Zero3Options known;  // its defaults
+  return zero3(run, root,
+               {.ranks = spec.gpus,
+                .rank = spec.rank,
+                .grad_accumulation = spec.grad_accumulation,
+                .reduce_bucket_size = asked.reduce_bucket_size,
+                .sub_group_size = asked.sub_group_size.value_or(known.sub_group_size),
+                .prefetch_bucket_size = asked.stage3_prefetch_bucket_size.value_or(known.prefetch_bucket_size),
+                .param_persistence_threshold =
+                    asked.stage3_param_persistence_threshold.value_or(known.param_persistence_threshold),
+                .model_persistence_threshold =
+                    asked.stage3_model_persistence_threshold.value_or(known.model_persistence_threshold),
+                .max_live_parameters = asked.stage3_max_live_parameters.value_or(known.max_live_parameters),
+                .max_reuse_distance = asked.stage3_max_reuse_distance.value_or(known.max_reuse_distance),
+                .contiguous_gradients = asked.contiguous_gradients,
+                .overlap_comm = asked.overlap_comm.value_or(known.overlap_comm),
+                .reduce_scatter = asked.reduce_scatter,
+                .offload_optimizer = asked.offload_optimizer == Offload::cpu,
+                .offload_param = asked.offload_param == Offload::cpu,
+                .gradient_clipping = asked.gradient_clipping});
 }
 
 }  // namespace tidemark

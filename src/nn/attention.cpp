@@ -11,7 +11,7 @@ Module& add_rotary(Module& parent, std::string_view name, std::int64_t head_dim)
 /// transformers: models/llama/modeling_llama.py, LlamaRotaryEmbedding.forward
 Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, const RopeUpdate& update) {
   Run& run = like.run();
-  const InModule scope(run, m);
+  const Call call(run, m);
   const NoGrad no_grad(run);
   const Tensor positions = std::move(position_ids);
   update_frequencies(m, update, positions);
@@ -22,8 +22,10 @@ Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, cons
   const Tensor emb = cat({freqs, freqs}, -1);
   const Tensor cosine = mul_scalar(cos(emb));
   const Tensor sine = mul_scalar(sin(emb));
-  Tensor cos_as = to(cosine, like.dtype());
-  return {std::move(cos_as), to(sine, like.dtype())};
+  Rotary rotary{to(cosine, like.dtype()), {}};
+  rotary.sin = to(sine, like.dtype());
+  call.returns(std::vector<Tensor*>{&rotary.cos, &rotary.sin});
+  return rotary;
 }
 
 Tensor rotate_half(Tensor x) {
@@ -170,7 +172,7 @@ Attended eager_attention_forward(const AttentionCall& call, const Tensor& query,
     attn_weights = softmax(attn_weights);
     if (call.weights_in_type_of_value) attn_weights = to(attn_weights, value.dtype());
   }
-  attn_weights = dropout(attn_weights, call.dropout);
+  attn_weights = call.dropout_module ? (*call.dropout_module)(attn_weights) : dropout(attn_weights, call.dropout);
   Tensor attn_output = transpose(matmul(attn_weights, value_states), 1, 2);
   if (call.eager_is_contiguous) attn_output = contiguous(std::move(attn_output));
   return {std::move(attn_output), std::move(attn_weights)};

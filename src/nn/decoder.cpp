@@ -74,7 +74,7 @@ void add_decoder(Module& model, const Decoder& c) {
 
 Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
   Tensor hidden_states = std::move(input);
-  const Call module_call(m, hidden_states);
+  const Call scope(m, Call::Keyword{hidden_states});
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
   const auto heads = [&](Tensor projected, const char* norm) {
     Tensor x = view(std::move(projected), {b, s, -1, inputs.config.head_dim});
@@ -94,8 +94,10 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
-  return projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
-                                       is_sliding(inputs.config, layer)));
+  Attended attended = projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
+                                                    is_sliding(inputs.config, layer)));
+  scope.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
+  return attended;
 }
 
 Tensor gated_mlp(Module& m, Tensor input) {
@@ -143,7 +145,7 @@ Masks create_masks(const Decoder& config, const Context& context, const Tensor& 
 Tensor decoder_model(Module& m, const Decoder& config, const Context& context, Tensor input_ids, Tensor inputs_embeds,
                      const Tensor& attention_mask, DynamicCache& cache, std::shared_ptr<CapturedOutputs> captured) {
   Run& run = attention_mask.run();
-  const InModule scope(run, m);
+  const Call scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
   const Tensor position_ids = text_position_ids(inputs_embeds);
   const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
@@ -161,7 +163,7 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
   }
   hidden_states = m["norm"](hidden_states);
   if (captured) captured->active = false;
-  return hidden_states;
+  return scope.returns(hidden_states);
 }
 
 }  // namespace tidemark

@@ -15,7 +15,7 @@ Tensor lora_forward(Module& m, Tensor input) {
   Tensor result = m["base_layer"](x);
   const Dtype result_dtype = result.dtype();
   Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
-  x = to(std::move(x), lora_a.dtype);
+  x = to(std::move(x), lora_a("weight").dtype());
   Tensor change = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
   result = add(result, std::move(change));
   result = to(std::move(result), result_dtype);
@@ -179,6 +179,7 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
   const Setting<Category> category(run.category, Category::parameters);
   const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
+  root.wrappers = {"PeftModel", "LoraModel"};  // whose forward calls that of the root, not the root
   for (Module* module : adapted) {
     wrap(*module, options);
     for (const std::unique_ptr<Module>& child : module->children()) child->to_device(run);

@@ -28,10 +28,16 @@ struct Parameter {
 /// What calling a module does to one tensor: nn.Linear, an activation, an adapter around either.
 using Forward = Tensor (*)(Module& module, Tensor x);
 
-/// What a strategy hangs on the calls of a module.  torch: register_forward_pre_hook, register_forward_hook
+/// What a strategy hangs on the calls of a module, in the order of a call.  Empty ones are not called.
+/// torch: register_forward_pre_hook, register_forward_hook
 struct ModuleHooks {
+  std::function<void(Module& module)> entered;
   std::function<void(Module& module, Tensor& argument)> replace_argument;  // of each, in front of the next
+  /// Of each tensor among the positional arguments that may need a gradient; of others too where `sees_keywords`.
   std::function<void(Module& module, Tensor& input)> before_forward;
+  bool sees_keywords = false;
+  std::function<void(Module& module)> left;
+  /// Of each tensor that it returns.
   std::function<void(Module& module, Tensor& output)> after_forward;
   // The same of a module that takes several tensors, or returns them.
   std::function<void(Module& module, Tensors& inputs)> before_forward_of_several;
@@ -40,6 +46,8 @@ struct ModuleHooks {
   std::function<void(Module& module)> leave;
   /// In front of its own parameters, when they get their memory.
   std::function<void(Run& run)> before_load;
+  /// Somebody asks for `module.weight`, whoever that is.  torch: Module.__getattr__
+  std::function<void(const Module& module, Parameter& parameter)> asked_for;
 };
 
 class Module {
@@ -59,7 +67,11 @@ class Module {
   /// Of an nn.ModuleList.
   Module& operator[](std::size_t index) { return *children_[index]; }
   bool has(std::string_view name) const;
-  const Tensor& operator()(std::string_view name) const { return get(name).tensor; }
+  const Tensor& operator()(std::string_view name) const {
+    Parameter& parameter = get(name);
+    if (hooks && hooks->asked_for) hooks->asked_for(*this, parameter);
+    return parameter.tensor;
+  }
   Parameter& get(std::string_view name) const;
   bool has_parameter(std::string_view name) const;
 
@@ -89,6 +101,7 @@ class Module {
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
   const ModuleHooks* hooks = nullptr;  // not owned
   Tensors attributes;                  // what a forward leaves behind that is no buffer
+  std::vector<std::string> wrappers;   // around the root: modules that are called in its place, the outermost first
 
  private:
   std::string full_name_;
@@ -103,21 +116,34 @@ struct InModule : Setting<std::uint32_t> {
   InModule(Run& run, const Module& module) : Setting(run.module, module.number()) {}
 };
 
-/// The forward of a module that strategies may hang hooks on, from its input, which they may replace, to its output:
-/// modules that are called by operator(), and the layers of an nn.ModuleList.
+/// module(...): its forward from entering it to its outputs, with the hooks of strategies.  They may replace the inputs
+/// and outputs that are named here; what is passed by keyword they do not see, as in torch.
 class Call {
  public:
+  /// An argument that is passed by its name.
+  struct Keyword {
+    Tensor& tensor;
+  };
+
+  Call(Run& run, Module& module) : module_(module), scope_(run, module) {
+    if (module_.hooks && module_.hooks->entered) module_.hooks->entered(module_);
+  }
   /// `others` are further arguments whose type may matter: floating-point ones.
-  Call(Module& module, Tensor& input, std::initializer_list<Tensor*> others = {})
-      : module_(module), scope_(input.run(), module) {
+  Call(Module& module, Tensor& input, std::initializer_list<Tensor*> others = {}) : Call(input.run(), module) {
     const ModuleHooks* hooks = module_.hooks;
     if (hooks && hooks->replace_argument) {
       hooks->replace_argument(module_, input);
       for (Tensor* other : others) hooks->replace_argument(module_, *other);
     }
-    if (hooks && hooks->before_forward) hooks->before_forward(module_, input);
+    takes(input);
   }
-  Call(Module& module, Tensors& inputs) : module_(module), scope_(inputs[0].run(), module) {
+  Call(Module& module, Keyword input) : Call(input.tensor.run(), module) {
+    if (module_.hooks && module_.hooks->sees_keywords) takes(input.tensor);
+  }
+  Call(Module& module, std::initializer_list<Tensor*> inputs) : Call((*inputs.begin())->run(), module) {
+    for (Tensor* input : inputs) takes(*input);
+  }
+  Call(Module& module, Tensors& inputs) : Call(inputs[0].run(), module) {
     if (module_.hooks && module_.hooks->before_forward_of_several)
       module_.hooks->before_forward_of_several(module_, inputs);
   }
@@ -126,8 +152,9 @@ class Call {
   ~Call() {
     if (module_.hooks && module_.hooks->leave) module_.hooks->leave(module_);
   }
+
   Tensor returns(Tensor output) const {
-    if (module_.hooks && module_.hooks->after_forward) module_.hooks->after_forward(module_, output);
+    if (module_.hooks) returns(std::vector<Tensor*>{&output});
     return output;
   }
   Tensors returns(Tensors outputs) const {
@@ -135,8 +162,20 @@ class Call {
       module_.hooks->after_forward_of_several(module_, outputs);
     return outputs;
   }
+  /// Several, of which some may be empty.
+  void returns(const std::vector<Tensor*>& outputs) const {
+    if (!module_.hooks) return;
+    if (module_.hooks->left) module_.hooks->left(module_);
+    if (!module_.hooks->after_forward) return;
+    for (Tensor* output : outputs)
+      if (*output) module_.hooks->after_forward(module_, *output);
+  }
 
  private:
+  void takes(Tensor& input) const {
+    if (module_.hooks && module_.hooks->before_forward) module_.hooks->before_forward(module_, input);
+  }
+
   Module& module_;
   InModule scope_;
 };

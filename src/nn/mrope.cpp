@@ -102,7 +102,7 @@ Tensor recomposition_frequencies(const Tensor& all, const Dims& sections) {
 
 Rotary multimodal_rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, const Dims& sections) {
   Run& run = like.run();
-  const InModule scope(run, m);
+  const Call call(run, m);
   const NoGrad no_grad(run);
   const Tensor positions = std::move(position_ids);
   const Tensor inv_freq = unsqueeze(unsqueeze(unsqueeze(m("inv_freq"), 0), 0), 3);
@@ -114,8 +114,10 @@ Rotary multimodal_rotary_embedding(Module& m, const Tensor& like, Tensor positio
   Tensor sine = mul_scalar(sin(freqs));
   sine = recomposition_frequencies(sine, sections);
   cosine = recomposition_frequencies(cosine, sections);
-  Tensor cos_as = to(cosine, like.dtype());
-  return {std::move(cos_as), to(sine, like.dtype())};
+  Rotary rotary{to(cosine, like.dtype()), {}};
+  rotary.sin = to(sine, like.dtype());
+  call.returns(std::vector<Tensor*>{&rotary.cos, &rotary.sin});
+  return rotary;
 }
 
 }  // namespace tidemark

@@ -9,7 +9,7 @@ Tensor patch_convolution_forward(Module& m, Tensor x) {
 
 Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const Context& context, const Tensor& mask) {
   const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(hidden_states.run(), m);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
   const auto heads = [&](Tensor x) {
     return transpose(view(std::move(x), {b, s, config.num_attention_heads, -1}), 1, 2);
@@ -28,6 +28,7 @@ Attended encoder_attention(Module& m, Tensor input, const Encoder& config, const
                           queries, keys, values, mask);
   attn_output = contiguous(reshape(std::move(attn_output), {b, s, -1}));
   attn_output = m[config.output](attn_output);
+  call.returns(std::vector<Tensor*>{&attn_output, &attn_weights});
   return {std::move(attn_output), std::move(attn_weights)};
 }
 
@@ -64,8 +65,14 @@ Tensor encoder_mlp(Module& m, Tensor hidden_states) {
   return chain(m, {"fc1", "activation_fn", "fc2"}, std::move(hidden_states));
 }
 
-Tensor encoder(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,
-               Tensor attention_mask, std::vector<Tensor>* collected) {
+std::vector<Tensor*> VisionOutputs::tensors() {
+  std::vector<Tensor*> all{&last_hidden_state, &pooler_output};
+  for (Tensor& state : hidden_states) all.push_back(&state);
+  return all;
+}
+
+Tensor run_encoder_layers(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,
+                          Tensor attention_mask, std::vector<Tensor>* collected) {
   const Tensor argument = std::move(inputs_embeds), mask = std::move(attention_mask);
   Tensor hidden_states = argument;
   if (collected) collected->push_back(hidden_states);
@@ -77,6 +84,13 @@ Tensor encoder(Module& layers, const Encoder& config, const Context& context, Te
     if (collected) collected->push_back(hidden_states);
   }
   return hidden_states;
+}
+
+Tensor encoder(Module& m, const Encoder& config, const Context& context, Tensor inputs_embeds, Tensor attention_mask,
+               std::vector<Tensor>* collected) {
+  const Tensor argument = std::move(inputs_embeds), mask = std::move(attention_mask);
+  const Call call(argument.run(), m);
+  return call.returns(run_encoder_layers(m["layers"], config, context, argument, mask, collected));
 }
 
 Module& add_patch_convolution(Module& parent, std::string_view name, std::int64_t in, std::int64_t out,

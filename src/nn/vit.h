@@ -26,7 +26,10 @@ void add_encoder_mlp(Module& layer, const Encoder& config);
 Tensor encoder_mlp(Module& m, Tensor hidden_states);
 
 /// Runs the layers; `hidden_states` gets the input and every layer's output, unless it is null.
-Tensor encoder(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,
+Tensor run_encoder_layers(Module& layers, const Encoder& config, const Context& context, Tensor inputs_embeds,
+                          Tensor attention_mask = {}, std::vector<Tensor>* hidden_states = nullptr);
+/// CLIPEncoder.forward, of the module that has the layers.
+Tensor encoder(Module& m, const Encoder& config, const Context& context, Tensor inputs_embeds,
                Tensor attention_mask = {}, std::vector<Tensor>* hidden_states = nullptr);
 
 /// nn.Conv2d or Conv3d with a stride that equals its kernel.
@@ -37,6 +40,8 @@ Module& add_patch_convolution(Module& parent, std::string_view name, std::int64_
 struct VisionOutputs {
   Tensor last_hidden_state, pooler_output;
   std::vector<Tensor> hidden_states;  // when asked for
+
+  std::vector<Tensor*> tensors();
 };
 
 /// A vision model as a part of another one: what AutoModel makes of a vision_config.

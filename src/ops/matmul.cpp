@@ -103,7 +103,7 @@ Tensor folded(Tensor a, Tensor b) {
   Dims sizes = a.sizes();
   sizes[-1] = b.size(-1);
   Tensor rows = reshape(std::move(a), {-1, b.size(0)});
-  return view(mm(std::move(rows), std::move(b)), sizes);
+  return sole_view(view(mm(std::move(rows), std::move(b)), sizes));
 }
 
 }  // namespace
@@ -147,6 +147,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
 /// torch: at::native::linear: addmm over the folded rows; a matmul and an addition in place when the input is not
 /// contiguous (_flatten_nd_linear would copy it).
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
+  if (const auto other = x.run().linear) return other(std::move(x), std::move(weight), std::move(bias));
   const Op op(x, "aten::linear");
   const Tensor arguments[] = {x, weight, bias};
   TM_CHECK(x.size(-1) == weight.size(1), "[linear] the input is as wide as the weight takes");
@@ -214,7 +215,7 @@ Tensor matmul(Tensor a, Tensor b) {
   a = reshape(std::move(a), flat_a);
   b = expand(std::move(b), all_b);
   b = reshape(std::move(b), flat_b);
-  return view(bmm(std::move(a), std::move(b)), sizes);
+  return sole_view(view(bmm(std::move(a), std::move(b)), sizes));
 }
 
 Tensor matmul(Pair operands) { return matmul(std::move(operands.a), std::move(operands.b)); }

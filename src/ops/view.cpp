@@ -39,7 +39,7 @@ Tensor view(Tensor x, const Dims& sizes) {
 Tensor reshape(Tensor x, const Dims& sizes) {
   const Dims wanted = infer_sizes(sizes, x.elements());
   if (view_strides(x.layout(), wanted)) return view(std::move(x), wanted);
-  return view(clone(std::move(x)), wanted);
+  return sole_view(view(clone(std::move(x)), wanted));
 }
 
 Tensor transpose(Tensor x, int a, int b) {

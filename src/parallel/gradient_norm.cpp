@@ -1,5 +1,7 @@
 #include "parallel/gradient_norm.h"
 
+#include <algorithm>
+
 #include "tensor/reduction.h"
 #include "tensor/repeat.h"
 
@@ -34,14 +36,6 @@ Tensor boolean(const char* name, const Tensor& like) {
   return empty_like(like, Dtype::boolean);
 }
 
-/// torch.isfinite: (x == x) * (abs(x) != inf)
-Tensor is_finite(const Tensor& x) {
-  const Op op(x, "aten::isfinite");
-  const Tensor is_number = empty_like(x, Dtype::boolean), absolute = empty_like(x);
-  const Tensor is_bounded = empty_like(x, Dtype::boolean);
-  return empty_like(x, Dtype::boolean);
-}
-
 /// torch.isinf: abs(x) == inf
 Tensor is_infinite(const Tensor& x) {
   const Op op(x, "aten::isinf");
@@ -70,6 +64,12 @@ void mask_nan_or_inf(const Tensor& x) {
   const Tensor value = scalar(x.run(), "aten::to", Dtype::f32);
 }
 
+/// torch.stack of single numbers.
+Tensor stack_of(const TensorList& numbers) {
+  const Op op(numbers.front(), "aten::stack");
+  return empty(numbers.front().run(), Dims{static_cast<std::int64_t>(numbers.size())}, numbers.front().dtype());
+}
+
 /// (~torch.isfinite(x) | (x < 0)).any()
 Tensor is_invalid(const Tensor& x) {
   Tensor infinite = is_finite(x);
@@ -82,6 +82,14 @@ Tensor is_invalid(const Tensor& x) {
 }
 
 }  // namespace
+
+Tensor is_finite(const Tensor& x) {
+  const Op op(x, "aten::isfinite");
+  const Tensor absolute = empty_like(x),
+               is_bounded = empty_like(x, Dtype::boolean);  // the right side is computed first
+  const Tensor is_number = empty_like(x, Dtype::boolean);
+  return empty_like(x, Dtype::boolean);
+}
 
 void check_inf_or_nan(const Tensor& gradient) { has_inf_or_nan(gradient).reset(); }
 
@@ -114,11 +122,7 @@ Tensor grad_norm_direct(Run& run, const TensorList& gradients, std::size_t count
   if (norms.empty()) {
     total = scalar(run, "aten::to", Dtype::f32);
   } else {
-    const auto each = Dims{static_cast<std::int64_t>(norms.size())};
-    total = [&] {
-      const Op op(run, "aten::stack");
-      return empty(run, each, Dtype::f64);
-    }();
+    total = stack_of(norms);
     total = fresh("aten::pow", total);
     total = reduced("aten::sum", total, Dtype::f64);
     total = scalar(run, "aten::to", Dtype::f32);
@@ -128,14 +132,45 @@ Tensor grad_norm_direct(Run& run, const TensorList& gradients, std::size_t count
   return total;
 }
 
-Tensor combine_grad_norm_groups(Tensor norm) {
-  Run& run = norm.run();
-  const Tensor stacked = [&] {
-    const Op op(run, "aten::stack");
+Tensor grad_norm_of_parts(Run& run, const TensorList& gradients) {
+  TensorList norms;
+  for (const Tensor& gradient : gradients) norms.push_back(grad_norm(gradient));
+  Tensor total = stack_of(norms);
+  total = fresh("aten::pow", total);
+  total = reduced("aten::sum", total, Dtype::f64);
+  const Tensor total_norm = fresh("aten::pow", total);
+  const Tensor is_inf = is_infinite(total_norm), is_nan = boolean("aten::isnan", total_norm);
+  const Tensor either = boolean("aten::logical_or", total_norm), err = scalar(run, "aten::to", Dtype::f32);
+  const Op op(run, "aten::where");
+  const Tensor wide = empty_like(err, Dtype::f64);
+  return empty_like(total_norm);
+}
+
+Tensor norm_in_pieces(const Tensor& gradient) {
+  constexpr std::int64_t kPieceElements = 250'000'000;
+  Tensor norm;
+  for (std::int64_t left = gradient.elements(); left > 0; left -= kPieceElements) {
+    const Tensor of_piece = grad_norm(view_of(gradient, {Dims{std::min(left, kPieceElements)}, Dims{1}}));
+    Tensor square = fresh("aten::pow", of_piece);
+    if (!norm) norm = std::move(square);
+  }
+  return fresh("aten::pow", norm);
+}
+
+void check_norm_on_host(Run& run, Tensor total) {
+  const Tensor total_norm_cuda = [&] {
+    const Op op(run, "aten::to");
     return empty(run, Dims{1}, Dtype::f32);
   }();
+  const Tensor total_norm = scalar(run, "aten::pow", Dtype::f32);
+  total.reset();
+  mask_nan_or_inf(total_norm);
+}
+
+Tensor combine_grad_norm_groups(const TensorList& norms) {
+  const Tensor stacked = stack_of(norms);
   const Tensor invalid = is_invalid(stacked);
-  const Tensor combined = reduced("aten::linalg_vector_norm", stacked, Dtype::f32);
+  const Tensor combined = reduced("aten::linalg_vector_norm", stacked, stacked.dtype());
   const Tensor infinity = fresh("aten::full_like", combined);
   return fresh("aten::where", combined);
 }
@@ -143,7 +178,6 @@ Tensor combine_grad_norm_groups(Tensor norm) {
 void check_grad_norm(const Tensor& norm) { is_invalid(norm).reset(); }
 
 void unscale_and_clip(const Tensor& norm) {
-  check_grad_norm(norm);
   Tensor clip = fresh("aten::div", norm);
   clip = fresh("aten::add", clip);
   clip = fresh("aten::div", clip);

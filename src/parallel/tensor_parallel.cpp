@@ -255,6 +255,7 @@ void TensorParallel::hook(Planned& planned, const ParallelRule& rule, bool is_em
   else
     out = rule.output_layouts.value_or(out);
   const bool input_is_local = rule.style == ParallelStyle::prepare_input && rule.use_local_output.value_or(false);
+  planned.hooks.sees_keywords = true;
   planned.hooks.before_forward = [&planned, mesh, in, takes, in_gradient, async_op, has_input, input_is_local](
                                      Module&, Tensor& x) {
     planned.called = true;

@@ -53,12 +53,15 @@ void ZeroOptimizer::backward(const Tensor& loss, bool is_last) {
 void ZeroOptimizer::step(Optimizer& optimizer) {
   const Setting<Category> category(run_.category, Category::workspace);
   check_overflow(run_, averaged_);
-  Tensor norm = combine_grad_norm_groups(grad_norm_direct(run_, averaged_, mine_.size()));
+  Tensor norm = combine_grad_norm_groups({grad_norm_direct(run_, averaged_, mine_.size())});
   check_grad_norm(norm);
   const Tensor previous = global_grad_norm_;  // the engine's, until the step is done
   global_grad_norm_ = fresh("aten::div", norm);
   set_master_gradient();
-  if (options_.gradient_clipping > 0) unscale_and_clip(norm);
+  if (options_.gradient_clipping > 0) {
+    check_grad_norm(norm);
+    unscale_and_clip(norm);
+  }
   optimizer.step(optimizer);
   master_.grad().reset();
 }

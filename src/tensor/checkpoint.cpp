@@ -113,13 +113,17 @@ Saved save_in(CheckpointFrame& frame, Tensor tensor) {
   }
   const auto place = static_cast<std::size_t>(frame.made_again++);
   TM_CHECK(place < frame.wanted.size(), "a checkpointed block saved more when it ran again");
-  if (frame.wanted[place]) frame.values[place] = alias(tensor);
+  if (frame.wanted[place]) frame.values[place] = tensor.requires_grad() ? alias(tensor) : tensor;
   if (place + 1 == frame.wanted.size()) throw StopRecomputation{};
   return Saved(std::move(tensor));
 }
 
 Tensor unpack(Run& run, Saved& saved) {
-  if (!saved.frame) return saved.tensor;
+  if (!saved.frame) {
+    const Tensor& kept = saved.tensor;  // a parameter's memory may have been let go of, and must be back
+    TM_CHECK(!kept || kept.impl().storage->id != kNoBytes || kept.elements() == 0, "a saved tensor has no memory");
+    return kept;
+  }
   CheckpointFrame& frame = *saved.frame;
   if (!frame.recomputed) recompute(run, frame);
   Tensor value = std::move(frame.values[static_cast<std::size_t>(saved.place)]);

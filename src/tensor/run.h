@@ -137,6 +137,8 @@ class Run {
   AutocastState autocast;
   /// Told of a parameter whose gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> on_gradient;
+  /// What a library has put in the place of torch.nn.functional.linear; none: torch's own.
+  Tensor (*linear)(Tensor x, Tensor weight, Tensor bias) = nullptr;
   CheckpointFrame* checkpoint = nullptr;  // the block whose saved tensors are being left out, or made again
   /// Where the running operation began: how many beginnings there were, and the ledger's next entry then.  An operation
   /// begins anew behind one that it is made of.

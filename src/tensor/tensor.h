@@ -98,5 +98,10 @@ Tensor empty_like(const Tensor& tensor, Dtype dtype);
 Tensor alias(const Tensor& tensor);
 /// The same memory shown with another layout.
 Tensor view_of(const Tensor& tensor, const Layout& layout);
+/// A view of what nobody else has, and that it lets go of.  torch: aten::_unsafe_view
+inline Tensor sole_view(Tensor view) {
+  view.impl().base.reset();
+  return view;
+}
 
 }  // namespace tidemark

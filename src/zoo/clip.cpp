@@ -28,14 +28,15 @@ void add_vision(Module& m, const TowerConfig& c) {
 
 /// CLIPVisionModel.forward
 VisionOutputs vision_model(Module& m, const TowerConfig& c, const Context& context, Tensor pixels, bool all) {
-  const Tensor pixel_values = std::move(pixels);
-  const InModule scope(pixel_values.run(), m);
+  Tensor pixel_values = std::move(pixels);
+  const Call call(m, pixel_values);
   Tensor hidden_states = vision_embeddings(m["embeddings"], pixel_values);
   hidden_states = m["pre_layrnorm"](hidden_states);
   VisionOutputs outputs;
   outputs.last_hidden_state =
-      encoder(m["encoder"]["layers"], c, context, hidden_states, {}, all ? &outputs.hidden_states : nullptr);
+      encoder(m["encoder"], c, context, hidden_states, {}, all ? &outputs.hidden_states : nullptr);
   outputs.pooler_output = m["post_layernorm"](select(outputs.last_hidden_state, 1, 0));
+  call.returns(outputs.tensors());
   return outputs;
 }
 
@@ -50,14 +51,15 @@ Tensor end_of_text(const Tensor& input_ids, std::int64_t eos_token_id) {
 
 /// CLIPTextModel.forward
 VisionOutputs text_model(Module& m, const TowerConfig& c, const Context& context, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   const Tensor hidden_states = caption_embeddings(m["embeddings"], batch.input_ids);
   const Tensor attention_mask = create_causal_mask(context, hidden_states, batch.attention_mask);
   VisionOutputs outputs;
-  outputs.last_hidden_state = encoder(m["encoder"]["layers"], c, context, hidden_states, attention_mask);
+  outputs.last_hidden_state = encoder(m["encoder"], c, context, hidden_states, attention_mask);
   outputs.last_hidden_state = m["final_layer_norm"](outputs.last_hidden_state);
   const Tensor rows = arange(hidden_states.run(), outputs.last_hidden_state.size(0));
   outputs.pooler_output = index_pairs(outputs.last_hidden_state, rows, end_of_text(batch.input_ids, c.eos_token_id));
+  call.returns(outputs.tensors());
   return outputs;
 }
 

@@ -45,19 +45,24 @@ void add_block(Module& block, const Gpt2Config& c) {
 
 /// GPT2Attention.forward
 Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call scope(m, hidden_states);
   const Gpt2Config& c = inputs.config;
   const std::int64_t head_dim = c.head_size();
   Tensors states = split(m["c_attn"](hidden_states), c.hidden_size, 2);
   Tensor key_states = split_heads(std::move(states[1]), head_dim);
   Tensor value_states = split_heads(std::move(states[2]), head_dim);
   const Tensor query_states = split_heads(std::move(states[0]), head_dim);
-  const AttentionCall call{
-      .dropout = c.attn_pdrop, .softmax_in_f32 = false, .weights_in_type_of_value = true, .eager_is_contiguous = false};
+  const AttentionCall call{.dropout = c.attn_pdrop,
+                           .dropout_module = &m["attn_dropout"],
+                           .softmax_in_f32 = false,
+                           .weights_in_type_of_value = true,
+                           .eager_is_contiguous = false};
   Attended attended = attend(call, inputs, layer, query_states, key_states, value_states);
   attended = projected(m["c_proj"], std::move(attended));
-  return projected(m["resid_dropout"], std::move(attended));
+  attended = projected(m["resid_dropout"], std::move(attended));
+  scope.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
+  return attended;
 }
 
 Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t layer) {
@@ -76,7 +81,7 @@ Module& add_model(Module& root, const Gpt2Config& c) {
 
 /// GPT2Model.forward
 Tensor model_forward(Module& m, BlockInputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
   inputs.position_ids = text_position_ids(inputs_embeds);
   const Tensor position_embeds = m["wpe"](inputs.position_ids);
@@ -84,7 +89,7 @@ Tensor model_forward(Module& m, BlockInputs inputs, const Batch& batch) {
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   hidden_states = m["drop"](hidden_states);
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block);
-  return m["ln_f"](hidden_states);
+  return call.returns(m["ln_f"](hidden_states));
 }
 
 }  // namespace

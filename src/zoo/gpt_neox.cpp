@@ -47,13 +47,15 @@ void add_layer(Module& layer, const GptNeoxConfig& c) {
 
 /// GPTNeoXAttention.forward
 Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call call(m, hidden_states);
   const Tensor qkv = split_heads(m["query_key_value"](hidden_states), 3 * inputs.config.head_size());
   auto [query_states, key_states, value_states] = unpack<3>(chunk(qkv, 3, -1));
   std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, true);
-  return projected(m["dense"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states,
-                                      key_states, value_states));
+  Attended attended = projected(m["dense"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer,
+                                                   query_states, key_states, value_states));
+  call.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
+  return attended;
 }
 
 /// GPTNeoXLayer.forward
@@ -83,14 +85,14 @@ Module& add_model(Module& root, const GptNeoxConfig& c) {
 
 /// GPTNeoXModel.forward
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["embed_in"](batch.input_ids);
   inputs.position_ids = text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids, inputs.config.rope_update());
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, layer_forward);
-  return m["final_layer_norm"](hidden_states);
+  return call.returns(m["final_layer_norm"](hidden_states));
 }
 
 }  // namespace

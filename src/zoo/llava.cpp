@@ -60,7 +60,7 @@ Tensors image_features(Module& m, const Llava& llava, const Tensor& pixel_values
 
 /// LlavaModel.forward
 Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), special_image_mask;
   if (batch.pixel_values) {
     Tensors per_image = image_features(m, llava, batch.pixel_values);
@@ -70,8 +70,8 @@ Tensor llava_model(Module& m, const Llava& llava, const Batch& batch, DynamicCac
     inputs_embeds = masked_scatter(inputs_embeds, special_image_mask, features);
     held.push_back(std::move(features));  // image_hidden_states
   }
-  return decoder_model(m["language_model"], llava.decoder, llava.language_context, {}, inputs_embeds,
-                       batch.attention_mask, cache);
+  return call.returns(decoder_model(m["language_model"], llava.decoder, llava.language_context, {}, inputs_embeds,
+                                    batch.attention_mask, cache));
 }
 
 Llava read_llava(const LlavaConfig& c, const Context& context) {

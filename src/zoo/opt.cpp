@@ -57,15 +57,17 @@ Module& add_decoder(Module& root, const OptConfig& c) {
 
 /// OPTAttention.forward
 Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs, std::size_t layer) {
-  const InModule scope(hidden_states.run(), m);
+  const Call call(hidden_states.run(), m);
   const std::int64_t head_dim = inputs.config.head_size();
   const Tensor query_states = split_heads(mul_scalar(m["q_proj"](hidden_states)), head_dim);
   Tensor key_states = m["k_proj"](hidden_states);
   Tensor value_states = m["v_proj"](hidden_states);
   key_states = split_heads(std::move(key_states), head_dim);
   value_states = split_heads(std::move(value_states), head_dim);
-  return projected(m["out_proj"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer, query_states,
-                                         key_states, value_states));
+  Attended attended = projected(m["out_proj"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer,
+                                                      query_states, key_states, value_states));
+  call.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
+  return attended;
 }
 
 /// OPTDecoderLayer.forward
@@ -92,7 +94,7 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
 
 /// OPTDecoder.forward
 Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["embed_tokens"](batch.input_ids);
   inputs.position_ids = cumsum(batch.attention_mask, 1);
   inputs.position_ids = add_scalar(mul(inputs.position_ids, batch.attention_mask));
@@ -101,7 +103,7 @@ Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
   if (m.has("project_in")) inputs_embeds = m["project_in"](inputs_embeds);
   Tensor hidden_states = run_layers(m["layers"], add(inputs_embeds, pos_embeds), inputs, decoder_layer);
   if (m.has("final_layer_norm")) hidden_states = m["final_layer_norm"](hidden_states);
-  return m.has("project_out") ? m["project_out"](hidden_states) : hidden_states;
+  return call.returns(m.has("project_out") ? m["project_out"](hidden_states) : hidden_states);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void add_layer(Module& layer, const Decoder& c) {
 
 /// Phi3Attention.forward
 Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& inputs, std::size_t layer) {
-  const InModule scope(hidden_states.run(), m);
+  const Call call(hidden_states.run(), m);
   const Decoder& c = inputs.config;
   const std::int64_t queries = c.num_attention_heads * c.head_dim, keys = c.num_key_value_heads * c.head_dim;
   const Tensor qkv = m["qkv_proj"](hidden_states);
@@ -52,17 +52,20 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
   Tensor value_states = slice(qkv, -1, queries + keys, qkv.size(-1));
   for (Tensor* x : {&query_states, &key_states, &value_states}) *x = split_heads(*x, c.head_dim);
   std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, false);
-  return projected(m["o_proj"], attend({.dropout = c.attention_dropout}, inputs, layer, query_states, key_states,
-                                       value_states, is_sliding(c, layer)));
+  Attended attended = projected(m["o_proj"], attend({.dropout = c.attention_dropout}, inputs, layer, query_states,
+                                                    key_states, value_states, is_sliding(c, layer)));
+  call.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
+  return attended;
 }
 
 /// Phi3MLP.forward
-Tensor mlp(Module& m, const Tensor& hidden_states) {
-  const InModule scope(hidden_states.run(), m);
+Tensor mlp(Module& m, Tensor input) {
+  Tensor hidden_states = std::move(input);
+  const Call call(m, hidden_states);
   Tensor up_states = m["gate_up_proj"](hidden_states), gate;
   std::tie(gate, up_states) = std::tuple_cat(unpack<2>(chunk(up_states, 2, -1)));
   up_states = mul(up_states, m["activation_fn"](gate));
-  return m["down_proj"](up_states);
+  return call.returns(m["down_proj"](up_states));
 }
 
 /// Phi3DecoderLayer.forward

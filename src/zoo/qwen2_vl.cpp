@@ -10,7 +10,7 @@ namespace {
 /// Qwen2VLTextModel.forward
 Tensor text_model(Module& m, const Qwen2Vl& model, Tensor inputs_embeds, Tensor position_ids,
                   const Tensor& attention_mask, DynamicCache& cache) {
-  const InModule scope(inputs_embeds.run(), m);
+  const Call call(inputs_embeds.run(), m);
   const Context& context = model.language_context;
   const std::int64_t b = inputs_embeds.size(0), s = inputs_embeds.size(1);
   if (!position_ids) position_ids = expand(view(add_scalar(arange(inputs_embeds.run(), s)), {1, 1, -1}), {3, b, -1});
@@ -23,7 +23,7 @@ Tensor text_model(Module& m, const Qwen2Vl& model, Tensor inputs_embeds, Tensor 
   inputs.rotary = multimodal_rotary_embedding(m["rotary_emb"], hidden_states, position_ids, model.mrope_section);
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, decoder_layer);
   hidden_states = m["norm"](hidden_states);
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 /// Qwen2VLModel.get_image_features: one tensor per image.
@@ -55,7 +55,7 @@ Placeholders placeholder_masks(const Tensor& input_ids) {
 
 /// Qwen2VLModel.forward
 Tensor qwen2_vl_model(Module& m, const Qwen2Vl& model, const Batch& batch, Tensor& rope_deltas, DynamicCache& cache) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["language_model"]["embed_tokens"](batch.input_ids), image_embeds, position_ids;
   Placeholders masks;
   if (batch.pixel_values) {
@@ -69,7 +69,7 @@ Tensor qwen2_vl_model(Module& m, const Qwen2Vl& model, const Batch& batch, Tenso
     position_ids = std::move(index.position_ids);
     rope_deltas = std::move(index.deltas);
   }
-  return text_model(m["language_model"], model, inputs_embeds, position_ids, batch.attention_mask, cache);
+  return call.returns(text_model(m["language_model"], model, inputs_embeds, position_ids, batch.attention_mask, cache));
 }
 
 }  // namespace

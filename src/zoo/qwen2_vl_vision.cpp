@@ -16,7 +16,8 @@ Tensor patch_embed_forward(Module& m, Tensor input) {
   Module& proj = m["proj"];
   const Dims& w = proj.get("weight").sizes;
   hidden_states = view(hidden_states, {-1, w[1], w[2], w[3], w[4]});
-  hidden_states = view(proj(to(hidden_states, proj.dtype)), {-1, w[0]});
+  const Dtype target_dtype = proj("weight").dtype();
+  hidden_states = view(proj(to(hidden_states, target_dtype)), {-1, w[0]});
   return hidden_states;
 }
 
@@ -33,9 +34,9 @@ Tensor mlp_forward(Module& m, Tensor x) { return m["fc2"](m["act"](m["fc1"](std:
 /// PatchMerger.forward
 Tensor merger(Module& m, Tensor input, std::int64_t hidden_size) {
   Tensor x = std::move(input);
-  const InModule scope(x.run(), m);
+  const Call call(m, x);
   x = m["mlp"](view(m["ln_q"](x), {-1, hidden_size}));
-  return x;
+  return call.returns(x);
 }
 
 /// vision_utils.get_vision_position_ids: (patches, 2), rows and columns in blocks of what is merged.
@@ -74,7 +75,7 @@ Tensor vision_cu_seqlens(const Tensor& grid_thw, const Dims& grid) {
 
 /// Qwen2VLVisionRotaryEmbedding.forward: position_ids (N, 2) -> (N, D)
 Rotary vision_rotary_embedding(Module& m, const Tensor& position_ids) {
-  const InModule scope(position_ids.run(), m);
+  const Call call(position_ids.run(), m);
   const NoGrad no_grad(position_ids.run());
   const Tensor position_ids_expanded = to(unsqueeze(position_ids, -1), Dtype::f32);
   const Tensor freqs = mul(position_ids_expanded, m("inv_freq"));
@@ -86,6 +87,7 @@ Rotary vision_rotary_embedding(Module& m, const Tensor& position_ids) {
   Tensor sine = mul_scalar(sin(freqs));
   cosine = recomposed(cosine);
   sine = recomposed(sine);
+  call.returns(std::vector<Tensor*>{&cosine, &sine});
   return {std::move(cosine), std::move(sine)};
 }
 
@@ -111,8 +113,8 @@ struct BlockInputs {
 
 /// VisionAttention.forward: x (N, D) -> (N, D)
 Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call call(m, hidden_states);
   const std::int64_t n = hidden_states.size(0);
   Tensors qkv = unbind(permute(reshape(m["qkv"](hidden_states), {n, 3, inputs.heads, -1}), {1, 0, 2, 3}));
   Tensor query_states = std::move(qkv[0]), key_states = std::move(qkv[1]), value_states = std::move(qkv[2]);
@@ -130,7 +132,7 @@ Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
   Tensor attn_output = cat(attn_outputs, 1);
   attn_output = contiguous(reshape(std::move(attn_output), {n, -1}));
   attn_output = m["proj"](attn_output);
-  return attn_output;
+  return call.returns(attn_output);
 }
 
 /// Qwen2VLVisionBlock.forward
@@ -194,7 +196,7 @@ void add_qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c) {
 VisionOutputs qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c, const Context& context, Tensor pixel_values,
                               const Tensor& grid_thw, const Dims& grid) {
   Tensor hidden_states = std::move(pixel_values);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, hidden_states);
   const Tensor position_ids = vision_position_ids(grid_thw, grid, c.spatial_merge_size);
   BlockInputs inputs{.heads = c.num_heads,
                      .length = grid[1] * grid[2],
@@ -209,9 +211,9 @@ VisionOutputs qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c, const Con
         context, static_cast<std::int64_t>(i), hidden_states,
         [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); })[0];
   Tensor merged_hidden_states = merger(m["merger"], hidden_states, c.merged_features());
-  return {.last_hidden_state = std::move(hidden_states),
-          .pooler_output = std::move(merged_hidden_states),
-          .hidden_states = {}};
+  VisionOutputs outputs{std::move(hidden_states), std::move(merged_hidden_states), {}};
+  call.returns(outputs.tensors());
+  return outputs;
 }
 
 }  // namespace tidemark

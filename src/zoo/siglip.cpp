@@ -44,14 +44,15 @@ Tensor pooling_head(Module& m, const TowerConfig& c, Tensor input) {
 }
 
 VisionOutputs vision_model(Module& m, const TowerConfig& c, const Context& context, Tensor pixels, bool all) {
-  const Tensor pixel_values = std::move(pixels);
-  const InModule scope(pixel_values.run(), m);
+  Tensor pixel_values = std::move(pixels);
+  const Call call(m, pixel_values);
   const Tensor hidden_states = vision_embeddings(m["embeddings"], pixel_values);
   VisionOutputs outputs;
   outputs.last_hidden_state =
-      encoder(m["encoder"]["layers"], c, context, hidden_states, {}, all ? &outputs.hidden_states : nullptr);
+      encoder(m["encoder"], c, context, hidden_states, {}, all ? &outputs.hidden_states : nullptr);
   outputs.last_hidden_state = m["post_layernorm"](outputs.last_hidden_state);
   if (c.vision_use_head) outputs.pooler_output = pooling_head(m["head"], c, outputs.last_hidden_state);
+  call.returns(outputs.tensors());
   return outputs;
 }
 
@@ -60,7 +61,7 @@ VisionOutputs text_model(Module& m, const TowerConfig& c, const Context& context
   const Tensor hidden_states = caption_embeddings(m["embeddings"], batch.input_ids);
   const Tensor attention_mask = create_bidirectional_mask(context, hidden_states, batch.attention_mask);
   VisionOutputs outputs;
-  outputs.last_hidden_state = encoder(m["encoder"]["layers"], c, context, hidden_states, attention_mask);
+  outputs.last_hidden_state = encoder(m["encoder"], c, context, hidden_states, attention_mask);
   outputs.last_hidden_state = m["final_layer_norm"](outputs.last_hidden_state);
   outputs.pooler_output = m["head"](select(outputs.last_hidden_state, 1, -1));
   return outputs;

@@ -42,8 +42,8 @@ void add_vision_embeddings(Module& model, const TowerConfig& c, bool class_token
 }
 
 Tensor vision_embeddings(Module& m, Tensor pixels) {
-  const Tensor pixel_values = std::move(pixels);
-  const InModule scope(pixel_values.run(), m);
+  Tensor pixel_values = std::move(pixels);
+  const Call call(m, pixel_values);
   const std::int64_t b = pixel_values.size(0), d = m["patch_embedding"]("weight").size(0);
   Tensor patch_embeds = m["patch_embedding"](to(pixel_values, m.dtype));
   patch_embeds = transpose(view(std::move(patch_embeds), {b, d, -1}), 1, 2);
@@ -53,7 +53,7 @@ Tensor vision_embeddings(Module& m, Tensor pixels) {
     embeddings = cat({class_embeds, patch_embeds}, 1);
   }
   embeddings = add(embeddings, m["position_embedding"](m("position_ids")));
-  return embeddings;
+  return call.returns(embeddings);
 }
 
 void add_caption_embeddings(Module& model, const TowerConfig& c) {
@@ -65,10 +65,10 @@ void add_caption_embeddings(Module& model, const TowerConfig& c) {
 
 Tensor caption_embeddings(Module& m, Tensor ids) {
   const Tensor input_ids = std::move(ids);
-  const InModule scope(input_ids.run(), m);
+  const Call call(input_ids.run(), m);
   const Tensor position_ids = slice(m("position_ids"), 1, 0, input_ids.size(1));
   const Tensor inputs_embeds = m["token_embedding"](input_ids);
-  return add(inputs_embeds, m["position_embedding"](position_ids));
+  return call.returns(add(inputs_embeds, m["position_embedding"](position_ids)));
 }
 
 VisionTower vision_tower(const TowerConfig& c, std::int64_t class_tokens,

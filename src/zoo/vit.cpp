@@ -65,7 +65,7 @@ Tensor vit_model(Module& m, const VitConfig& c, const Context& context, Tensor p
   const InModule scope(pixel_values.run(), m);
   pixel_values = to(std::move(pixel_values), m.dtype);
   const Tensor embedding_output = vit_embeddings(m["embeddings"], c, pixel_values);
-  return m["layernorm"](encoder(m["layers"], c.encoder, context, embedding_output));
+  return m["layernorm"](run_encoder_layers(m["layers"], c.encoder, context, embedding_output));
 }
 
 }  // namespace

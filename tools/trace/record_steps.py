@@ -161,8 +161,9 @@ def trained_by_deepspeed(model, spec):
     os.environ.update({name: os.environ.get(name, value) for name, value in
                        {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items()})
     zero = dict(spec.get("zero", {}))
-    if zero.get("offload_optimizer"):
-        zero["offload_optimizer"] = {"device": zero["offload_optimizer"], "pin_memory": True}
+    for part in ("offload_optimizer", "offload_param"):
+        if part in zero:
+            zero[part] = {"device": zero[part], "pin_memory": True}
     settings = {"train_micro_batch_size_per_gpu": spec["batch"], "gradient_accumulation_steps": spec.get("grad_accumulation", 1),
                 "bf16": {"enabled": True}, "zero_force_ds_cpu_optimizer": False, **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
                 "zero_optimization": {"stage": int(spec["parallel"][-1]), **zero}}

@@ -519,6 +519,63 @@ def pipeline():
                for name, options in copies.items() for rank in ((0, 1, 2, 3) if name == "ddp" else (0, 2))}}
 
 
+def zero3():
+    """DeepSpeed's ZeRO-3: when parameters are gathered, gathered ahead and let go of, and what a step does with its parts."""
+    def of(**zero):
+        return {"zero": {"stage3_param_persistence_threshold": 1000, **zero}}
+
+    few, ahead = of(reduce_bucket_size=100000), of(stage3_prefetch_bucket_size=60000)
+    kinds = {"checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"}}
+    llava = vision()["llava_lora"]["model"]
+    cases = {
+        "plain": {}, "one": {**of(), "gpus": 1}, "one_ahead": {**ahead, "gpus": 1}, "three": {**ahead, "gpus": 3}, "eight": {"gpus": 8}, "many": {**of(), "gpus": 64},
+        "last": {**few, "gpus": 3, "rank": 2}, "last_of_many": {**ahead, "gpus": 64, "rank": 63}, "accumulate": {"grad_accumulation": 3}, "accumulate_ahead": {**ahead, "grad_accumulation": 2},
+        **kinds, **{name + "_ahead": {**ahead, **kind} for name, kind in kinds.items()}, "checkpoint_2": {**ahead, **kinds["checkpoint"], "checkpoint_every": 2},
+        "steps": {**ahead, "steps": 5}, "keep_none": of(stage3_param_persistence_threshold=0), "keep_all": of(stage3_param_persistence_threshold=10000000),
+        "keep_some": of(stage3_param_persistence_threshold=40000, stage3_model_persistence_threshold=60000),
+        "no_prefetch": of(stage3_prefetch_bucket_size=0), "prefetch_little": of(stage3_prefetch_bucket_size=1), "prefetch": ahead, "prefetch_all": of(),
+        "few_live": of(stage3_max_live_parameters=150000), "few_live_ahead": of(stage3_max_live_parameters=200000, stage3_prefetch_bucket_size=30000),
+        "no_reuse": of(stage3_max_reuse_distance=0), "short_reuse": of(stage3_max_reuse_distance=100000, stage3_prefetch_bucket_size=40000),
+        "small_buckets": few, "small_buckets_accumulate": {**few, "grad_accumulation": 2, "gpus": 3}, "tiny_buckets": {**of(reduce_bucket_size=20000), "gpus": 7},
+        "sub_groups": of(sub_group_size=50000), "sub_groups_eight": {**of(sub_group_size=1), "gpus": 8},
+        "no_overlap": {"zero": {"overlap_comm": False}}, "no_overlap_ahead": {**of(overlap_comm=False, stage3_prefetch_bucket_size=60000, reduce_bucket_size=100000), "gpus": 3},
+        "no_scatter": {"zero": {"reduce_scatter": False}}, "no_scatter_small": {**of(reduce_scatter=False, reduce_bucket_size=100000), "gpus": 3, "rank": 2},
+        "apart": of(contiguous_gradients=False), "apart_small": {**of(contiguous_gradients=False, reduce_bucket_size=100000), "grad_accumulation": 2},
+        "no_clip": {"zero": {"gradient_clipping": 0.0}}, "clip": of(gradient_clipping=0.5, sub_group_size=200000), "fused": {"optimizer_impl": "fused"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "tied_ahead": {**ahead, "model": {**MODEL, "tie_word_embeddings": True}, "checkpointing": "non_reentrant"},
+        "freeze": {**ahead, "freeze": ["embed_tokens", "layers.0."]}, "freeze_checkpoint": {**ahead, "freeze": ["layers.1.", "q_proj"], "checkpointing": "non_reentrant"},
+        "freeze_reentrant": {**ahead, "freeze": ["layers.1.", "q_proj"], "checkpointing": "reentrant"}, "train_norms": {**of(), "train_only": ["norm"]},
+        "offload": {"zero": {"offload_optimizer": "cpu"}}, "offload_accumulate": {**of(offload_optimizer="cpu", reduce_bucket_size=100000, sub_group_size=50000), "gpus": 3, "grad_accumulation": 2},
+        "offload_param": of(offload_param="cpu"), "offload_param_one": {**of(offload_param="cpu", stage3_prefetch_bucket_size=60000), "gpus": 1},
+        "offload_both": {**of(offload_param="cpu", offload_optimizer="cpu", stage3_prefetch_bucket_size=60000), "gpus": 3, "checkpointing": "non_reentrant"},
+        "lora": {"lora": LORA}, "lora_ahead": {**ahead, "lora": LORA}, "lora_checkpoint": {**ahead, "lora": LORA, "checkpointing": "non_reentrant"},
+        "lora_reentrant": {**ahead, "lora": LORA, "checkpointing": "reentrant"}, "eager": {**ahead, "attn": "eager"},
+        "classifier": {**ahead, "model": {**MODEL, "pad_token_id": 0, "num_labels": 3}, "head": "sequence_classification"},
+        "wide": {**of(), "model": {**MODEL, "hidden_size": 1536, "intermediate_size": 4864, "num_hidden_layers": 1, "num_attention_heads": 12, "num_key_value_heads": 4, "vocab_size": 24000}, "batch": 1},
+        **{"llava_" + name: {**ahead, "model": llava, "images": 1, **options} for name, options in {
+            "full": {}, "pretrain": {"train_only": ["multi_modal_projector"]}, "finetune": {"freeze": ["vision_tower"]}, "pretrain_checkpoint": {"train_only": ["multi_modal_projector"], **kinds["checkpoint"]},
+            "finetune_checkpoint": {"freeze": ["vision_tower"], **kinds["checkpoint"]}, "finetune_reentrant": {"freeze": ["vision_tower"], **kinds["reentrant"]}, "full_checkpoint": kinds["checkpoint"], "full_reentrant": kinds["reentrant"], "defaults": {"zero": {}}}.items()},
+        **{"model_" + name: {**ahead, **options} for name, options in zero3_models().items()}}
+    return {f"zero3_{name}": {"gpus": 2, "parallel": "zero3", **options} for name, options in cases.items()}
+
+
+def zero3_models():
+    """One of each family: every module that is called counts."""
+    sizes = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024}
+    gated = {**sizes, "intermediate_size": 344, "num_key_value_heads": 2}
+    opt = {"model_type": "opt", **sizes, "ffn_dim": 256}
+    qwen2_vl = grids()["qwen2_vl_full"]
+    return {
+        "opt": {"model": opt}, "opt_checkpoint": {"model": opt, "checkpointing": "non_reentrant"}, "opt_after": {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}},
+        "gpt2": {"model": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}},
+        "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "gemma": {"model": {"model_type": "gemma", **gated, "head_dim": 32}},
+        "mistral": {"model": {"model_type": "mistral", **gated}},
+        "qwen2": {"model": {"model_type": "qwen2", **gated}}, "qwen3": {"model": {"model_type": "qwen3", **gated, "head_dim": 32}, "checkpointing": "reentrant"},
+        "phi3": {"model": {"model_type": "phi3", **gated, "pad_token_id": 0}}, "cwm": {"model": {"model_type": "cwm", **gated, "head_dim": 32}},
+        "qwen2_vl": qwen2_vl, "qwen2_vl_frozen": {**qwen2_vl, "freeze": ["visual"], "checkpointing": "non_reentrant"},
+    }
+
+
 
 
 def cases():
@@ -531,7 +588,7 @@ def cases():
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
     groups = [
-        steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero,
+        steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
         expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline,
     ]
     for group in groups:

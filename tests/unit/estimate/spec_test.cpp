@@ -97,12 +97,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"RankBehindTheLast", map({{"gpus", 4}, {"parallel", "ddp"}, {"rank", 4}}),
              "rank: of 4 GPUs the last is 3 (ranks count from 0)"},
         Case{"ZeroBesideAnother", map({{"gpus", 2}, {"parallel", "ddp"}, {"zero", map({})}}),
-             "zero: they are options of zero1 and zero2 (set parallel to one of them)"},
+             "zero: they are options of zero1, zero2 and zero3 (set parallel to one of them)"},
         Case{"DdpBesideAnother", map({{"gpus", 2}, {"parallel", "zero2"}, {"ddp", map({})}}),
              "ddp: they are options of ddp (set parallel to ddp)"},
         Case{"GpusThatDoNotShare", map({{"gpus", 2}}),
-             "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2, fsdp1, fsdp2, "
-             "ep)"},
+             "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2, zero3, fsdp1, "
+             "fsdp2, ep)"},
         Case{"InsideLora", map({{"lora", map({{"rank", 8}})}}), "lora: \"rank\" is not a known key"}),
     [](const auto& tested) { return tested.param.name; });
 

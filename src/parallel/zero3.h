@@ -1,0 +1,27 @@
+// DeepSpeed's ZeRO stage 3 (0.19.8) with bf16 enabled: parameters, too, are cut into one part per GPU, and are whole
+// only around the calls of the modules that use them.  deepspeed/runtime/zero/stage3.py
+#pragma once
+#include <limits>
+
+#include "nn/module.h"
+#include "train/hooks.h"
+
+namespace tidemark {
+
+/// As "zero_optimization" and the root of DeepSpeed's configuration name them; sizes are in elements.
+struct Zero3Options {
+  std::int64_t ranks = 1, rank = 0;
+  std::int64_t grad_accumulation = 1;
+  std::int64_t reduce_bucket_size = 500'000'000, sub_group_size = 1'000'000'000;
+  std::int64_t prefetch_bucket_size = 50'000'000, param_persistence_threshold = 100'000;
+  std::int64_t model_persistence_threshold = std::numeric_limits<std::int64_t>::max();  // sys.maxsize
+  std::int64_t max_live_parameters = 1'000'000'000, max_reuse_distance = 1'000'000'000;
+  bool contiguous_gradients = true, overlap_comm = true, reduce_scatter = true;
+  bool offload_optimizer = false, offload_param = false;  // to the host
+  double gradient_clipping = 1;
+};
+
+/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.
+StepHooks zero3(Run& run, Module& root, const Zero3Options& options);
+
+}  // namespace tidemark
