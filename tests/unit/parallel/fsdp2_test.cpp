@@ -18,6 +18,14 @@ TEST(ShardRows, AreThoseOfTorchChunk) {
   }
 }
 
+/// How much one kernel copies at once depends on the card.
+RunConfig on_a_card() {
+  RunConfig config;
+  config.card.multiprocessors = 132;
+  config.card.max_threads_per_multiprocessor = 2048;
+  return config;
+}
+
 /// Two layers of 4 MiB each and a head of 2 MiB.
 class Fsdp2 : public testing::Test {
  protected:
@@ -39,7 +47,7 @@ class Fsdp2 : public testing::Test {
     call.returns(x);
   }
 
-  tidemark::Run run_{{.card = {.multiprocessors = 132, .max_threads_per_multiprocessor = 2048}}};
+  tidemark::Run run_{on_a_card()};
   Module root_{""};
   StepHooks hooks_;
 };
