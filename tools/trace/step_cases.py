@@ -247,7 +247,7 @@ def zero3():
     llava = vision()["llava_lora"]["model"]
     cases = {
         "plain": {}, "one": {**of(), "gpus": 1}, "one_ahead": {**ahead, "gpus": 1}, "three": {**ahead, "gpus": 3}, "eight": {"gpus": 8}, "many": {**of(), "gpus": 64},
-        "last": {**few, "gpus": 3, "rank": 2}, "last_of_many": {**ahead, "gpus": 64, "rank": 63}, "accumulate": {"grad_accumulation": 3}, "accumulate_ahead": {**ahead, "grad_accumulation": 2},
+        "last": {**few, "gpus": 3, "rank": 2}, "accumulate": {"grad_accumulation": 3}, "accumulate_ahead": {**ahead, "grad_accumulation": 2},
         **kinds, **{name + "_ahead": {**ahead, **kind} for name, kind in kinds.items()}, "checkpoint_2": {**ahead, **kinds["checkpoint"], "checkpoint_every": 2},
         "steps": {**ahead, "steps": 5}, "keep_none": of(stage3_param_persistence_threshold=0), "keep_all": of(stage3_param_persistence_threshold=10000000),
         "keep_some": of(stage3_param_persistence_threshold=40000, stage3_model_persistence_threshold=60000),
