@@ -255,7 +255,7 @@ def zero3():
         "few_live": of(stage3_max_live_parameters=150000), "few_live_ahead": of(stage3_max_live_parameters=200000, stage3_prefetch_bucket_size=30000),
         "no_reuse": of(stage3_max_reuse_distance=0), "short_reuse": of(stage3_max_reuse_distance=100000, stage3_prefetch_bucket_size=40000),
         "small_buckets": few, "small_buckets_accumulate": {**few, "grad_accumulation": 2, "gpus": 3}, "tiny_buckets": {**of(reduce_bucket_size=20000), "gpus": 7},
-        "sub_groups": of(sub_group_size=50000), "sub_groups_eight": {**of(sub_group_size=1), "gpus": 8},
+        "sub_groups": of(sub_group_size=50000),
         "no_overlap": {"zero": {"overlap_comm": False}}, "no_overlap_ahead": {**of(overlap_comm=False, stage3_prefetch_bucket_size=60000, reduce_bucket_size=100000), "gpus": 3},
         "no_scatter": {"zero": {"reduce_scatter": False}}, "no_scatter_small": {**of(reduce_scatter=False, reduce_bucket_size=100000), "gpus": 3, "rank": 2},
         "apart": of(contiguous_gradients=False), "apart_small": {**of(contiguous_gradients=False, reduce_bucket_size=100000), "grad_accumulation": 2},
