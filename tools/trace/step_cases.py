@@ -529,7 +529,7 @@ def zero3():
     llava = vision()["llava_lora"]["model"]
     cases = {
         "plain": {}, "one": {**of(), "gpus": 1}, "one_ahead": {**ahead, "gpus": 1}, "three": {**ahead, "gpus": 3}, "eight": {"gpus": 8}, "many": {**of(), "gpus": 64},
-        "last": {**few, "gpus": 3, "rank": 2}, "last_of_many": {**ahead, "gpus": 64, "rank": 63}, "accumulate": {"grad_accumulation": 3}, "accumulate_ahead": {**ahead, "grad_accumulation": 2},
+        "last": {**few, "gpus": 3, "rank": 2}, "accumulate": {"grad_accumulation": 3}, "accumulate_ahead": {**ahead, "grad_accumulation": 2},
         **kinds, **{name + "_ahead": {**ahead, **kind} for name, kind in kinds.items()}, "checkpoint_2": {**ahead, **kinds["checkpoint"], "checkpoint_every": 2},
         "steps": {**ahead, "steps": 5}, "keep_none": of(stage3_param_persistence_threshold=0), "keep_all": of(stage3_param_persistence_threshold=10000000),
         "keep_some": of(stage3_param_persistence_threshold=40000, stage3_model_persistence_threshold=60000),
@@ -537,7 +537,7 @@ def zero3():
         "few_live": of(stage3_max_live_parameters=150000), "few_live_ahead": of(stage3_max_live_parameters=200000, stage3_prefetch_bucket_size=30000),
         "no_reuse": of(stage3_max_reuse_distance=0), "short_reuse": of(stage3_max_reuse_distance=100000, stage3_prefetch_bucket_size=40000),
         "small_buckets": few, "small_buckets_accumulate": {**few, "grad_accumulation": 2, "gpus": 3}, "tiny_buckets": {**of(reduce_bucket_size=20000), "gpus": 7},
-        "sub_groups": of(sub_group_size=50000), "sub_groups_eight": {**of(sub_group_size=1), "gpus": 8},
+        "sub_groups": of(sub_group_size=50000),
         "no_overlap": {"zero": {"overlap_comm": False}}, "no_overlap_ahead": {**of(overlap_comm=False, stage3_prefetch_bucket_size=60000, reduce_bucket_size=100000), "gpus": 3},
         "no_scatter": {"zero": {"reduce_scatter": False}}, "no_scatter_small": {**of(reduce_scatter=False, reduce_bucket_size=100000), "gpus": 3, "rank": 2},
         "apart": of(contiguous_gradients=False), "apart_small": {**of(contiguous_gradients=False, reduce_bucket_size=100000), "grad_accumulation": 2},
