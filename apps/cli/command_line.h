@@ -40,7 +40,7 @@ struct PredictCommandOptions {
   SpecOptions spec;
   ReportFiles files;
   std::string events;
-  bool quiet = false;
+  bool all_ranks = false, quiet = false;
 };
 
 struct ExplainOptions {

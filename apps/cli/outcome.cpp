@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "estimate/all_ranks.h"
 #include "estimate/verdict.h"
 #include "files.h"
 #include "io/report_csv.h"
@@ -26,11 +27,6 @@ void write_one(const std::string& path, const std::string& text) {
 }
 
 }  // namespace
-
-bool is_worse(const Report& a, const Report& b) {
-  if (a.oom.has_value() != b.oom.has_value()) return a.oom.has_value();
-  return a.peak.reserved_bytes > b.peak.reserved_bytes;
-}
 
 std::optional<Report> collect_report(const std::filesystem::path& run_folder) {
   std::vector<std::filesystem::path> paths;

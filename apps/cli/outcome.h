@@ -12,9 +12,6 @@
 
 namespace tidemark::cli {
 
-/// Whether `a` ran out of memory and `b` did not, or holds more.
-bool is_worse(const Report& a, const Report& b);
-
 /// The report of the process that ran out of memory, else of the one that held most; nothing when none used CUDA.
 /// A report that a killed process left half-written is passed over.
 std::optional<Report> collect_report(const std::filesystem::path& run_folder);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "card_choice.h"
 #include "commands.h"
-#include "estimate/predict.h"
+#include "estimate/all_ranks.h"
 #include "files.h"
 #include "resources.h"
 
@@ -43,6 +43,19 @@ class EventFile {
   std::ofstream file_;
 };
 
+/// The report on every rank of what the options ask for.
+Report predicted_ranks(const PredictCommandOptions& options) {
+  if (!options.events.empty())
+    throw Error(Errc::bad_value, "it tells of one rank, so it cannot be combined with --all-ranks", "--events",
+                "choose one with --rank");
+  const Asked asked = read_asked(options.spec);
+  if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
+  const Card card = choose_card(asked.spec.gpu, asked.spec.memory, find_resources().data);
+  Report report = predict_all_ranks(asked.spec, asked.model_config, card);
+  report.versions.emplace("tidemark", version_text());
+  return report;
+}
+
 }  // namespace
 
 Report predicted(const SpecOptions& options, const std::string& events) {
@@ -69,13 +82,14 @@ void add_predict(CLI::App& app, PredictCommandOptions& options) {
   text("--html", options.files.html, "Write the report as one HTML file");
   text("--csv", options.files.csv, "Write the report as CSV (- is stdout)");
   text("--events", options.events, "Write a line per allocation and free, for `tidemark diff`");
+  command->add_flag("--all-ranks", options.all_ranks, "Predict every rank, and report on each")->group("Many GPUs");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone")->group("Output");
 }
 
 int predict(const PredictCommandOptions& options) {
   check_report_files(options.files);
   require_writable(options.events, "--events");
-  const Report report = predicted(options.spec, options.events);
+  const Report report = options.all_ranks ? predicted_ranks(options) : predicted(options.spec, options.events);
   write_report_files(report, options.files);
   print_report(report, options.files, options.quiet);
   return report.fits == true ? 0 : 1;

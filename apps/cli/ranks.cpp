@@ -134,18 +134,4 @@ RankRun Ranks::run(std::int64_t rank, bool unseen) {
   return std::move(*done);
 }
 
-Report report_of_all(std::vector<Report> reports) {
-  std::vector<RankReport> rows;
-  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
-    const Report& report = reports[rank];
-    rows.push_back({static_cast<std::int64_t>(rank), report.peak, report.host.pageable_bytes, report.host.pinned_bytes,
-                    report.fits});
-  }
-  const auto worst =
-      std::max_element(reports.begin(), reports.end(), [](const Report& a, const Report& b) { return is_worse(b, a); });
-  Report all = std::move(*worst);
-  all.ranks = std::move(rows);
-  return all;
-}
-
 }  // namespace tidemark::cli

@@ -62,7 +62,4 @@ class Ranks {
   std::set<std::int64_t> awaited_;  // ranks that are being run for the sake of another
 };
 
-/// The report on all ranks: that of the one that holds most, with a row for each.
-Report report_of_all(std::vector<Report> reports);
-
 }  // namespace tidemark::cli

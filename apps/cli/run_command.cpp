@@ -19,6 +19,7 @@
 #include "child.h"
 #include "commands.h"
 #include "elf/stand_ins.h"
+#include "estimate/all_ranks.h"
 #include "files.h"
 #include "process.h"
 #include "resources.h"
@@ -166,15 +167,15 @@ struct Finish {
 
 // What the first rank prints is seen; the others would print the same.
 int run_all(Ranks& ranks, const Finish& finish) {
-  std::vector<Report> reports;
+  AllRanks all;
   ChildResult worst;
   for (std::int64_t rank = 0; rank < finish.options.world.gpus; ++rank) {
     RankRun done = ranks.run(rank, rank > 0);
     if (!done.report) return without_report(done.child, finish.folder);
     if (rank == 0 || done.child.exit_code != 0) worst = done.child;
-    reports.push_back(finish.complete(std::move(done)));
+    all.add(rank, finish.complete(std::move(done)));
   }
-  return finish.show(report_of_all(std::move(reports)), worst);
+  return finish.show(all.finish(), worst);
 }
 
 }  // namespace

@@ -99,9 +99,14 @@ TorchInstall torch_from_probe(const std::string& probe_output, const std::string
   if (values["folder"].empty())
     throw Error(Errc::unsupported, fmt::format("no torch in {}", interpreter), {},
                 "activate the environment that has it, or name its interpreter after --");
-  TorchInstall torch{values["executable"],  values["python"], values["folder"],
-                     values["__version__"], values["cuda"],   values["git_version"],
-                     library_number(values["cudnn"]), library_number(values["nccl"])};
+  TorchInstall torch{values["executable"],
+                     values["python"],
+                     values["folder"],
+                     values["__version__"],
+                     values["cuda"],
+                     values["git_version"],
+                     library_number(values["cudnn"]),
+                     library_number(values["nccl"])};
   if (torch.python.empty()) torch.python = interpreter;
   if (torch.version.empty())
     throw Error(Errc::unsupported, "this torch does not say its version", (torch.folder / "version.py").string());

@@ -59,13 +59,6 @@ OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stag
           .where = full.where};
 }
 
-const std::string& model_type_of(const Value& config) {
-  const Value* type = config.find("model_type");
-  if (!type || !type->as_text())
-    throw Error(Errc::bad_value, "it does not say which model it is", "config.json: model_type");
-  return *type->as_text();
-}
-
 /// The class that config.json was written by, if it is one of these.
 const Head& usual_head(const ModelEntry& entry, const Value& config) {
   const Value* architectures = config.find("architectures");
@@ -92,7 +85,14 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
   const Head& head = head_of(entry, spec.head, config);
-  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec), dtype_of(spec.dtype)});
+  Context context = context_of(spec);
+  if (!entry.has_sdpa) {  // transformers: PreTrainedModel.get_correct_attn_implementation
+    if (spec.attn == Attention::sdpa)
+      throw Error(Errc::unsupported, fmt::format("transformers has no sdpa for {}", entry.model_type), "attn",
+                  "leave it out, or say eager");
+    context.attention = AttentionKind::eager;
+  }
+  std::unique_ptr<Model> model = entry.make({config, head.name, context, dtype_of(spec.dtype)});
   model->root.class_name = head.class_name;
   return model;
 }
@@ -106,13 +106,14 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   report.engine = "predict";
   report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
   report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
+  if (spec.gpus > 1) report.rank = {spec.rank, spec.gpus, spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus};
   Run run(run_config(spec, card, options));
   const std::unique_ptr<Model> model = make_model(spec, model_config);
   Recorder recorder(run);
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps;
   try {
-    run_program(run, *model, spec, model_type_of(model_config), steps, recorder);
+    run_program(run, *model, spec, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     run.end();
     report.oom = out_of_memory(full, run.stage);

@@ -73,6 +73,22 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
                                                           .maximize = spec.maximize});
 }
 
+/// Those of modules that are split, inside those of the strategy around them.
+void add_hooks(StepHooks& hooks, StepHooks split) {
+  if (split.before_forward)
+    hooks.before_forward = [outer = std::move(hooks.before_forward), inner = std::move(split.before_forward)] {
+      if (outer) outer();
+      inner();
+    };
+  if (hooks.optimizer_parameters.empty()) {
+    hooks.optimizer_parameters = std::move(split.optimizer_parameters);
+    hooks.group_sizes = std::move(split.group_sizes);
+    hooks.gradient_placements = std::move(split.gradient_placements);
+  }
+  if (split.after_forward) hooks.after_forward = std::move(split.after_forward);
+  if (split.keeps) hooks.keeps = std::move(split.keeps);
+}
+
 /// What torch.amp.GradScaler raises a ValueError for.
 void check_scaler(const Optimizer& optimizer, const Spec& spec) {
   if (!spec.grad_scaler || (optimizer.supports_amp_scaling && !spec.max_grad_norm)) return;
@@ -107,7 +123,7 @@ Dtype dtype_of(WeightDtype dtype) {
 Context context_of(const Spec& spec) {
   // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
   const bool checkpoints = spec.checkpointing != Checkpointing::none;
-  return {.attention = static_cast<AttentionKind>(spec.attn),
+  return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
           .use_cache = !checkpoints && spec.use_cache != UseCache::no,
@@ -116,7 +132,14 @@ Context context_of(const Spec& spec) {
           .routing_skew = parse_routing(spec.moe_routing)};
 }
 
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
+const std::string& model_type_of(const Value& model_config) {
+  const Value* type = model_config.find("model_type");
+  if (!type || !type->as_text())
+    throw Error(Errc::bad_value, "it does not say which model it is", "config.json: model_type");
+  return *type->as_text();
+}
+
+void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
                  Recorder& recorder) {
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(model.root, spec);
@@ -124,20 +147,33 @@ void run_program(Run& run, Model& model, const Spec& spec, const std::string& mo
     model.root.to_device(run);
   }
   freeze(model.root, spec);
-  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type));
+  if (spec.lora) add_lora(run, model.root, lora_options(*spec.lora, model_type_of(model_config)));
   const BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
+  StepHooks split;
+  split_modules(run, model.root, spec, model_config, split,
+                [&](std::string assumption) { recorder.assume(std::move(assumption)); });
   options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
-  if (spec.parallel != Parallel::none)
+  add_hooks(options.hooks, std::move(split));
+  if (spec.parallel != Parallel::none || spec.tp)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
-  optimizer.first_group = options.hooks.optimizer_group;
+  optimizer.group_sizes = options.hooks.group_sizes;
+  optimizer.gradient_placements = options.hooks.gradient_placements;
   check_scaler(optimizer, spec);
-  train(run, model, sizes, optimizer, options, [&](std::int64_t step, StepPhase phase) {
+  const auto observer = [&](std::int64_t step, StepPhase phase) {
     recorder.end_phase(step, phase_of({step, static_cast<int>(phase)}));
-  });
+  };
+  try {
+    train(run, model, sizes, optimizer, options, observer);
+  } catch (const InternalError&) {
+    if (!spec.tp || spec.tp->plan.is_null()) throw;
+    // A plan may give modules tensors that do not go together, at which PyTorch raises an error too.
+    throw Error(Errc::bad_value, "under this plan a module is given a tensor that does not go with its weight",
+                "tp.plan", "what one module splits, the next must take split: colwise, then rowwise");
+  }
   run.end();
 }
 

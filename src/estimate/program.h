@@ -17,8 +17,11 @@ Context context_of(const Spec& spec);
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);
 
-/// Loads, freezes, adds adapters, trains.  `model_type` is the configuration's.
-void run_program(Run& run, Model& model, const Spec& spec, const std::string& model_type, StepOptions options,
+/// Loads, freezes, adds adapters, trains.
+void run_program(Run& run, Model& model, const Spec& spec, const Value& model_config, StepOptions options,
                  Recorder& recorder);
+
+/// Throws Error{bad_value}.
+const std::string& model_type_of(const Value& model_config);
 
 }  // namespace tidemark

@@ -90,12 +90,19 @@ void check_version(const std::string& version, const char* field, const Check& c
 
 void check_parallel(const Spec& spec, const Check& check) {
   using enum Parallel;
-  if (spec.gpus > 1 && spec.parallel == none)
+  const std::int64_t split = spec.tp ? spec.tp->degree : 1;
+  if (spec.gpus % split != 0)
+    check.refuse("tp.degree", fmt::format("{} GPUs are not a multiple of {}", spec.gpus, split),
+                 "gpus counts all of them: those that split matrices, times those that split the data");
+  if (spec.gpus > split && spec.parallel == none)
     check.refuse(
-        "gpus", fmt::format("nothing says how {} of them share the work", spec.gpus),
+        "gpus", fmt::format("nothing says how {} of them share the work", spec.gpus / split),
         fmt::format("set parallel to one of {}", fmt::join(kParallelNames.begin() + 1, kParallelNames.end(), ", ")));
   if (spec.rank >= spec.gpus)
     check.refuse("rank", fmt::format("of {} GPUs the last is {}", spec.gpus, spec.gpus - 1), "ranks count from 0");
+  if (spec.gpus_per_node > 0 && spec.gpus % spec.gpus_per_node != 0)
+    check.refuse("gpus_per_node", fmt::format("{} GPUs are not nodes of {}", spec.gpus, spec.gpus_per_node),
+                 "every node has as many, and together they are gpus");
   if (spec.ddp && spec.parallel != ddp) check.refuse("ddp", "they are options of ddp", "set parallel to ddp");
   if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2)
     check.refuse("zero", "they are options of zero1 and zero2", "set parallel to one of them");

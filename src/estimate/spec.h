@@ -17,8 +17,8 @@ inline constexpr std::array<std::string_view, 3> kWeightDtypeNames{"bf16", "fp16
 enum class WeightDtype { bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 3> kAutocastNames{"none", "bf16", "fp16"};
 enum class Autocast { none, bf16, fp16 };
-inline constexpr std::array<std::string_view, 2> kAttentionNames{"sdpa", "eager"};
-enum class Attention { sdpa, eager };
+inline constexpr std::array<std::string_view, 3> kAttentionNames{"auto", "sdpa", "eager"};
+enum class Attention { automatic, sdpa, eager };
 inline constexpr std::array<std::string_view, 3> kExpertsNames{"grouped_mm", "batched_mm", "eager"};
 enum class ExpertsImplementation { grouped_mm, batched_mm, eager };
 inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw",     "adam",    "sgd",
@@ -74,6 +74,16 @@ struct EpSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
+/// torch.distributed.tensor.parallel.parallelize_module on a mesh of `degree` GPUs; others may share the data.
+struct TpSpec {
+  std::int64_t degree = 1;
+  Value plan;  // a map from names of modules to styles; null: the family's own
+  bool sequence_parallel = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 struct LoraSpec {
   std::int64_t r = 8;
   double alpha = 8, dropout = 0;
@@ -98,7 +108,7 @@ struct Spec {
   WeightDtype dtype = WeightDtype::bf16;
   Autocast autocast = Autocast::none;
   bool grad_scaler = false;
-  Attention attn = Attention::sdpa;
+  Attention attn = Attention::automatic;
   ExpertsImplementation experts_implementation = ExpertsImplementation::grouped_mm;
   UseCache use_cache = UseCache::automatic;
 
@@ -121,10 +131,11 @@ struct Spec {
 
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
-  std::int64_t rank = 0;
+  std::int64_t rank = 0, gpus_per_node = 0;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
   std::optional<EpSpec> ep;
+  std::optional<TpSpec> tp;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
   std::string gpu, memory, allocator;
@@ -232,6 +243,20 @@ void EpSpec::fields(Self& self, Visit&& visit) {
 }
 
 template <class Self, class Visit>
+void TpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("degree", self.degree, whole(group, "GPUs that split each matrix", 1, 1 << 16));
+  visit("plan", self.plan,
+        text(group,
+             "A map from names of modules, with * for a part of one, to colwise, rowwise or sequence, or to a map with "
+             "`style` and torch's own arguments (default: the plan of transformers)",
+             "PLAN"));
+  visit("sequence_parallel", self.sequence_parallel,
+        text(group, "The default plan also splits what is between the matrices, by tokens"));
+}
+
+template <class Self, class Visit>
 void LoraSpec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "LoRA";
   visit("r", self.r, FieldInfo{.help = "Rank", .placeholder = "N", .group = group, .low = 1, .high = 65536});
@@ -269,7 +294,9 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("head", self.head,
         text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
   visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));
-  visit("attn", self.attn, choice(group, "Implementation of attention", kAttentionNames));
+  visit("attn", self.attn,
+        choice(group, "Implementation of attention (auto: sdpa where transformers has it for the model)",
+               kAttentionNames));
   visit("experts_implementation", self.experts_implementation,
         choice(group, "Implementation of experts, of models that have them", kExpertsNames));
   visit("use_cache", self.use_cache,
@@ -350,9 +377,11 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));
   visit("parallel", self.parallel, choice(group, "How they share the work", kParallelNames));
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
+  visit("gpus_per_node", self.gpus_per_node, whole(group, "GPUs of one node (0: all of them)", 0, 1 << 16));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
   visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
+  visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));
 
   group = "Card";
   visit("gpu", self.gpu,

@@ -25,7 +25,7 @@ void refuse(const char* field, const char* message, const char* hint) {
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
   const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
   return ddp(run, root,
-             {.ranks = spec.gpus,
+             {.ranks = spec.gpus / (spec.tp ? spec.tp->degree : 1),
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
               .broadcast_buffers = asked.broadcast_buffers,

@@ -53,10 +53,12 @@ bool alike(const RankReport& a, const RankReport& b) {
          a.pageable_bytes == b.pageable_bytes && a.pinned_bytes == b.pinned_bytes && a.fits == b.fits;
 }
 
+std::string host_bytes(const std::optional<std::int64_t>& bytes) { return bytes ? format_bytes(*bytes) : ""; }
+
 /// Neighbours that are alike share a row.
 std::string ranks_table(const std::vector<RankReport>& ranks) {
   if (ranks.empty()) return {};
-  TextTable table({"rank", "allocated", "reserved", "host", "", ""});
+  TextTable table({"rank", "allocated", "reserved", ranks[0].pageable_bytes ? "host" : "", "", ""});
   std::size_t shown = 0, first = 0;
   while (first < ranks.size() && shown++ < kMaxRanks) {
     std::size_t last = first;
@@ -64,7 +66,7 @@ std::string ranks_table(const std::vector<RankReport>& ranks) {
     const RankReport& row = ranks[first];
     table.add({first == last ? fmt::format("{}", row.rank) : fmt::format("{} to {}", row.rank, ranks[last].rank),
                group_digits(row.peak.allocated_bytes), group_digits(row.peak.reserved_bytes),
-               format_bytes(row.pageable_bytes.value_or(0)), format_bytes(row.pinned_bytes.value_or(0)) + " pinned",
+               host_bytes(row.pageable_bytes), row.pinned_bytes ? host_bytes(row.pinned_bytes) + " pinned" : "",
                row.fits == false ? "does not fit"
                : row.fits        ? "fits"
                                  : "not known"});

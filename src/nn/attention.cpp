@@ -56,13 +56,56 @@ std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Te
   return {std::move(q_embed), std::move(k_embed)};
 }
 
+namespace {
+
+/// torch.repeat_interleave(x[:, :, None, :], 2, 3), of positions (1, S, D / 2)
+Tensor repeat_each_number(const Tensor& x) {
+  const std::int64_t s = x.size(1), d = x.size(2);
+  const Tensor expanded = expand(unsqueeze(unsqueeze(x, 2), 4), {1, s, 1, d, 2});
+  return view(clone(expanded), {1, s, 1, 2 * d});
+}
+
+Tensor rotate_every_two(Tensor x) {
+  const Tensor x1 = slice_step(x, 0, 2), x2 = slice_step(x, 1, 2);
+  const Dims sizes = x.sizes();
+  return view(stack({neg(x2), x1}, -1), sizes);
+}
+
+}  // namespace
+
+Tensor apply_interleaved_rotary_pos_emb(Tensor x, const Rotary& rotary) {
+  const Tensor tensor = std::move(x);
+  const Tensor sin = repeat_each_number(rotary.sin), cos = repeat_each_number(rotary.cos);
+  Tensor straight = mul(tensor, cos);
+  Tensor turned = mul(rotate_every_two(tensor), sin);
+  return add(std::move(straight), std::move(turned));
+}
+
 Tensor text_position_ids(const Tensor& inputs_embeds) {
-  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.size(1))), 0);
+  return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.whole_sizes()[1])), 0);
 }
 
 Attended projected(Module& projection, Attended attended) {
   attended.output = projection(attended.output);
   return attended;
+}
+
+Attended upcast_attention(Module& dropout, Tensor query, Tensor key, const Tensor& value, const Tensor& causal_mask,
+                          const Tensor& attention_mask, bool is_scaled) {
+  query = to(query, Dtype::f32);
+  key = to(key, Dtype::f32);
+  Tensor attn_weights = matmul(query, transpose(key, -1, -2)), mask_value;
+  if (causal_mask) {
+    mask_value = to_device(query.run(), Dims{}, attn_weights.dtype());
+    attn_weights = where(causal_mask, attn_weights, mask_value);
+  }
+  if (attention_mask) attn_weights = add(attn_weights, attention_mask);
+  if (is_scaled) attn_weights = div_scalar(attn_weights);
+  attn_weights = softmax(attn_weights);
+  attn_weights = to(attn_weights, value.dtype());
+  attn_weights = dropout(attn_weights);
+  Tensor attn_output = matmul(attn_weights, value);
+  return {std::move(attn_output), std::move(attn_weights)};
 }
 
 Tensor split_heads(Tensor x, std::int64_t head_dim) {

@@ -28,6 +28,8 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
 /// heads together again; Phi 3 is done with queries first.
 std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary,
                                                        bool rotates_both_first);
+/// GPT-J's: neighbours are turned, by cosines and sines (1, S, D / 2) that stand for two numbers each.  x (B, S, H, D)
+Tensor apply_interleaved_rotary_pos_emb(Tensor x, const Rotary& rotary);
 /// 0 to S - 1 for all samples: inputs_embeds (B, S, D) -> (1, S)
 Tensor text_position_ids(const Tensor& inputs_embeds);
 
@@ -92,6 +94,12 @@ Attended attend(AttentionCall call, const LayerInputs<Config>& inputs, std::size
 
 /// attn_output = projection(attn_output), beside the weights.
 Attended projected(Module& projection, Attended attended);
+
+/// The older way of GPT-Neo and GPT-J: weights in float32, then in the type of `value`.  What a causal mask (1, 1, S,
+/// S) leaves out is replaced by a number; `is_scaled` where the scores, not the queries' weights, make up for the
+/// width.
+Attended upcast_attention(Module& dropout, Tensor query, Tensor key, const Tensor& value, const Tensor& causal_mask,
+                          const Tensor& attention_mask, bool is_scaled);
 
 /// `a, b = tensors`: the list itself is let go of.
 template <std::size_t N>

@@ -22,8 +22,8 @@ Context behind(Context context, Module& part) {
   return context;
 }
 
-Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
-                        std::function<Tensor(Tensor)> layer) {
+Tensors checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
+                         std::function<Tensors(Tensor)> layer) {
   if (!is_checkpointed(context, index)) return layer(std::move(hidden_states));
   Run& run = hidden_states.run();
   if (context.checkpointing == CheckpointKind::reentrant)

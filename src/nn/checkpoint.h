@@ -13,10 +13,11 @@ bool is_checkpointed(const Context& context, std::int64_t index);
 /// The context of what is registered behind `part`, whose layers are counted first.
 Context behind(Context context, Module& part);
 
-/// layer(hidden_states), checkpointed or not.  `layer` is called again in backward, after this has returned: it may
-/// refer to modules and configurations, and must hold tensors by value, as the reference's partial() does.
-Tensor checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
-                        std::function<Tensor(Tensor)> layer);
+/// layer(hidden_states), checkpointed or not: what it returns, a tuple or one tensor.  `layer` is called again in
+/// backward, after this has returned: it may refer to modules and configurations, and must hold tensors by value, as
+/// the reference's partial() does.
+Tensors checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
+                         std::function<Tensors(Tensor)> layer);
 
 /// hidden_states through every layer of an nn.ModuleList.
 template <class Inputs>
@@ -25,7 +26,21 @@ Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
   for (std::size_t i = 0; i < layers.children().size(); ++i)
     hidden_states =
         checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
+                         [&m = layers[i], inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); })[0];
+  return hidden_states;
+}
+
+/// The same for layers that return (hidden_states, weights): `outputs` is the caller's local, which holds the latest
+/// layer's until the next one's take its place.
+template <class Inputs>
+Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
+                  Tensors (*layer)(Module& m, Tensor x, const Inputs& inputs, std::size_t index), Tensors& outputs) {
+  for (std::size_t i = 0; i < layers.children().size(); ++i) {
+    outputs =
+        checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
                          [&m = layers[i], inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
+    hidden_states = outputs[0];
+  }
   return hidden_states;
 }
 

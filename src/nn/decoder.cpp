@@ -73,8 +73,8 @@ void add_decoder(Module& model, const Decoder& c) {
 }
 
 Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call module_call(m, hidden_states);
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1);
   const auto heads = [&](Tensor projected, const char* norm) {
     Tensor x = view(std::move(projected), {b, s, -1, inputs.config.head_dim});
@@ -99,9 +99,10 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
 }
 
 Tensor gated_mlp(Module& m, Tensor input) {
-  const Tensor x = std::move(input);
-  const InModule scope(x.run(), m);
-  return m["down_proj"](mul({m["act_fn"](m["gate_proj"](x)), m["up_proj"](x)}));
+  const Tensor argument = std::move(input);
+  Tensor x = argument;
+  const Call call(m, x);
+  return call.returns(m["down_proj"](mul({m["act_fn"](m["gate_proj"](x)), m["up_proj"](x)})));
 }
 
 Tensor decoder_layer(Module& m, Tensor input, const DecoderInputs& inputs, std::size_t layer) {
@@ -155,7 +156,7 @@ Tensor decoder_model(Module& m, const Decoder& config, const Context& context, T
     inputs.mask = is_sliding(config, i) ? masks.sliding : masks.full;
     hidden_states = checkpoint_layer(
         context, static_cast<std::int64_t>(i), hidden_states,
-        [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); });
+        [&layer = layers[i], inputs, i, call](Tensor x) { return call(layer, std::move(x), inputs, i); })[0];
   }
   hidden_states = m["norm"](hidden_states);
   if (captured) captured->active = false;

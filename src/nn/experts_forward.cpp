@@ -97,7 +97,7 @@ Tensor eager_experts(const ExpertsCall& call, const std::vector<std::int64_t>& t
     if (tokens[expert] == 0) continue;
     compare("aten::eq", select(rows[row++], 0, 0)).reset();
     const auto at = static_cast<std::int64_t>(expert);
-    place = where(select(expert_mask, 0, at), tokens[expert]);
+    place = where_true(select(expert_mask, 0, at), tokens[expert]);
     current_state = index_rows(call.hidden_states, place[1]);
     gate_up = chunk(linear(current_state, select(m("gate_up_proj"), 0, at)), 2, -1);
     {

@@ -153,6 +153,10 @@ void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64
   add_linear(m, names.second, inner, features, bias);
 }
 
+bool is_linear(const Module& module) { return module.forward == linear_forward; }
+
+bool is_embedding(const Module& module) { return module.forward == embedding_forward; }
+
 std::optional<LinearShape> linear_shape(const Module& module) {
   if (module.forward != linear_forward && module.forward != conv1d_forward) return {};
   const Dims& sizes = module.get("weight").sizes;

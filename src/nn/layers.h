@@ -47,5 +47,9 @@ struct LinearShape {
   std::int64_t in = 0, out = 0;
 };
 std::optional<LinearShape> linear_shape(const Module& module);
+/// isinstance(module, nn.Linear), and of no class that is made of one.
+bool is_linear(const Module& module);
+/// type(module) is nn.Embedding
+bool is_embedding(const Module& module);
 
 }  // namespace tidemark

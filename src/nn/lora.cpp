@@ -33,7 +33,7 @@ void visit_modules(Module& module, std::vector<Module*>& found) {
 
 /// PreTrainedModel.get_output_embeddings, by the names that the families give it.
 bool is_output_embedding(const std::string& name) {
-  return name == "lm_head" || name == "embed_out" || name == "cls.predictions.decoder";
+  return name == "lm_head" || name == "embed_out" || name == "output_projection" || name == "cls.predictions.decoder";
 }
 
 /// check_target_module_exists
@@ -123,11 +123,15 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
     std::vector<std::string> targets;
   };
   static const std::vector<Entry> kEntries{{"bert", {"query", "value"}},
+                                           {"bloom", {"query_key_value"}},
+                                           {"codegen", {"qkv_proj"}},
                                            {"falcon", {"query_key_value"}},
                                            {"gemma", {"q_proj", "v_proj"}},
                                            {"gemma2", {"q_proj", "v_proj"}},
                                            {"gemma3_text", {"q_proj", "v_proj"}},
                                            {"gpt2", {"c_attn"}},
+                                           {"gpt_bigcode", {"c_attn"}},
+                                           {"gpt_neo", {"q_proj", "v_proj"}},
                                            {"gpt_neox", {"query_key_value"}},
                                            {"llama", {"q_proj", "v_proj"}},
                                            {"mistral", {"q_proj", "v_proj"}},

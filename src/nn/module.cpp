@@ -77,10 +77,10 @@ std::vector<Tensor> trainable_parameters(Module& module) {
 
 Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input) {
   const Tensor argument = std::move(input);
-  const InModule scope(argument.run(), m);
   Tensor hidden_states = argument;
+  const Call call(m, hidden_states);
   for (const char* child : children) hidden_states = m[child](hidden_states);
-  return hidden_states;
+  return call.returns(hidden_states);
 }
 
 void Module::to_device(Run& run) {

@@ -73,7 +73,7 @@ Tensor encoder(Module& layers, const Encoder& config, const Context& context, Te
     hidden_states = checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
                                      [&layer = layers[i], config, context, mask](Tensor x) {
                                        return encoder_layer(layer, std::move(x), config, context, mask);
-                                     });
+                                     })[0];
     if (collected) collected->push_back(hidden_states);
   }
   return hidden_states;

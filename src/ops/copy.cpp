@@ -12,6 +12,18 @@ Tensor part_of_gradient(Backward& call, std::size_t index) {
   return view_of(call.gradient(), layout);
 }
 
+/// The gradient of a cast names a device.  Where DTensor first works out what such a cast gives, one number is made
+/// there.  torch: torch/_subclasses/fake_tensor.py, init_gpu_context (2.11.0)
+void begin_distributed_cast(Run& run, bool distributed) {
+  if (!distributed || std::exchange(run.has_fake_device, true)) return;
+  empty(run, Dims{1}, Dtype::f32);
+}
+
+Tensors to_backward(Backward& call) {
+  begin_distributed_cast(call.run, call.node.outputs[0].distributed);
+  return {to(call.gradient(), call.facts.dtype)};
+}
+
 }  // namespace
 
 Tensor to(Tensor x, Dtype dtype) {
@@ -20,10 +32,7 @@ Tensor to(Tensor x, Dtype dtype) {
   Tensor y = empty_like(x, dtype);
   const Facts facts{.dtype = x.dtype()};
   if (!is_floating(dtype) || !is_floating(x.dtype())) return y;
-  return record(std::move(y), {std::move(x)},
-                {.name = "ToCopyBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   return {to(call.gradient(), call.facts.dtype)};
-                 }});
+  return record(std::move(y), {std::move(x)}, {.name = "ToCopyBackward0", .facts = facts, .backward = to_backward});
 }
 
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype) {
@@ -38,6 +47,11 @@ Tensor arange(Run& run, std::int64_t end, Dtype dtype) {
 
 Tensor zeros(Run& run, const Dims& sizes, Dtype dtype) {
   const Op op(run, "aten::zeros");
+  return empty(run, sizes, dtype);
+}
+
+Tensor full(Run& run, const Dims& sizes, Dtype dtype) {
+  const Op op(run, "aten::full");
   return empty(run, sizes, dtype);
 }
 

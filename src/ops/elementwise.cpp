@@ -28,7 +28,7 @@ Tensor unary(const char* name, Tensor x) {
 }  // namespace
 
 Tensor add(Tensor a, Tensor b) {
-  const Op op(a, "aten::add");
+  const Op op(a, b, "aten::add");
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)}, {.name = "AddBackward0", .backward = pass_to_both});
 }
@@ -60,7 +60,7 @@ Tensors mul_backward(Backward& call) {
 }  // namespace
 
 Tensor mul(Tensor a, Tensor b) {
-  const Op op(a, "aten::mul");
+  const Op op(a, b, "aten::mul");
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   Tensor y = result_of(a, b, result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
@@ -234,6 +234,30 @@ Tensor compare(const char* name, Tensor a) {
 Tensor logical(const char* name, Tensor a, Tensor b) {
   const Op op(a, name);
   return result_of(a, b, Dtype::boolean);
+}
+
+Tensor pow_tensor(Tensor base, Tensor powers) {
+  const Op op(base, "aten::pow");
+  return result_of(base, powers, result_type(base, powers));
+}
+
+/// Keeps the condition.  Its gradients are where(condition, grad, 0) and where(condition, 0, grad): the number becomes
+/// a tensor first.
+Tensor where(Tensor condition, Tensor a, Tensor b) {
+  const Op op(a, "aten::where");
+  const Layout* operands[] = {&condition.layout(), &a.layout(), &b.layout()};
+  Tensor y = empty(a.run(), elementwise_layout(operands), result_type(a, b));
+  Tensors saved{std::move(condition)};
+  return record(std::move(y), {std::move(a), std::move(b)},
+                {.name = "WhereBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const auto masked = [&] {
+                     const Tensor zero = empty(call.run, Dims{}, call.gradient().dtype());
+                     const Layout* parts[] = {&call.saved[0].layout(), &call.gradient().layout()};
+                     return empty(call.run, elementwise_layout(parts), call.gradient().dtype());
+                   };
+                   Tensor other = call.needs(1) ? masked() : Tensor();
+                   return {call.needs(0) ? masked() : Tensor(), other};
+                 }});
 }
 
 }  // namespace tidemark

@@ -80,7 +80,7 @@ Tensor embedding(Tensor weight, Tensor indices) {
   sizes.push_back(weight.size(1));
   const Tensor rows = reshape(indices, {-1});
   Tensor y = empty(weight.run(), sizes, weight.dtype());
-  const Facts facts{.sizes = weight.sizes()};
+  const Facts facts{.sizes = weight.whole_sizes()};
   Tensors saved{std::move(indices)};
   return record(
       std::move(y), {std::move(weight)},

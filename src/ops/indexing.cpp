@@ -122,7 +122,7 @@ namespace {
 /// Keeps the indices, which are for the first dimensions of x.
 Tensor index(Tensor x, Tensors indices) {
   const Op op(x, "aten::index");
-  Dims sizes{indices[0].size(0)};
+  Dims sizes = indices[0].sizes();
   for (int d = static_cast<int>(indices.size()); d < x.dims(); ++d) sizes.push_back(x.size(d));
   Tensor y = empty(x.run(), sizes, x.dtype());
   const Facts facts{.sizes = x.sizes()};
@@ -165,7 +165,7 @@ Tensor nonzero(Tensor x, std::int64_t found) {
 }
 
 /// torch: native/TensorAdvancedIndexing.cpp, nonzero_numpy
-Tensors where(Tensor x, std::int64_t found) {
+Tensors where_true(Tensor x, std::int64_t found) {
   const Tensor places = nonzero(std::move(x), found);
   Tensors columns;
   for (int d = 0; d < places.dims(); ++d) columns.push_back(select(places, 1, d));

@@ -69,6 +69,16 @@ Tensors addmm_backward(Backward& call) {
   return {call.needs(0) ? call.gradient() : Tensor(), std::move(first), std::move(second)};
 }
 
+/// The gradients of the product are scaled when it was, each by an operation of its own.  torch: maybe_multiply
+Tensors baddbmm_backward(Backward& call) {
+  const auto scaled = [&](Tensor gradient) {
+    return call.facts.a != 0 ? mul_scalar(std::move(gradient)) : std::move(gradient);
+  };
+  Tensor first = call.needs(1) ? scaled(bmm(call.gradient(), transpose(call.saved[1], 1, 2))) : Tensor();
+  Tensor second = call.needs(2) ? scaled(bmm(transpose(call.saved[0], 1, 2), call.gradient())) : Tensor();
+  return {call.needs(0) ? call.gradient() : Tensor(), std::move(first), std::move(second)};
+}
+
 Tensor t(Tensor x) {
   Layout layout = x.layout();
   layout.sizes.swap(0, 1);
@@ -137,6 +147,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
 Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   const Op op(x, "aten::linear");
   const Tensor arguments[] = {x, weight, bias};
+  TM_CHECK(x.size(-1) == weight.size(1), "[linear] the input is as wide as the weight takes");
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));
@@ -165,6 +176,19 @@ Tensor bmm(Tensor a, Tensor b) {
                    Tensor second = call.needs(1) ? bmm(transpose(call.saved[0], 1, 2), call.gradient()) : Tensor();
                    return {call.needs(0) ? bmm(call.gradient(), transpose(call.saved[1], 1, 2)) : Tensor(), second};
                  }});
+}
+
+Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha) {
+  const Op op(a, "aten::baddbmm");
+  const Tensor arguments[] = {input, a, b};
+  b = autocast_low(std::move(b));
+  a = autocast_low(std::move(a));
+  input = autocast_low(std::move(input));
+  Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
+  Tensor y = product(a, b);
+  const Facts facts{.a = alpha != 1 ? 1 : 0};
+  return record(std::move(y), {std::move(input), std::move(a), std::move(b)},
+                {.name = "BaddbmmBackward0", .saved = std::move(saved), .facts = facts, .backward = baddbmm_backward});
 }
 
 /// As bmm over the folded, broadcast batch.  torch: at::native::_matmul_impl

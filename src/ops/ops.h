@@ -22,6 +22,7 @@ struct Pair {
 // creation.cpp
 Tensor arange(Run& run, std::int64_t end, Dtype dtype = Dtype::int64);
 Tensor zeros(Run& run, const Dims& sizes, Dtype dtype);
+Tensor full(Run& run, const Dims& sizes, Dtype dtype);
 
 // view.cpp: no memory, but where said
 Tensor view(Tensor x, const Dims& sizes);
@@ -34,6 +35,8 @@ Tensor squeeze(Tensor x, int d);
 Tensor expand(Tensor x, const Dims& sizes);
 /// x[..., start:end, ...]
 Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end);
+/// x[..., start::step]
+Tensor slice_step(Tensor x, std::int64_t start, std::int64_t step);
 /// x[..., index, ...]
 Tensor select(Tensor x, int d, std::int64_t index);
 /// `parts` equal pieces.
@@ -87,6 +90,8 @@ Tensor neg(Tensor x);
 /// x to the power of a Python number above 1.
 Tensor pow2(Tensor x);
 Tensor pow3(Tensor x);
+/// A number on the device to whole powers: no gradient.
+Tensor pow_tensor(Tensor base, Tensor powers);
 Tensor rsqrt(Tensor x);
 Tensor cos(Tensor x);
 Tensor sin(Tensor x);
@@ -97,6 +102,8 @@ Tensor exp(Tensor x);
 Tensor compare(const char* name, Tensor a);
 /// a & b of booleans; `name` is the operation's.
 Tensor logical(const char* name, Tensor a, Tensor b);
+/// `a` where the condition holds, else `b`.
+Tensor where(Tensor condition, Tensor a, Tensor b);
 
 // activation.cpp
 Tensor silu(Tensor x);
@@ -127,6 +134,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias = {});
 Tensor addmm(Tensor bias, Tensor a, Tensor b);
 Tensor mm(Tensor a, Tensor b);
 Tensor bmm(Tensor a, Tensor b);
+/// input + alpha * bmm(a, b): input broadcast to the product.
+Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha);
 /// The workspace that cuBLAS gets with a thread's first product.
 void take_matmul_workspace(Run& run);
 
@@ -166,7 +175,7 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source);
 Tensors unbind(Tensor x);
 /// x[rows, columns]: x (B, S, …), as many rows as columns (N) -> (N, …)
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns);
-/// x[rows]: x (B, …) -> (N, …)
+/// x[rows]: x (B, …), rows (…) -> (…, …)
 Tensor index_rows(Tensor x, Tensor rows);
 /// x.argmax(dim=-1)
 Tensor argmax(Tensor x);
@@ -177,7 +186,7 @@ void index_put_mask(Tensor x, Tensor mask, std::int64_t found);
 Tensor count_true(Tensor mask);
 /// Places of the `found` elements that are not zero: (found, dims); torch.where(x) has a tensor for each dimension.
 Tensor nonzero(Tensor x, std::int64_t found);
-Tensors where(Tensor x, std::int64_t found);
+Tensors where_true(Tensor x, std::int64_t found);
 
 // routing.cpp
 /// The k largest of each row, and their places: x (…, N) -> (…, k) twice.

@@ -54,14 +54,24 @@ void note_last(const Run& run, CheckpointFrame& frame, const Tensor& tensor) {
 /// CheckpointFunction.backward: a backward pass within the backward pass.
 Tensors checkpoint_backward(Backward& call) {
   const CheckpointFrame& frame = *call.node.frame;
+  for (std::size_t i = 0; i < call.gradients.size(); ++i) {  // torch: PyNode::apply, materialize_grads
+    const Node::OutputInfo& output = call.node.outputs[i];
+    if (!call.gradients[i]) call.gradients[i] = empty(call.run, output.sizes, output.dtype);
+  }
   Tensor detached = alias(call.saved[0]);
   detached.impl().requires_grad = true;
-  Tensor output;
+  Tensors outputs;
   {
     const SecondForward state(call.run, frame);
-    output = frame.function(detached);
+    outputs = frame.function(detached);
   }
-  backward(output, call.gradient());
+  Tensors outputs_with_grad, args_with_grad;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].requires_grad()) continue;
+    outputs_with_grad.push_back(outputs[i]);
+    args_with_grad.push_back(call.gradients[i]);
+  }
+  backward(outputs_with_grad, std::move(args_with_grad));
   return {detached.grad()};
 }
 
@@ -71,7 +81,7 @@ Saved::~Saved() {
   if (frame) frame->wanted[static_cast<std::size_t>(place)] = false;
 }
 
-Tensor checkpoint(Run& run, std::function<Tensor()> block) {
+Tensors checkpoint(Run& run, std::function<Tensors()> block) {
   if (!run.grad_enabled) return block();
   const Ref<CheckpointFrame> frame = make_frame(run);
   frame->block = std::move(block);
@@ -80,19 +90,19 @@ Tensor checkpoint(Run& run, std::function<Tensor()> block) {
   return frame->block();
 }
 
-Tensor checkpoint_reentrant(Run& run, std::function<Tensor(Tensor)> function, Tensor input) {
+Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input) {
   const Ref<CheckpointFrame> frame = make_frame(run);
   frame->function = std::move(function);
-  Tensor output;
+  Tensors outputs;
   {
     const NoGrad no_grad(run);
-    output = frame->function(input);
+    outputs = frame->function(input);
   }
   Tensors saved{input};
-  output = record(std::move(output), {std::move(input)},
-                  {.name = "CheckpointFunctionBackward", .saved = std::move(saved), .backward = checkpoint_backward});
-  if (output.impl().grad_fn) output.impl().grad_fn->frame = frame;
-  return output;
+  record(outputs, {std::move(input)},
+         {.name = "CheckpointFunctionBackward", .saved = std::move(saved), .backward = checkpoint_backward});
+  if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->frame = frame;
+  return outputs;
 }
 
 Saved save_in(CheckpointFrame& frame, Tensor tensor) {

@@ -12,9 +12,9 @@ namespace tidemark {
 /// torch: _CheckpointFrame, and what CheckpointFunction keeps in its context
 struct CheckpointFrame {
   std::int32_t references = 0;
-  std::function<Tensor()> block;           // the forward again; holds its arguments, and they stay alive with it
-  std::function<Tensor(Tensor)> function;  // of a reentrant one, whose argument is among the saved tensors
-  bool autocast = false;                   // what was on in the first forward
+  std::function<Tensors()> block;           // the forward again; holds its arguments, and they stay alive with it
+  std::function<Tensors(Tensor)> function;  // of a reentrant one, whose argument is among the saved tensors
+  bool autocast = false;                    // what was on in the first forward
   Dtype autocast_dtype = Dtype::bf16;
   std::vector<bool> wanted;    // by place: whether the node that saved it is still there (torch: weak_holders)
   std::vector<Tensor> values;  // by place, from the second forward until used
@@ -36,11 +36,12 @@ struct CheckpointFrame {
 struct StopRecomputation {};
 
 /// Runs `block` with its saved tensors left out, and again in backward: it must hold all that it needs.
-Tensor checkpoint(Run& run, std::function<Tensor()> block);
+Tensors checkpoint(Run& run, std::function<Tensors()> block);
 
 /// CheckpointFunction.apply: runs `function` without gradients; backward runs it again and goes backward through it.
-/// A result of an `input` that needs no gradient needs none.
-Tensor checkpoint_reentrant(Run& run, std::function<Tensor(Tensor)> function, Tensor input);
+/// A result of an `input` that needs no gradient needs none; of several results, zeros are the gradient of one that has
+/// none.
+Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input);
 
 /// In place of Saved(tensor), while `frame` is the run's.  Throws StopRecomputation.
 struct Saved save_in(CheckpointFrame& frame, Tensor tensor);

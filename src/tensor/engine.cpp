@@ -27,8 +27,10 @@ void accumulate(Node& node, Tensor gradient) {
     sum = alias(gradient);
   } else {
     const Op op(*node.run, "AccumulateGrad");
-    sum = empty(*node.run, layout.is_dense() ? layout : Layout{layout.sizes, contiguous_strides(layout.sizes)},
-                gradient.dtype());
+    const Dims& sizes = gradient.sizes();
+    sum =
+        empty(*node.run, layout.is_dense() && sizes == layout.sizes ? layout : Layout{sizes, contiguous_strides(sizes)},
+              gradient.dtype());
   }
   if (node.run->category_of(*variable.impl().storage) == Category::parameters)  // not of an activation
     node.run->set_category(*sum.impl().storage, Category::gradients);
@@ -41,11 +43,11 @@ void accumulate_grad(Node& node) {
   if (node.run->on_gradient) node.run->on_gradient(node.variable);
 }
 
-/// torch: InputBuffer::add
-void add_to(Tensor& buffer, Tensor gradient) {
+/// torch: InputBuffer::add; can_accumulate_inplace, which tensor subclasses are not
+void add_to(Tensor& buffer, Tensor gradient, bool distributed) {
   if (!buffer)
     buffer = std::move(gradient);
-  else if (gradient && !(buffer.is_sole_owner() && buffer.layout().is_dense()))
+  else if (gradient && (distributed || !buffer.is_sole_owner() || !buffer.layout().is_dense()))
     buffer = plain_add(std::move(buffer), std::move(gradient));
 }
 
@@ -54,10 +56,15 @@ class Pass {
   /// `nested`: within another pass, whose counts of nodes that both reach are put aside.
   Pass(Run& run, bool nested) : run_(run), number_(++run.passes), nested_(nested) {}
 
-  void start(const Ref<Node>& root, std::size_t output, Tensor gradient) {
-    count_dependencies(root);
-    root->gradients[output] = std::move(gradient);
-    push(root);
+  /// A root that another one leads to waits for what comes from there.
+  void start(const Tensors& roots, Tensors& gradients) {
+    for (const Tensor& root : roots) count_dependencies(root.impl().grad_fn);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      const Ref<Node>& node = roots[i].impl().grad_fn;
+      const auto output = static_cast<std::size_t>(roots[i].impl().output);
+      add_to(node->gradients[output], std::move(gradients[i]), node->outputs[output].distributed);
+      if (--node->dependencies == 0) push(node);
+    }
   }
 
   void finish() {
@@ -99,8 +106,12 @@ class Pass {
   }
 
   void count_dependencies(const Ref<Node>& root) {
-    meet(*root);
-    std::vector<Node*> stack{root.get()};
+    std::vector<Node*> stack;
+    if (root->pass != number_) {
+      meet(*root);
+      stack.push_back(root.get());
+    }
+    ++root->dependencies;
     while (!stack.empty()) {
       Node* node = stack.back();
       stack.pop_back();
@@ -126,7 +137,8 @@ class Pass {
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
       if (!edge.node) continue;
-      add_to(edge.node->gradients[static_cast<std::size_t>(edge.output)], std::move(outputs[i]));
+      const auto output = static_cast<std::size_t>(edge.output);
+      add_to(edge.node->gradients[output], std::move(outputs[i]), edge.node->outputs[output].distributed);
       if (--edge.node->dependencies == 0) push(edge.node);
     }
   }
@@ -162,15 +174,16 @@ class Pass {
 
 }  // namespace
 
-void backward(const Tensor& root, Tensor gradient) {
-  Run& run = root.run();
-  TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
+void backward(const Tensors& roots, Tensors gradients) {
+  TM_CHECK(!roots.empty(), "nothing to go backward from");
+  Run& run = roots[0].run();
+  for (const Tensor& root : roots) TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
   const NoGrad no_grad(run);
   const bool nested = run.in_backward;
   const Setting<bool> thread(run.in_backward, true);
   const Setting<CheckpointFrame*> hooks(run.checkpoint, nullptr);
   Pass pass(run, nested);
-  pass.start(root.impl().grad_fn, static_cast<std::size_t>(root.impl().output), std::move(gradient));
+  pass.start(roots, gradients);
   pass.finish();
 }
 
@@ -180,7 +193,7 @@ void backward(const Tensor& root) {
     const Op op(run, "aten::ones_like");
     return empty_like(root);
   }();
-  backward(root, ones);
+  backward(Tensors{root}, Tensors{ones});
 }
 
 }  // namespace tidemark

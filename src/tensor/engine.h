@@ -6,7 +6,7 @@ namespace tidemark {
 
 /// loss.backward(): allocates the gradient of the root and lets gradients flow to every leaf that needs one.
 void backward(const Tensor& root);
-/// torch.autograd.backward with a given gradient of the root (the checkpoint's inner pass).
-void backward(const Tensor& root, Tensor gradient);
+/// torch.autograd.backward with given gradients of the roots (the checkpoint's inner pass).
+void backward(const Tensors& roots, Tensors gradients);
 
 }  // namespace tidemark

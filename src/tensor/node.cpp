@@ -15,7 +15,7 @@ Ref<Node> accumulator_of(const Tensor& variable) {
   node->name = "AccumulateGrad";
   node->run = impl.run;
   node->sequence = std::numeric_limits<std::uint64_t>::max();
-  node->outputs.push_back({impl.layout.sizes, impl.dtype});
+  node->outputs.push_back({variable.whole_sizes(), impl.dtype, impl.distributed});
   node->variable = variable;
   impl.accumulator = node;
   return Ref<Node>(node);
@@ -46,6 +46,13 @@ void save(Run& run, Node& node, Tensors& saved) {
                                                   : Saved(std::move(tensor)));
 }
 
+bool is_distributed(const Tensors& inputs, const Record& what) {
+  if (what.distributed) return *what.distributed;
+  bool found = false;
+  for (const Tensor& input : inputs) found = found || (input && input.impl().distributed);
+  return found;
+}
+
 /// The node of an operation, when any input needs a gradient and gradients are on.
 Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
   if (!run.grad_enabled) return {};
@@ -58,8 +65,8 @@ Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
 }
 
 void tie(Node& node, Tensor& output, std::size_t index) {
-  node.outputs.push_back({output.sizes(), output.dtype()});
   TensorImpl& impl = output.impl();
+  node.outputs.push_back({output.whole_sizes(), output.dtype(), impl.distributed});
   impl.requires_grad = true;
   impl.grad_fn = Ref<Node>(&node);
   impl.output = static_cast<std::int32_t>(index);
@@ -84,11 +91,13 @@ void Node::destroy(Node* node) {
 bool needs_grad(const Tensor& tensor) { return tensor && tensor.requires_grad() && tensor.run().grad_enabled; }
 
 Tensor record(Tensor output, Tensors inputs, Record what) {
+  output.impl().distributed = is_distributed(inputs, what);
   if (const Ref<Node> node = node_of(output.run(), inputs, what)) tie(*node, output, 0);
   return output;
 }
 
 void record(Tensors& outputs, Tensors inputs, Record what) {
+  for (Tensor& output : outputs) output.impl().distributed = is_distributed(inputs, what);
   if (const Ref<Node> node = node_of(outputs[0].run(), inputs, what))
     for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
 }

@@ -1,6 +1,7 @@
 // The tape: what one operation leaves behind for the backward pass.  torch: torch/csrc/autograd/{node,function}.h
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "tensor/checkpoint.h"
 #include "tensor/tensor.h"
@@ -52,6 +53,7 @@ struct Node {
   struct OutputInfo {
     Dims sizes;
     Dtype dtype;
+    bool distributed;
   };
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
@@ -85,6 +87,7 @@ struct Record {
   Tensors saved = {};
   Facts facts = {};
   BackwardFunction backward;
+  std::optional<bool> distributed = {};  // what the output is; none: as any of the inputs
 };
 
 /// Whether an operation on `tensor` would keep something for its gradient.

@@ -15,6 +15,7 @@ constexpr std::size_t kMostEvents = std::size_t{1} << 25;
 Run::Run(RunConfig config) : config_(std::move(config)), allocator_(config_.allocator) {}
 
 Run::~Run() {
+  in_flight_.clear();
   autocast.weights.clear();
   for (Ref<Storage>& workspace : matmul_workspaces) workspace.reset();
   for (Ref<Storage>& workspace : fused_bias_workspaces) workspace.reset();
@@ -82,6 +83,11 @@ void Run::free(Storage& storage) {
   note_free(last.entry, allocator_.totals());
 }
 
+void Run::finish_collective(const Tensor& result) {
+  const Storage* storage = result.impl().storage.get();
+  std::erase_if(in_flight_, [&](const auto& entry) { return entry.first == storage; });
+}
+
 void Run::empty_cache() {
   allocator_.empty_cache();
   history_.push_back(0);
@@ -116,6 +122,12 @@ Tensor empty_like(const Tensor& tensor) { return empty_like(tensor, tensor.dtype
 
 Tensor empty_like(const Tensor& tensor, Dtype dtype) { return empty(tensor.run(), like(tensor.layout()), dtype); }
 
+Dims Tensor::whole_sizes() const {
+  Dims sizes = this->sizes();
+  if (impl_->split >= 0) sizes[impl_->split] *= impl_->parts;
+  return sizes;
+}
+
 Tensor alias(const Tensor& tensor) {
   Run& run = tensor.run();
   TensorImpl* impl = run.tensors.make();
@@ -124,6 +136,7 @@ Tensor alias(const Tensor& tensor) {
   impl->layout = tensor.layout();
   impl->dtype = tensor.dtype();
   impl->storage = tensor.impl().storage;
+  impl->distributed = tensor.impl().distributed;
   return result;
 }
 

@@ -84,6 +84,15 @@ class Run {
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
 
+  /// What a collective reads stays until its `result` is first used.  torch: AsyncCollectiveTensor,
+  /// torch/distributed/_functional_collectives.py (2.11.0)
+  void start_collective(const Tensor& result, Tensor reads) {
+    in_flight_.emplace_back(result.impl().storage.get(), std::move(reads));
+  }
+  void use(const Tensor& tensor) {
+    if (!in_flight_.empty()) finish_collective(tensor);
+  }
+
   /// torch.cuda.empty_cache()
   void empty_cache();
 
@@ -130,6 +139,8 @@ class Run {
   Ref<Storage> matmul_workspaces[2];      // of the program's thread and of autograd's
   Ref<Storage> fused_bias_workspaces[2];  // likewise, of cuBLASLt
 
+  bool has_fake_device = false;  // of the tensors that DTensor tries operations on
+
   Pool<TensorImpl> tensors;
   Pool<Storage> storages;
   Pool<Node> nodes;
@@ -157,7 +168,9 @@ class Run {
   std::vector<Heir> heirs_;
   std::size_t stretch_ = 0;  // where the events begin that are repeated
   std::vector<std::string> module_names_{"-"};
+  std::vector<std::pair<const Storage*, Tensor>> in_flight_;  // by the memory of their results
 
+  void finish_collective(const Tensor& result);
   AllocationId request(std::int64_t bytes, StreamId on);
   void note_allocation(LedgerEntry entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
@@ -173,7 +186,8 @@ class Op {
     ++run.beginning.depth;
     begin();
   }
-  Op(const Tensor& of, const char* name) : Op(of.run(), name) {}
+  Op(const Tensor& of, const char* name) : Op(of.run(), name) { run_.use(of); }
+  Op(const Tensor& a, const Tensor& b, const char* name) : Op(a, name) { run_.use(b); }
   ~Op() {
     run_.op = before_;
     if (--run_.beginning.depth > 0) begin();

@@ -37,6 +37,8 @@ class Tensor {
   Run& run() const;
   const Layout& layout() const;
   const Dims& sizes() const;
+  /// As the program sees them: of a part, those of the tensor that all devices hold together.
+  Dims whole_sizes() const;
   std::int64_t size(int d) const;
   int dims() const;
   Dtype dtype() const;
@@ -61,6 +63,10 @@ struct TensorImpl {
   Layout layout;
   Dtype dtype = Dtype::f32;
   bool requires_grad = false;
+  // Of a tensor that lies on several devices (torch: DTensor).  What is computed from one is one, too.
+  bool distributed = false;
+  std::int8_t split = -1;  // this is one of `parts` along this dimension; -1: not known to be one
+  std::int32_t parts = 1;
   std::int32_t references = 0;
   std::int32_t output = 0;  // which of grad_fn's outputs
   Ref<Node> grad_fn;

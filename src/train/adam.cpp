@@ -14,6 +14,17 @@ void init_group(Optimizer& optimizer) {
   });
 }
 
+/// What exp_avg.lerp_(grad, …) and exp_avg_sq.addcmul_(grad, grad) make of gradients that lie otherwise.
+void read_gradients(const Optimizer& optimizer, const Chosen& chosen, const char* lerp, const char* addcmul) {
+  if (optimizer.gradient_placements.empty()) return;
+  {
+    const Op op(optimizer.run(), lerp);
+    moved_gradients(optimizer, chosen);
+  }
+  const Op op(optimizer.run(), addcmul);
+  const TensorList first = moved_gradients(optimizer, chosen), second = moved_gradients(optimizer, chosen);
+}
+
 void single_tensor_adam(Optimizer& optimizer) {
   const OptimizerOptions& options = optimizer.options;
   Tensor grad, denom;
@@ -21,6 +32,7 @@ void single_tensor_adam(Optimizer& optimizer) {
     const Tensor& parameter = optimizer.parameters[i];
     grad = options.maximize ? fresh("aten::neg", parameter.grad()) : parameter.grad();
     if (*options.weight_decay != 0) grad = fresh("aten::add", grad);
+    read_gradients(optimizer, {i}, "aten::lerp_", "aten::addcmul_");
     const Tensor root = fresh("aten::sqrt", optimizer.state[i].back());
     denom = fresh("aten::div", root);
   }
@@ -32,6 +44,7 @@ void multi_tensor_adam(Optimizer& optimizer) {
   for (const Chosen& group : grouped(optimizer)) {
     TensorList device_grads = gradients_of(optimizer, group);
     maximize_and_decay(options, device_grads);
+    read_gradients(optimizer, group, "aten::_foreach_lerp_", "aten::_foreach_addcmul_");
     device_grads.clear();  // del device_grads
     exp_avg_sq_sqrt = foreach ("aten::_foreach_sqrt", states_of(optimizer, group, options.amsgrad ? 2 : 1));
   }
@@ -39,7 +52,11 @@ void multi_tensor_adam(Optimizer& optimizer) {
 
 void adam_step(Optimizer& optimizer) {
   init_group(optimizer);
-  if (optimizer.options.loop == OptimizerLoop::fused) return;  // one kernel, in place
+  if (optimizer.options.loop == OptimizerLoop::fused) {  // one kernel, in place
+    const Op op(optimizer.run(), "aten::_fused_adamw_");
+    moved_gradients(optimizer, with_gradient(optimizer));
+    return;
+  }
   if (optimizer.options.loop == OptimizerLoop::for_loop) return single_tensor_adam(optimizer);
   multi_tensor_adam(optimizer);
 }

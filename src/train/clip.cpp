@@ -22,17 +22,62 @@ TensorList foreach_norm(const TensorList& tensors) {
   return norms;
 }
 
+/// How many of the gradients lie on the devices like this.
+std::size_t count_of(const Optimizer& optimizer, const Chosen& chosen, std::initializer_list<GradientPlacement> like) {
+  std::size_t count = 0;
+  for (const std::size_t i : chosen)
+    for (const GradientPlacement placement : like)
+      if (!optimizer.gradient_placements.empty() && optimizer.gradient_placements[i] == placement) ++count;
+  return count;
+}
+
+/// Gradients that are sums are summed up for the time of an operation; whole ones beside a part are taken as they are.
+TensorList summed_gradients(const Optimizer& optimizer, const Chosen& chosen) {
+  Chosen sums;
+  for (const std::size_t i : chosen)
+    if (count_of(optimizer, {i}, {GradientPlacement::sums}) > 0) sums.push_back(i);
+  return moved_gradients(optimizer, sums);
+}
+
+/// Whether norms of parts, each a share of the whole's, are among them.
+bool has_shares(const Optimizer& optimizer, const Chosen& group) {
+  return count_of(optimizer, group, {GradientPlacement::part}) > 0;
+}
+
+/// torch.stack: beside shares, the norms of what all devices have are made shares too.
+Tensor stacked_norms(const Optimizer& optimizer, const Chosen& group, const TensorList& norms, Dtype dtype) {
+  using enum GradientPlacement;
+  const Op op(optimizer.run(), "aten::stack");
+  TensorList made_shares;
+  if (has_shares(optimizer, group))
+    for (std::size_t n = count_of(optimizer, group, {replicated, whole, sums}); n > 0; --n)
+      made_shares.push_back(empty(optimizer.run(), Dims{}, dtype));
+  return empty(optimizer.run(), {static_cast<std::int64_t>(norms.size())}, dtype);
+}
+
+/// From shares to the whole: raised to the power, summed up, and back.  torch:
+/// torch/distributed/tensor/_ops/_math_ops.py, _NormPartial (2.11.0)
+Tensor of_the_whole(const Tensor& shares) {
+  const Tensor power = empty_like(shares), sum = empty_like(shares);
+  return empty_like(shares);
+}
+
 /// _get_total_norm
 Tensor get_total_norm(Optimizer& optimizer) {
   Run& run = optimizer.run();
   TensorList norms;
-  for (const Chosen& group : grouped(optimizer))
+  Chosen all;
+  for (const Chosen& group : grouped(optimizer)) {
+    const TensorList summed = summed_gradients(optimizer, group);
     for (Tensor& norm : foreach_norm(gradients_of(optimizer, group))) norms.push_back(std::move(norm));
+    all.insert(all.end(), group.begin(), group.end());
+  }
   Dtype dtype = norms.front().dtype();
   for (const Tensor& norm : norms) dtype = promote(dtype, norm.dtype());
+  const Tensor stacked = stacked_norms(optimizer, all, norms, dtype);
   const Op op(run, "aten::linalg_vector_norm");
-  const Tensor stacked = empty(run, {static_cast<std::int64_t>(norms.size())}, dtype);
-  return plain_sum(stacked, {1}, false, dtype);
+  const Tensor whole = has_shares(optimizer, all) ? of_the_whole(stacked) : stacked;
+  return plain_sum(whole, {1}, false, dtype);
 }
 
 }  // namespace
@@ -48,6 +93,10 @@ void clip_grad_norm(Optimizer& optimizer) {
     clip_coef = fresh("aten::mul", reciprocal);
   }
   const Tensor clip_coef_clamped = fresh("aten::clamp", clip_coef);
+  for (const Chosen& group : grouped(optimizer)) {
+    const Op op(optimizer.run(), "aten::_foreach_mul_");
+    summed_gradients(optimizer, group);
+  }
 }
 
 }  // namespace tidemark

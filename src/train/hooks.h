@@ -1,6 +1,7 @@
 // Where a strategy for many GPUs takes part in the loop of train/step.h.
 #pragma once
 #include <functional>
+#include <memory>
 
 #include "nn/model.h"
 #include "train/optimizer.h"
@@ -25,8 +26,12 @@ struct StepHooks {
   std::function<bool()> is_settled;
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
-  /// Of these, how many are in a param_group of their own, the first ones: Optimizer::first_group.
-  std::size_t optimizer_group = 0;
+  /// How many of them stand in each of its groups; empty: one group.
+  std::vector<std::size_t> group_sizes;
+  /// Optimizer::gradient_placements, of optimizer_parameters.
+  std::vector<GradientPlacement> gradient_placements;
+  /// What the hooks on modules belong to: as long as these hooks are, it is.
+  std::shared_ptr<const void> keeps;
   /// The loop is `loss = engine(**batch).loss` without `del`: a batch on the device lives as long as the call, and a
   /// loss until the next one takes its name.
   bool loop_keeps_loss = false;

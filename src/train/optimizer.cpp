@@ -9,6 +9,26 @@ void zero_grad(Optimizer& optimizer, bool set_to_none) {
   for (Tensor& parameter : optimizer.parameters) parameter.grad().reset();
 }
 
+void step_groups(Optimizer& optimizer) {
+  if (optimizer.group_sizes.empty()) return optimizer.step(optimizer);
+  optimizer.stepped_begin = 0;
+  for (const std::size_t size : optimizer.group_sizes) {
+    optimizer.stepped_end = optimizer.stepped_begin + size;
+    optimizer.step(optimizer);
+    optimizer.stepped_begin = optimizer.stepped_end;
+  }
+  optimizer.stepped_begin = 0;
+  optimizer.stepped_end = SIZE_MAX;
+}
+
+TensorList moved_gradients(const Optimizer& optimizer, const Chosen& chosen) {
+  TensorList list;
+  for (const std::size_t i : chosen)
+    if (!optimizer.gradient_placements.empty() && optimizer.gradient_placements[i] >= GradientPlacement::whole)
+      list.push_back(empty_like(optimizer.parameters[i]));
+  return list;
+}
+
 void name_state(Optimizer& optimizer) {
   Run& run = optimizer.run();
   for (std::size_t i = 0; i < optimizer.state.size(); ++i)
@@ -16,19 +36,10 @@ void name_state(Optimizer& optimizer) {
       run.set_module(*tensor.impl().storage, run.module_of(*optimizer.parameters[i].impl().storage));
 }
 
-void step_groups(Optimizer& optimizer) {
-  const std::size_t all = optimizer.parameters.size(), first = optimizer.first_group;
-  const Setting<std::size_t> begin(optimizer.group_begin, 0), end(optimizer.group_end, first > 0 ? first : all);
-  optimizer.step(optimizer);
-  if (first == 0 || first == all) return;
-  optimizer.group_begin = first, optimizer.group_end = all;
-  optimizer.step(optimizer);
-}
-
 Chosen with_gradient(const Optimizer& optimizer) {
   Chosen chosen;
-  const std::size_t end = std::min(optimizer.group_end, optimizer.parameters.size());
-  for (std::size_t i = optimizer.group_begin; i < end; ++i)
+  const std::size_t end = std::min(optimizer.stepped_end, optimizer.parameters.size());
+  for (std::size_t i = optimizer.stepped_begin; i < end; ++i)
     if (optimizer.parameters[i].grad()) chosen.push_back(i);
   return chosen;
 }

@@ -23,23 +23,26 @@ using TensorList = std::vector<Tensor>;
 /// and not here, unless said.
 using ParameterState = Tensors;
 
+/// How the gradient of a parameter that lies on several devices (torch: DTensor) does: a part like it, the same on all
+/// like it, whole beside a part, or a sum of which each device has its own share.
+enum class GradientPlacement : std::uint8_t { plain, part, replicated, whole, sums };
+
 struct Optimizer {
   OptimizerOptions options;
   TensorList parameters;  // trainable, in the order of model.parameters()
   std::vector<ParameterState> state;
   void (*step)(Optimizer& optimizer);
+  /// How many parameters stand in each of its param_groups, in order; empty: one group.  They are stepped one by one.
+  std::vector<std::size_t> group_sizes = {};
+  /// By parameter; empty: none lies on several devices.
+  std::vector<GradientPlacement> gradient_placements = {};
+  std::size_t stepped_begin = 0, stepped_end = SIZE_MAX;  // of the group that is being stepped
+
   /// Divides by the scale inside its own kernel: torch.optim.Optimizer._step_supports_amp_scaling.
   bool supports_amp_scaling = false;
-  /// How many parameters, the first ones, are in a param_group of their own; 0: all are in one.
-  std::size_t first_group = 0;
-  /// The group whose turn it is in a step: its parameters, by index.
-  std::size_t group_begin = 0, group_end = static_cast<std::size_t>(-1);
 
   Run& run() const { return parameters.front().run(); }
 };
-
-/// optimizer.step(): one param_group after the other.
-void step_groups(Optimizer& optimizer);
 
 using OptimizerMaker = Optimizer (*)(TensorList parameters, const OptimizerOptions& options);
 
@@ -54,12 +57,15 @@ Optimizer adagrad(TensorList parameters, const OptimizerOptions& options);
 /// Enters the state in the ledger as the parameters' modules' own.
 void name_state(Optimizer& optimizer);
 
+/// optimizer.step()
+void step_groups(Optimizer& optimizer);
+
 /// optimizer.zero_grad(set_to_none)
 void zero_grad(Optimizer& optimizer, bool set_to_none);
 
 // What the optimizers are written with.
 
-/// Parameters of the group that have a gradient, by index.
+/// Parameters that have a gradient, by index.
 using Chosen = std::vector<std::size_t>;
 Chosen with_gradient(const Optimizer& optimizer);
 /// Those of one type together, as a foreach loop takes them.  torch: Optimizer._group_tensors_by_device_and_dtype
@@ -72,6 +78,10 @@ void init_state(Optimizer& optimizer, Make&& make) {
   for (const std::size_t i : with_gradient(optimizer))
     if (optimizer.state[i].empty()) make(optimizer.parameters[i], optimizer.state[i]);
 }
+
+/// What an operation on these parameters' gradients makes of those that lie otherwise than they, for its own time.
+/// torch: torch/distributed/tensor/_dispatch.py, redistribute_local_args (2.11.0)
+TensorList moved_gradients(const Optimizer& optimizer, const Chosen& chosen);
 
 TensorList parameters_of(const Optimizer& optimizer, const Chosen& chosen);
 TensorList gradients_of(const Optimizer& optimizer, const Chosen& chosen);

@@ -14,10 +14,10 @@ BatchSizes text_batch(const Data& data, std::int64_t longest) {
 namespace {
 
 /// LlamaForCausalLM.forward from lm_head on
-ModelOutputs causal_lm_outputs(Module& root, const Tensor& hidden_states, const Batch& batch, const TextHead& head,
+ModelOutputs causal_lm_outputs(Module& lm_head, const Tensor& hidden_states, const Batch& batch, const TextHead& head,
                                const std::vector<Tensor>& held) {
   ModelOutputs outputs;
-  Tensor logits = root["lm_head"](slice(hidden_states, 1, 0, hidden_states.size(1)));
+  Tensor logits = lm_head(slice(hidden_states, 1, 0, hidden_states.size(1)));
   if (head.softcap) {
     logits = div_scalar(logits);
     logits = tanh(logits);
@@ -61,8 +61,8 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
       return with_one_label(texts(data), padded);
     };
   } else {
-    add_linear(root, "lm_head", sizes[1], sizes[0], false);
-    if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
+    add_linear(root, head.name, sizes[1], sizes[0], head.bias);
+    if (head.tie_word_embeddings) root[head.name].tie("weight", embedding, "weight");
   }
   model.forward = [&root, enabled = request.context.use_cache, body = std::move(forward), classifies, padded,
                    head](const Batch& batch) {
@@ -71,7 +71,7 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
     std::vector<Tensor> held;
     const Tensor hidden_states = body(batch, cache, held);
     ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
-                                      : causal_lm_outputs(root, hidden_states, batch, head, held);
+                                      : causal_lm_outputs(root[head.name], hidden_states, batch, head, held);
     for (auto& [key, value] : cache.layers) {
       outputs.cache.push_back(std::move(key));
       outputs.cache.push_back(std::move(value));
@@ -100,7 +100,10 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
     };
   finish_text_model(
       *model, request, m["embed_tokens"],
-      {decoder.tie_word_embeddings, decoder.logit_softcap, decoder.pad_token_id, decoder.experts},
+      {.tie_word_embeddings = decoder.tie_word_embeddings,
+       .softcap = decoder.logit_softcap,
+       .pad_token_id = decoder.pad_token_id,
+       .experts = decoder.experts},
       [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
         const auto captured = decoder.experts.output_router_logits ? std::make_shared<CapturedOutputs>() : nullptr;
         Tensor hidden_states =

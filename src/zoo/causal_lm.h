@@ -22,6 +22,8 @@ std::unique_ptr<Model> new_model(const ModelRequest& request);
 struct TextHead {
   bool tie_word_embeddings = false, softcap = false;
   std::optional<std::int64_t> pad_token_id = {};
+  const char* name = "lm_head";
+  bool bias = false;
   Experts experts = {};  // whose routers' loss is added; their logits are what is held
 };
 /// From a batch to (B, S, D); what the outputs hold besides logits and cache goes to `held`.
@@ -38,6 +40,8 @@ struct TextFamily {
   const char* embedding;
   Tensor (*forward)(Module& body, LayerInputs<Config> inputs, const Batch& batch);  // (B, S) -> (B, S, D)
   bool learned_positions = false;
+  const char* head = "lm_head";
+  bool head_bias = false;
 };
 template <class Config>
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config& c, const TextFamily<Config>& family) {
@@ -48,7 +52,8 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config&
   Module& body = family.add(model->root, c);
   model->batch_sizes =
       text_batches({names.max_position_embeddings, c.max_position_embeddings}, family.learned_positions);
-  finish_text_model(*model, request, body[family.embedding], {c.tie_word_embeddings, false, c.pad_token_id},
+  finish_text_model(*model, request, body[family.embedding],
+                    {c.tie_word_embeddings, false, c.pad_token_id, family.head, family.head_bias},
                     [&body, c, context = request.context, forward = family.forward](
                         const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
                       DynamicCache* used = cache.enabled ? &cache : nullptr;

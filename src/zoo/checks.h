@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/value.h"
 #include "nn/decoder.h"
 #include "nn/model.h"
 #include "nn/vit.h"
@@ -25,6 +26,8 @@ void check_rotary(const Keyed& rotated);
 void check_decoder(const Decoder& decoder);
 /// nn.Embedding(vocab_size, …, padding_idx)
 void check_padding_index(std::optional<std::int64_t> pad_token_id, std::int64_t vocab_size);
+/// GPT-Neo's [[[type, …], times], …], or as many as usual: one for each layer.
+void check_layers_of_types(const Value& types, std::int64_t usual, const Keyed& layers);
 /// At least one patch.
 void check_patches(const Keyed& image, const Keyed& patch);
 

@@ -1,4 +1,5 @@
 // transformers: models/gpt2/{configuration,modeling}_gpt2.py (5.17.0)
+#include "nn/gpt_block.h"
 #include "zoo/causal_lm.h"
 #include "zoo/index.h"
 #include "zoo/text_config.h"
@@ -6,26 +7,17 @@
 namespace tidemark {
 namespace {
 
-struct Gpt2Config : TextConfig {
-  static constexpr TextConfigNames kNames{.hidden_size = "n_embd",
-                                          .num_hidden_layers = "n_layer",
-                                          .num_attention_heads = "n_head",
-                                          .max_position_embeddings = "n_positions",
-                                          .hidden_act = "activation_function"};
-  std::optional<std::int64_t> n_inner;
-  double resid_pdrop = 0.1, embd_pdrop = 0.1, attn_pdrop = 0.1;
+struct Gpt2Config : GptConfig {
   bool reorder_and_upcast_attn = false, add_cross_attention = false;
 
   Gpt2Config() {
     vocab_size = 50257, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
     max_position_embeddings = 1024, hidden_act = "gelu_new", tie_word_embeddings = true;
+    resid_pdrop = embd_pdrop = attn_pdrop = 0.1;
   }
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit);
-    visit("n_inner", c.n_inner, kSize);
-    visit_all(visit, kProbability, "resid_pdrop", c.resid_pdrop, "embd_pdrop", c.embd_pdrop, "attn_pdrop",
-              c.attn_pdrop);
+    GptConfig::fields(c, visit);
     visit_all(visit, kAny, "reorder_and_upcast_attn", c.reorder_and_upcast_attn, "add_cross_attention",
               c.add_cross_attention);
   }
@@ -45,9 +37,8 @@ void add_block(Module& block, const Gpt2Config& c) {
   add_dropout(attn, "resid_dropout", c.resid_pdrop);
   add_layer_norm(block, "ln_2", c.hidden_size);
   Module& mlp = block.add("mlp");
-  const std::int64_t inner = c.n_inner.value_or(4 * c.hidden_size);
-  add_conv1d(mlp, "c_fc", c.hidden_size, inner);
-  add_conv1d(mlp, "c_proj", inner, c.hidden_size);
+  add_conv1d(mlp, "c_fc", c.hidden_size, c.inner_size());
+  add_conv1d(mlp, "c_proj", c.inner_size(), c.hidden_size);
   add_activation(mlp, "act", c.hidden_act);
   add_dropout(mlp, "dropout", c.resid_pdrop);
 }
@@ -69,19 +60,8 @@ Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size
   return projected(m["resid_dropout"], std::move(attended));
 }
 
-/// GPT2Block.forward
 Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t layer) {
-  Tensor hidden_states = std::move(input);
-  const Call call(m, hidden_states);
-  Tensor residual = hidden_states;
-  hidden_states = m["ln_1"](hidden_states);
-  const Attended attended = attention(m["attn"], hidden_states, inputs, layer);
-  hidden_states = add(attended.output, residual);
-  residual = hidden_states;
-  hidden_states = m["ln_2"](hidden_states);
-  const Tensor feed_forward_hidden_states = chain(m["mlp"], {"c_fc", "act", "c_proj", "dropout"}, hidden_states);
-  hidden_states = add(residual, feed_forward_hidden_states);
-  return call.returns(hidden_states);
+  return gpt_block(m, std::move(input), inputs, layer, attention).output;
 }
 
 Module& add_model(Module& root, const Gpt2Config& c) {

@@ -5,11 +5,16 @@
 namespace tidemark {
 
 std::unique_ptr<Model> make_bert(const ModelRequest& request);
+std::unique_ptr<Model> make_biogpt(const ModelRequest& request);
+std::unique_ptr<Model> make_bloom(const ModelRequest& request);
 std::unique_ptr<Model> make_clip(const ModelRequest& request);
+std::unique_ptr<Model> make_codegen(const ModelRequest& request);
 std::unique_ptr<Model> make_cwm(const ModelRequest& request);
 std::unique_ptr<Model> make_gemma(const ModelRequest& request);
 std::unique_ptr<Model> make_gemma2(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt2(const ModelRequest& request);
+std::unique_ptr<Model> make_gpt_bigcode(const ModelRequest& request);
+std::unique_ptr<Model> make_gpt_neo(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
 std::unique_ptr<Model> make_llava(const ModelRequest& request);

@@ -32,6 +32,7 @@ struct ModelEntry {
   // What a model made of several takes it for; none where it is never a part.
   Decoder (*decoder)(const Value& config) = nullptr;
   VisionTower (*vision_tower)(const Value& config) = nullptr;
+  bool has_sdpa = true;  // transformers: PreTrainedModel._supports_sdpa
 };
 
 /// Every family, in alphabetical order.

@@ -202,9 +202,9 @@ VisionOutputs qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c, const Con
   inputs.rotary = vision_rotary_embedding(m["rotary_pos_emb"], position_ids);
   Module& blocks = m["blocks"];
   for (std::size_t i = 0; i < blocks.children().size(); ++i)
-    hidden_states =
-        checkpoint_layer(context, static_cast<std::int64_t>(i), hidden_states,
-                         [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); });
+    hidden_states = checkpoint_layer(
+        context, static_cast<std::int64_t>(i), hidden_states,
+        [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); })[0];
   Tensor merged_hidden_states = merger(m["merger"], hidden_states, c.merged_features());
   return {.last_hidden_state = std::move(hidden_states),
           .pooler_output = std::move(merged_hidden_states),

@@ -29,11 +29,40 @@ struct TextConfig {
     visit_all(visit, kSize, "vocab_size", c.vocab_size, names.hidden_size, c.hidden_size, names.num_attention_heads,
               c.num_attention_heads, names.max_position_embeddings, c.max_position_embeddings);
     visit(names.num_hidden_layers, c.num_hidden_layers, kLayers);
+    constexpr TextConfigNames usual;  // transformers: attribute_map: what a family calls otherwise has these names, too
+    if (names.hidden_size != usual.hidden_size) visit(usual.hidden_size, c.hidden_size, kSize);
+    if (names.num_hidden_layers != usual.num_hidden_layers)
+      visit(usual.num_hidden_layers, c.num_hidden_layers, kLayers);
+    if (names.num_attention_heads != usual.num_attention_heads)
+      visit(usual.num_attention_heads, c.num_attention_heads, kSize);
+    if (names.max_position_embeddings != usual.max_position_embeddings)
+      visit(usual.max_position_embeddings, c.max_position_embeddings, kSize);
     visit_all(visit, kAny, names.hidden_act, c.hidden_act, "tie_word_embeddings", c.tie_word_embeddings, "pad_token_id",
               c.pad_token_id);
   }
   /// Of a head.
   std::int64_t head_size() const { return hidden_size / num_attention_heads; }
+};
+
+/// Of decoders like GPT-2.
+struct GptConfig : TextConfig {
+  static constexpr TextConfigNames kNames{.hidden_size = "n_embd",
+                                          .num_hidden_layers = "n_layer",
+                                          .num_attention_heads = "n_head",
+                                          .max_position_embeddings = "n_positions",
+                                          .hidden_act = "activation_function"};
+  std::optional<std::int64_t> n_inner = {};
+  double resid_pdrop = 0, embd_pdrop = 0, attn_pdrop = 0;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    TextConfig::fields(c, visit);
+    visit("n_inner", c.n_inner, kSize);
+    visit_all(visit, kProbability, "resid_pdrop", c.resid_pdrop, "embd_pdrop", c.embd_pdrop, "attn_pdrop",
+              c.attn_pdrop);
+  }
+  /// Between the two layers of its feed-forward network.
+  std::int64_t inner_size() const { return n_inner.value_or(4 * hidden_size); }
 };
 
 /// Of decoders like Llama's.

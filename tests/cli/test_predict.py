@@ -184,9 +184,19 @@ def predict(tidemark, work):
         ({**MIXTRAL, "num_experts_per_tok": 5}, [], USAGE, ["num_experts_per_tok", "5 of 4 experts"]),
         ({**MIXTRAL, "intermediate_size": 100}, [], USAGE, ["grouped_mm", "multiples of 16"]),
         ({**LLAMA, "model_type": "olmoe", "clip_qkv": 8.0}, [], UNSUPPORTED, ["clip_qkv"]),
+        (LLAMA, ["--gpus", "6", "--parallel", "ddp", "--gpus-per-node", "4"], USAGE, ["gpus_per_node: 6 GPUs are not nodes of 4"]),
+        (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--rank", "1", "--all-ranks"], USAGE, ["--all-ranks", "--rank"]),
+        (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--events", "e.txt", "--all-ranks"], USAGE, ["--events", "choose one with --rank"]),
         (LLAMA, ["--no-labels"], UNSUPPORTED, ["labels"]),
         (LLAMA, ["--freeze", "model,lm_head"], USAGE, ["freeze: nothing is left to train"]),
         (LLAMA, ["--lora-r", "8", "--lora-target-modules", "no_such"], USAGE, ["lora.target_modules", "no module of the model"]),
+        ({"model_type": "bloom"}, ["--attn", "sdpa"], UNSUPPORTED, ["attn: transformers has no sdpa for bloom", "eager"]),
+        ({"model_type": "bloom", "slow_but_exact": True, "pretraining_tp": 4}, [], UNSUPPORTED, ["slow_but_exact = true"]),
+        ({"model_type": "gpt_neo", "num_layers": 12}, [], USAGE, ["attention_types", "it names 24 layers, and there are 12"]),
+        ({"model_type": "gpt_bigcode", "add_cross_attention": True}, [], UNSUPPORTED, ["add_cross_attention = true"]),
+        ({"model_type": "codegen", "n_head": 2}, [], USAGE, ["parts of its projection"]),
+        ({"model_type": "codegen", "rotary_dim": 512}, [], USAGE, ["rotary_dim"]),
+        ({"model_type": "biogpt", "layerdrop": 0.1}, [], UNSUPPORTED, ["layerdrop = not 0"]),
         (BERT, ["--seq", "513"], USAGE, ["seq", "at most 512 (max_position_embeddings)"]),
         (VIT, ["--seq", "128"], USAGE, ["seq: the model takes images alone"]),
         (VIT, ["--images", "2"], USAGE, ["images"]),
@@ -226,6 +236,24 @@ def test_config_json_says_what_the_model_is_trained_for(predict, work):
         assert predict({**LLAMA, "pad_token_id": 0, **keys}, *options, "--json", "r.json").returncode == 0
         peaks.append(json.loads((work / "r.json").read_text())["peak"]["allocated_bytes"])
     assert peaks[0] == peaks[1] < peaks[2]
+
+
+def test_every_rank_and_the_one_that_holds_most(predict, work):
+    options = ["--gpus", "5", "--parallel", "zero2", "--json", "r.json"]
+    config = {**LLAMA, "vocab_size": 20001}
+    done = predict(config, *options, "--all-ranks")
+    assert done.returncode == 0, done.stderr
+    together = json.loads((work / "r.json").read_text())
+    alone = []
+    for rank in range(5):
+        assert predict(config, *options, "--rank", str(rank)).returncode == 0
+        report = json.loads((work / "r.json").read_text())
+        assert report["rank"] == {"rank": rank, "ranks": 5, "ranks_per_node": 5}
+        alone.append(report["peak"])
+    assert [row["peak"] for row in together["ranks"]] == alone
+    assert len({peak["allocated_bytes"] for peak in alone}) > 1
+    assert together["peak"]["reserved_bytes"] == max(peak["reserved_bytes"] for peak in alone)
+    assert "pinned" not in done.stdout
 
 
 def test_it_does_not_fit(predict, work):

@@ -13,6 +13,7 @@ PIPELINE = (EXAMPLES / "pipeline_llama.py", "--layers", "4", "--batch", "8", "--
 TENSOR_PARALLEL = (EXAMPLES / "tensor_parallel_llama.py", "--layers", "2", "--batch", "1", "--sequence", "256")
 
 EXPERTS = (EXAMPLES / "expert_parallel_mixtral.py", "--layers", "1", "--batch", "1", "--sequence", "256")
+CONTEXT_PARALLEL = (EXAMPLES / "context_parallel_llama.py", "--layers", "2", "--sequence", "2048")
 
 
 def torchrun(ranks, program):
@@ -126,6 +127,33 @@ def test_experts_are_shared(run):
     whole, half, eighth = (succeeded(run(torchrun(ranks, EXPERTS), options=world(ranks))).category("parameters") for ranks in (1, 2, 8))
     experts = 8 * 3 * 1024 * 3584 * 2   # of one layer, in bytes
     assert abs(whole - half - experts // 2) < 2 << 20 and abs(whole - eighth - experts * 7 // 8) < 2 << 20   # and blocks that were not split
+
+
+def test_a_mesh_whose_groups_are_split_off(run_code):
+    """With a device named at the start, groups are made by ncclCommSplit."""
+    done = run_code("""
+import os, torch, torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+torch.cuda.set_device(device)
+dist.init_process_group("nccl", device_id=device)
+mesh = init_device_mesh("cuda", (2, 3), mesh_dim_names=("dp", "tp"))
+sums = []
+for name in ("dp", "tp"):
+    x = torch.full((1,), 1, device="cuda")
+    dist.all_reduce(x, group=mesh[name].get_group())
+    sums.append(x.item())
+print(mesh["dp"].get_local_rank(), mesh["tp"].get_local_rank(), sums)
+""", options=("--gpus", "6", "--rank", "5"))
+    assert done.exit_code == 0 and "1 2 [2, 3]" in done.output, done.errors[-2000:]
+
+
+@pytest.mark.parametrize("method", ["allgather", "alltoall"])
+def test_context_parallel(run, method):
+    two, four = (succeeded(run([PYTHON, *CONTEXT_PARALLEL, "--rotate", method], options=world(ranks, "--rank", "1"))) for ranks in (2, 4))
+    assert two.category("parameters") == four.category("parameters")   # each rank has the whole model, and a part of the tokens
+    left = [next(phase for phase in done.report["steps"][1]["phases"] if phase["phase"] == "forward")["end_allocated_bytes"] for done in (two, four)]
+    assert left[0] - left[1] > 4 * 512 * 32000   # 512 tokens fewer, with their logits in fp32
 
 
 # Ranks that differ

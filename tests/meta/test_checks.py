@@ -5,6 +5,7 @@ import pathlib
 import check_layers
 import check_ops
 import check_sizes
+import check_tests
 import check_zoo
 
 
@@ -83,3 +84,16 @@ def test_ops_find_an_operation_without_a_golden(tmp_path):
 
 def test_ops_of_this_tree():
     assert check_ops.check(pathlib.Path(__file__).resolve().parents[2]) == []
+
+
+def test_tests_find_a_file_that_nothing_builds(tmp_path):
+    write(tmp_path, "tests/unit/CMakeLists.txt", "add_executable(unit_tests base/a_test.cpp)\n")
+    write(tmp_path, "tests/unit/base/a_test.cpp", "")
+    assert check_tests.unlisted(tmp_path) == []
+    write(tmp_path, "tests/unit/base/b_test.cpp", "")
+    assert check_tests.unlisted(tmp_path) == ["tests/unit/base/b_test.cpp"]
+
+
+def test_tests_of_this_tree():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    assert check_tests.unlisted(root) == []

@@ -36,7 +36,7 @@ CALLS = {
     "one_hot": lambda x, a: _torch().nn.functional.one_hot(_shared_among(x[0], a["classes"]), num_classes=a["classes"]),
     "index_add_": lambda x, a: x[0].index_add_(0, x[1], x[2]),
     "nonzero": lambda x, a: _shared_among(x[0], a["each"]).eq_(0).nonzero(),
-    "where": lambda x, a: _torch().where(_shared_among(x[0], a["each"]).eq_(0))[a["use"]],
+    "where_true": lambda x, a: _torch().where(_shared_among(x[0], a["each"]).eq_(0))[a["use"]],
     "scatter_add_": lambda x, a: x[0].scatter_add_(0, x[1], x[2]),
     "repeat_each": lambda x, a: x[0].repeat_interleave(a["n"], dim=0),
 }
@@ -57,7 +57,7 @@ def routing_cases():
             case("one_hot", f"int64 {tokens}x{k}", card=card, classes=experts)
             case("nonzero", f"int64 {experts}", card=card, each=2)
             for use in (0, 1):
-                case("where", f"int64 {k}x{tokens}", card=card, each=experts, use=use)
+                case("where_true", f"int64 {k}x{tokens}", card=card, each=experts, use=use)
             case("index_rows", f"float32 {tokens * k} g", f"int64 {tokens * k}", card=card)
             case("index_rows", f"bfloat16 {tokens}x64 g", f"int64 {tokens * k}", card=card)
             case("index_pairs", f"float32 {tokens}x{k} g", f"int64 {tokens}", f"int64 {tokens}", card=card)
@@ -84,7 +84,7 @@ def routing_cases():
         case("repeat_each", f"float32 100 {flag}".strip(), n=4)
         case("index_add_", f"float32 100x64 {flag}".strip(), "int64 30", "float32 30x64")
         case("index_add_", f"float32 100x64", "int64 30", f"float32 30x64 {flag}".strip())
-    case("where", "int64 4x300 p10", each=5, use=0)
+    case("where_true", "int64 4x300 p10", each=5, use=0)
     case("nonzero", "int64 4x300 p10", each=5)
     case("masked_fill", "float32 300x64 p10 g", "bool 300x1")
     case("masked_fill", "int64 300x4", "bool 300x4")

@@ -64,6 +64,7 @@ OTHERS = {
     "squeeze": lambda x, a: x[0].squeeze(a["d"]),
     "expand": lambda x, a: x[0].expand(a["sizes"]),
     "slice": lambda x, a: _index(x[0], a["d"], slice(a["start"], a["end"])),
+    "slice_step": lambda x, a: x[0][..., a["start"]::a["step"]],
     "select": lambda x, a: _index(x[0], a["d"], a["index"]),
     "split": lambda x, a: x[0].split(a["piece"], a["d"])[a["use"]],
     "split_sizes": lambda x, a: x[0].split(a["pieces"], a["d"])[a["use"]],
@@ -83,8 +84,11 @@ OTHERS = {
     "floor_divide": lambda x, a: x[0] // 2,
     "max": lambda x, a: x[0].max(),
     "prod": lambda x, a: x[0].prod(a["d"]),
+    "pow_tensor": lambda x, a: _torch().pow(x[0], x[1]),
+    "where": lambda x, a: _torch().where(x[0], x[1], x[2]),
     "logical": lambda x, a: x[0] & x[1],
     "arange": lambda x, a: _torch().arange(a["end"], device="cuda"),
+    "full": lambda x, a: _torch().full(a["sizes"], 2, dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "zeros": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"]), device="cuda"),
     "to_device": lambda x, a: _torch().zeros(a["sizes"], dtype=getattr(_torch(), a["dtype"])).to("cuda"),
     "argmax": lambda x, a: x[0].argmax(-1),
@@ -108,6 +112,7 @@ OTHERS = {
     "addmm": lambda x, a: _torch().addmm(x[0], x[1], x[2]),
     "mm": lambda x, a: _torch().mm(x[0], x[1]),
     "bmm": lambda x, a: _torch().bmm(x[0], x[1]),
+    "baddbmm": lambda x, a: x[0].baddbmm(batch1=x[1], batch2=x[2], beta=1.0, alpha=a["alpha"]),
     "layer_norm": lambda x, a: _functional().layer_norm(x[0], x[0].shape[-1:], x[1], x[2]),
     "embedding": lambda x, a: _functional().embedding(x[0], x[1]),
     "cross_entropy": lambda x, a: _functional().cross_entropy(x[0], x[1]),
@@ -161,6 +166,10 @@ def view_cases():
             case("slice", x, d=d, start=start, end=end)
         case("slice", permuted, d=-1, start=0, end=8)
         case("slice", permuted, d=1, start=0, end=8)
+        for y in (x, permuted):
+            for start, step in ((0, 2), (1, 2), (0, 3), (2, 5)):
+                case("slice_step", y, start=start, step=step)
+        case("slice_step", permuted, start=1, step=2, gradient="0123")
         for d, index in ((0, 0), (1, 7), (2, 3)):
             case("select", x, d=d, index=index)
         for piece, d in ((16, -1), (7, 1), (2, 0), (64, 2)):
@@ -300,6 +309,8 @@ def matmul_cases():
             a, b = flags
             case("mm", f"{dtype} 64x32 {a}".rstrip(" -"), f"{dtype} 32x48 {b}".rstrip(" -"))
             case("bmm", f"{dtype} 4x64x32 {a}".rstrip(" -"), f"{dtype} 4x32x48 {b}".rstrip(" -"))
+            for alpha in (0.125, 1.0):
+                case("baddbmm", f"{dtype} 4x1x48", f"{dtype} 4x64x32 {a}".rstrip(" -"), f"{dtype} 4x32x48 {b}".rstrip(" -"), alpha=alpha)
             case("matmul", f"{dtype} 2x4x64x32 {a}".rstrip(" -"), f"{dtype} 2x4x32x48 {b}".rstrip(" -"))
             case("matmul", f"{dtype} 2x64x32 {a}".rstrip(" -"), f"{dtype} 32x48 {b}".rstrip(" -"))
             case("addmm", f"{dtype} 48 g", f"{dtype} 64x32 {a}".rstrip(" -"), f"{dtype} 32x48 {b}".rstrip(" -"))
@@ -313,6 +324,9 @@ def matmul_cases():
         case("mm", f"{dtype} 1x32 g", f"{dtype} 32x1 g")
         case("bmm", f"{dtype} 4x64x32 p102 g", f"{dtype} 4x32x48 p021 g")
         case("bmm", f"{dtype} 4x64x32 p120 g", f"{dtype} 4x32x48 g")
+        case("baddbmm", f"{dtype} 4x1x48 g", f"{dtype} 4x64x32 g", f"{dtype} 4x32x48 g", alpha=0.5)
+        case("baddbmm", f"{dtype} 4x64x48 g", f"{dtype} 4x64x32 p102 g", f"{dtype} 4x32x48 p021 g", alpha=0.5)
+        case("baddbmm", f"{dtype} 4x64x48", f"{dtype} 4x64x32 p120 g", f"{dtype} 4x32x48 g", alpha=0.5, gradient="021")
         case("matmul", f"{dtype} 2x4x64x32 p0213 g", f"{dtype} 2x4x32x48 p0321 g")
         case("matmul", f"{dtype} 2x4x64x32 g", f"{dtype} 1x4x32x48 g")
         case("matmul", f"{dtype} 1x4x64x1 g", f"{dtype} 1x4x1x30 g")
@@ -331,6 +345,7 @@ def matmul_cases():
             case("matmul", f"{x} 2x4x64x32 {flag}".strip(), "float32 2x4x32x48 g", autocast=autocast)
             case("addmm", "float32 48 w", f"{x} 64x32 {flag}".strip(), "float32 32x48 w", autocast=autocast)
             case("bmm", f"{x} 4x64x32 {flag}".strip(), "float32 4x32x48 g", autocast=autocast)
+            case("baddbmm", "float32 4x1x48", f"{x} 4x64x32 {flag}".strip(), "float32 4x32x48 g", alpha=0.5, autocast=autocast)
             case("mm", f"{x} 64x32 {flag}".strip(), "float32 32x48 w", autocast=autocast)
 
 
@@ -366,6 +381,7 @@ def indexing_cases():
     for sizes in ([4, 30], [1024, 1024], []):
         for dtype in ("int64", "float32", "bool"):
             case("zeros", sizes=sizes, dtype=dtype)
+            case("full", sizes=sizes, dtype=dtype)
             case("to_device", sizes=sizes, dtype=dtype)
     for shape in ("4x30", "4x1024", "1x300"):
         for dtype in ("int64", "int32", "bool"):
@@ -384,6 +400,17 @@ def indexing_cases():
         case("unbind", f"{dtype} 3x4x30x64 p1203 g", use=2)
         for use in (0, 1):
             case("unbind", f"{dtype} 2x30x64", use=use)
+    for dtype in FLOATS:
+        for flags in ("g-", "-g", "gg", "--"):
+            for second in ("2x4x30x30", "scalar"):
+                case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 {flags[0]}".rstrip(" -"), f"{dtype} {second} {flags[1]}".rstrip(" -"))
+        case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 p0132 g", f"{dtype} scalar")
+        case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 g", f"{dtype} scalar", gradient="0213")
+        case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 g", f"{dtype} scalar", autocast="bfloat16")
+        case("index_rows", f"{dtype} 128x64", "int64 1x30")
+    for count in (1, 8, 100):
+        case("pow_tensor", "float32 scalar", f"int32 {count}")
+        case("pow_tensor", "float32 scalar", f"int32 {count}", autocast="bfloat16")
     for card in CARDS:
         for shape in ("4x30", "64x77", "8x512", "1x1024", "2x30x64"):
             case("argmax", f"int32 {shape}", card=card)

@@ -17,6 +17,9 @@ import transformers
 SMALL = {"hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
 GROUPED = {**SMALL, "num_key_value_heads": 2}
 EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+GPT = {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100, "n_positions": 128}
+GPT_NEO = {"hidden_size": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 100, "max_position_embeddings": 128,
+           "attention_types": [[["global", "local"], 1]]}
 CAUSAL, MASKED, CLASSES, IMAGES = "causal_lm", "masked_lm", "sequence_classification", "image_text_to_text"
 HEADS = {CAUSAL: transformers.AutoModelForCausalLM, MASKED: transformers.AutoModelForMaskedLM,
          CLASSES: transformers.AutoModelForSequenceClassification, IMAGES: transformers.AutoModelForImageTextToText}
@@ -31,10 +34,16 @@ QWEN2_VL_2B = {"hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layer
 # A small configuration of each family, with what it can do; the family's own defaults are the second, real one.
 CASES = {
     "bert": [(MASKED, SMALL), (MASKED, {}), (CLASSES, {}), (CLASSES, {**SMALL, "num_labels": 5})],
+    "biogpt": [(CAUSAL, SMALL), (CAUSAL, {}), (CLASSES, {**SMALL, "num_labels": 5})],
+    "bloom": [(CAUSAL, {"n_layer": 2, "n_head": 4, "vocab_size": 100}), (CAUSAL, {"n_embed": 96, "num_hidden_layers": 1, "num_attention_heads": 6}),
+              (CLASSES, {"n_layer": 2, "n_head": 4, "vocab_size": 100})],
+    "codegen": [(CAUSAL, {**GPT, "rotary_dim": 8}), (CAUSAL, {**GPT, "n_inner": 100, "rotary_dim": 16, "tie_word_embeddings": True}), (CAUSAL, {})],
     "gemma": [(CAUSAL, {**GROUPED, "head_dim": 32, "attention_bias": True}), (CAUSAL, {})],
     "gemma2": [(CAUSAL, {**GROUPED, "head_dim": 32}), (CAUSAL, {})],
     "gpt2": [(CLASSES, {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100}),
              (CAUSAL, {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_inner": 100, "vocab_size": 100}), (CAUSAL, {})],
+    "gpt_bigcode": [(CAUSAL, GPT), (CAUSAL, {**GPT, "multi_query": False, "n_inner": 100}), (CAUSAL, {}), (CLASSES, GPT)],
+    "gpt_neo": [(CAUSAL, {**GPT_NEO, "intermediate_size": 100}), (CAUSAL, {}), (CLASSES, GPT_NEO)],
     "gpt_neox": [(CAUSAL, {**SMALL, "attention_bias": False, "tie_word_embeddings": True}), (CAUSAL, {}), (CLASSES, SMALL)],
     "llava": [(IMAGES, {"text_config": {"model_type": "llama", **GROUPED, **tied}, "vision_config": CLIP, **options})
               for tied, options in (({}, {}), ({"tie_word_embeddings": True}, {}), ({}, {"tie_word_embeddings": True}))],

@@ -38,7 +38,7 @@ def build(spec):
     apart = has_experts_apart(spec)
     with no_init_weights(), torch.device("meta") if apart else contextlib.nullcontext():
         auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if "vision_config" in spec["model"] else "AutoModelForCausalLM"
-        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn", "sdpa"), **experts_of(spec))
+        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn"), **experts_of(spec))
     torch.set_default_dtype(torch.float32)
     if apart:
         with_experts_apart(model, spec)
@@ -101,12 +101,21 @@ def checkpointed(model, spec):
 
 
 def wrapped(model, spec):
-    """By the strategy for many GPUs."""
-    if spec.get("parallel", "none") in ("none", "ep"):
+    """By the strategies for many GPUs."""
+    if spec.get("parallel", "none") in ("none", "ep") and "tp" not in spec:
         return model
     import torch
 
     torch.distributed.init_process_group("nccl", rank=int(os.environ.get("RANK", 0)), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
+    if "tp" in spec:
+        from tensor_parallel import parallelized
+        from torch.distributed.device_mesh import init_device_mesh
+
+        degree = spec["tp"]["degree"]
+        if spec.get("parallel", "none") == "none":
+            return parallelized(model, spec, init_device_mesh("cuda", (degree,)))
+        mesh = init_device_mesh("cuda", (spec["gpus"] // degree, degree), mesh_dim_names=("dp", "tp"))
+        return torch.nn.parallel.DistributedDataParallel(parallelized(model, spec, mesh["tp"]), device_mesh=mesh["dp"], **spec.get("ddp", {}))
     return torch.nn.parallel.DistributedDataParallel(model, **spec.get("ddp", {}))
 
 
@@ -145,6 +154,16 @@ def optimizer_of(spec, trainable):
         kinds = [[p for p in trainable if (type(p) is not torch.nn.Parameter) == is_apart] for is_apart in (True, False)]
         trainable = [{"params": kind} for kind in kinds if kind]
     return getattr(torch.optim, kind)(trainable, lr=1e-4, **options)
+
+
+def param_groups(trainable, spec):
+    """Tensors that are split over devices in one group, others in another: one call of a foreach function takes either kind."""
+    if "tp" not in spec:
+        return trainable
+    from torch.distributed.tensor import DTensor
+
+    groups = [[p for p in trainable if isinstance(p, DTensor) == split] for split in (True, False)]
+    return [{"params": group} for group in groups if group]
 
 
 def rows_of(spec):
@@ -187,11 +206,14 @@ def train(spec):
     """The training loop that a spec stands for."""
     import torch
 
+    if "tp" in spec:
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
     model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
-    optimizer = optimizer_of(spec, trainable)
+    optimizer = optimizer_of(spec, param_groups(trainable, spec))
     autocast = spec.get("autocast", "none")
     precision = torch.autocast("cuda", dtype=getattr(torch, DTYPES[autocast])) if autocast != "none" else contextlib.nullcontext()
     scaler = torch.amp.GradScaler("cuda") if spec.get("grad_scaler") else None

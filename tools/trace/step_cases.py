@@ -307,6 +307,108 @@ def expert_parallel():
         "qwen3_moe_checkpoint": {**qwen3, "gpus": 4, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
 
 
+def older_families():
+    """BLOOM, BioGPT, CodeGen, GPTBigCode, GPT-Neo: their attentions of their own, layers that return a tuple, buffers of each layer."""
+    gpt = {"n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "n_positions": 128}
+    models = {
+        "bloom": {"hidden_size": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024, "pad_token_id": 3},
+        "gpt_neo": {"hidden_size": 128, "num_layers": 2, "num_heads": 4, "vocab_size": 1024, "max_position_embeddings": 128, "window_size": 16,
+                    "attention_types": [[["global", "local"], 1]], "pad_token_id": 3},
+        "gpt_bigcode": {**gpt, "pad_token_id": 3}, "codegen": {**gpt, "rotary_dim": 16},
+        "biogpt": {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256, "vocab_size": 1024,
+                   "max_position_embeddings": 128}}
+    options = {
+        "full": {}, "fp32": {"dtype": "fp32", "batch": 1}, "fp16_eager": {"dtype": "fp16", "grad_scaler": True, "optimizer_impl": "fused", "attn": "eager"},
+        "amp": {"dtype": "fp32", "autocast": "bf16", "grad_accumulation": 2, "max_grad_norm": 1.0}, "amp_fp16": {**HALF, "attn": "eager"},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_amp": {"checkpointing": "non_reentrant", "dtype": "fp32", "autocast": "bf16"},
+        "reentrant": {"checkpointing": "reentrant"}, "reentrant_2": {"checkpointing": "reentrant", "checkpoint_every": 2, "grad_accumulation": 2, "attn": "eager"},
+        "reentrant_amp": {"checkpointing": "reentrant", "dtype": "fp32", "autocast": "bf16", "attn": "eager"},
+        "no_cache": {"use_cache": "false", "batch": 1}, "eager": {"attn": "eager", "train_only": ["h.1.", "layers.1."]},
+        "lora": {"lora": {**LORA, "target_modules": "all-linear"}}, "lora_default": {"lora": {}, "checkpointing": "non_reentrant"},
+        "untied": "tie_word_embeddings", "classifier": {"head": "sequence_classification", "batch": 4}, "dropout": "dropouts"}
+    dropouts = {"bloom": {"hidden_dropout": 0.1, "attention_dropout": 0.1}, "gpt_neo": {"resid_dropout": 0.1, "embed_dropout": 0.1, "attention_dropout": 0.1},
+                "gpt_bigcode": {"resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0}, "codegen": {"resid_pdrop": 0.1, "embd_pdrop": 0.1, "attn_pdrop": 0.1},
+                "biogpt": {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "activation_dropout": 0.1}}
+    found = {}
+    for model_type, model in models.items():
+        model = {"model_type": model_type, **model}
+        for name, spec in options.items():
+            if (model_type, name) in (("codegen", "classifier"), ("biogpt", "lora_default")):
+                continue   # transformers and PEFT have none
+            if isinstance(spec, dict):
+                found[f"{model_type}_{name}"] = {"model": model, **spec}
+            elif spec == "dropouts":
+                found[f"{model_type}_{name}"] = {"model": {**model, **dropouts[model_type]}, "checkpointing": "reentrant"}
+            else:
+                found[f"{model_type}_{name}"] = {"model": {**model, spec: model_type == "codegen"}}
+    more = {"bloom_heads": {"n_head": 12, "hidden_size": 144}, "bloom_one_wide": {"n_head": 8, "hidden_size": 8},
+            "bloom_after": {"apply_residual_connection_post_layernorm": True}, "gpt_neo_inner": {"intermediate_size": 200, "activation_function": "gelu"},
+            "gpt_bigcode_heads": {"multi_query": False}, "gpt_bigcode_heads_eager": {"multi_query": False}, "gpt_bigcode_inner": {"n_inner": 200},
+            "codegen_whole_heads": {"rotary_dim": 32}, "codegen_many_heads": {"n_head": 8, "rotary_dim": 8}, "codegen_inner": {"n_inner": 200},
+            "biogpt_unscaled": {"scale_embedding": False}}
+    for name, changes in more.items():
+        model_type = next(known for known in models if name.startswith(known))
+        found[name] = {"model": {"model_type": model_type, **models[model_type], **changes}, **({"attn": "eager"} if name.endswith("eager") else {})}
+    found["bloom_heads_amp"] = {**found["bloom_heads"], "dtype": "fp32", "autocast": "bf16", "batch": 1, "checkpointing": "non_reentrant"}
+    found["codegen_many_heads_amp"] = {**found["codegen_many_heads"], "dtype": "fp32", "autocast": "bf16", "use_cache": "false"}
+    return found
+
+
+FULL_PLAN = {**{f"model.layers.*.{name}": "colwise" for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj")},
+             **{f"model.layers.*.{name}": "rowwise" for name in ("self_attn.o_proj", "mlp.down_proj")}, "model.embed_tokens": "rowwise", "lm_head": "colwise"}
+
+
+def tensor_parallel():
+    """torch's parallelize_module: what is gathered, reduced and kept at the edges of modules, and what the optimizer does with gradients that lie
+    otherwise than their parameters."""
+    plan = {"tp": {"degree": 2, "plan": FULL_PLAN}}
+    sequence = {"tp": {"degree": 2, "sequence_parallel": True}}
+    qwen2 = {"model": {**MODEL, "model_type": "qwen2"}}
+    neox = {"model_type": "gpt_neox", "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024, "intermediate_size": 256}
+    four = {"model": {**MODEL, "num_key_value_heads": 4}, "gpus": 4}
+    return {"tp_" + name: {"gpus": 2, "tp": {"degree": 2}, **options} for name, options in {
+        "plain": {}, "one": {"gpus": 1, "tp": {"degree": 1}}, "four": {**four, "tp": {"degree": 4}}, "plan": plan, "plan_last": {**four, "tp": {"degree": 4, "plan": FULL_PLAN}, "rank": 3},
+        "plan_one": {"gpus": 1, "tp": {"degree": 1, "plan": FULL_PLAN}},
+        "plan_accumulate": {**plan, "grad_accumulation": 2}, "plan_checkpoint": {**plan, "checkpointing": "non_reentrant"},
+        "plan_reentrant": {**plan, "checkpointing": "reentrant"}, "plan_amp": {**plan, "dtype": "fp32", "autocast": "bf16"},
+        "plan_loop": {**plan, "optimizer_impl": "loop"}, "plan_fused": {**plan, "optimizer_impl": "fused"}, "sgd": {"optimizer": "sgd", "momentum": 0.9}, "rmsprop": {"optimizer": "rmsprop"}, "adagrad": {"optimizer": "adagrad"}, "adam_amsgrad": {"optimizer": "adam", "weight_decay": 0.1, "amsgrad": True},
+        "plan_tied": {**plan, "model": {**MODEL, "tie_word_embeddings": True}}, "plan_freeze": {**plan, "freeze": ["embed_tokens", "layers.0."]},
+        "plan_wide": {**plan, "batch": 4, "seq": 1024, "steps": 2},
+        "biased": qwen2, "gpt_neox": {"model": neox}, "checkpoint": {"checkpointing": "non_reentrant"}, "amp": {"dtype": "fp32", "autocast": "bf16"},
+        "freeze": {"freeze": ["layers.0.", "mlp"]}, "tied": {"model": {**MODEL, "tie_word_embeddings": True}},
+        "plan_biased_amp": {**qwen2, **plan, "dtype": "fp32", "autocast": "bf16"}, "gpt_neox_amp": {"model": neox, "dtype": "fp32", "autocast": "bf16"},
+        "opt": {"model": {"model_type": "opt", "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 1024, "ffn_dim": 256},
+                "tp": {"degree": 2, "plan": {"model.decoder.layers.*.fc1": "colwise", "model.decoder.layers.*.fc2": "rowwise", "model.decoder.embed_tokens": "rowwise"}}},
+        "qwen3": {"model": {**MODEL, "model_type": "qwen3", "head_dim": 32}}, "gemma2": {"model": {**MODEL, "model_type": "gemma2", "head_dim": 32}},
+        "phi3": {"model": {**MODEL, "model_type": "phi3", "pad_token_id": 0}, "tp": {"degree": 2, "plan": {
+            "model.layers.*.self_attn.qkv_proj": {"style": "colwise", "output_layouts": "replicate"}, "model.layers.*.self_attn.o_proj": {"style": "rowwise", "input_layouts": "replicate"},
+            "model.layers.*.mlp.gate_up_proj": {"style": "colwise", "output_layouts": "replicate"}, "model.layers.*.mlp.down_proj": {"style": "rowwise", "input_layouts": "replicate"}}}},
+        "eager": {"attn": "eager"}, "prepared": {"tp": {"degree": 2, "plan": {"model.layers.*.mlp": {"style": "prepare_input", "input_layouts": "replicate", "desired_input_layouts": "replicate"},
+            "model.layers.*.mlp.gate_proj": "colwise", "model.layers.*.mlp.up_proj": "colwise", "model.layers.*.mlp.down_proj": "rowwise"}}},
+        "llava": {"model": vision()["llava_lora"]["model"], "images": 1, "tp": {"degree": 2, "plan": {"model.language_model.layers.*.mlp.gate_proj": "colwise", "model.language_model.layers.*.mlp.up_proj": "colwise",
+            "model.language_model.layers.*.mlp.down_proj": "rowwise", "model.vision_tower.encoder.layers.*.mlp.fc1": "colwise", "model.vision_tower.encoder.layers.*.mlp.fc2": "rowwise", "lm_head": "colwise"}}},
+        "lora": {"lora": {**LORA, "target_modules": ["q_proj", "o_proj"]}, "tp": {"degree": 2, "plan": {
+            "model.layers.*.self_attn.q_proj.base_layer": "colwise", "model.layers.*.self_attn.q_proj.lora_B.default": "colwise", "model.layers.*.self_attn.k_proj": "colwise",
+            "model.layers.*.self_attn.v_proj": "colwise", "model.layers.*.self_attn.o_proj.base_layer": "rowwise", "model.layers.*.self_attn.o_proj.lora_A.default": "rowwise"}}},
+        "sequence": sequence, "sequence_qwen3": {**sequence, "model": {**MODEL, "model_type": "qwen3", "head_dim": 32}}, "sequence_freeze": {**sequence, "freeze": ["embed_tokens", "mlp", "layernorm"]},
+        "sequence_eager": {**sequence, "attn": "eager"}, "sequence_wide": {**sequence, "batch": 4, "seq": 1024, "steps": 2, "max_grad_norm": 1.0}, "sequence_four": {**four, "tp": {"degree": 4, "sequence_parallel": True}, "rank": 1}, "sequence_checkpoint": {**sequence, "checkpointing": "non_reentrant"},
+        "sequence_reentrant": {**sequence, "checkpointing": "reentrant"},
+        "sequence_accumulate": {**sequence, "grad_accumulation": 2}, "sequence_clip": {**sequence, "max_grad_norm": 1.0}, "sequence_amp": {**sequence, "dtype": "fp32", "autocast": "bf16"},
+        "sequence_loop": {**sequence, "optimizer_impl": "loop"}, "sequence_fused": {**sequence, "optimizer_impl": "fused"}, "sequence_one_sample": {**sequence, "batch": 1}}.items()}
+
+
+def tensor_and_data_parallel():
+    """DistributedDataParallel around modules that are split: it sees parts as plain tensors, and makes DTensors of them in the first forward pass."""
+    plan, sequence = {"tp": {"degree": 2, "plan": FULL_PLAN}}, {"tp": {"degree": 2, "sequence_parallel": True}}
+    return {"tp_ddp_" + name: {"gpus": 4, "parallel": "ddp", "tp": {"degree": 2}, **options} for name, options in {
+        "plain": {}, "plan": plan, "sequence": sequence, "plan_eight": {**plan, "gpus": 8, "rank": 5}, "plan_clip": {**plan, "max_grad_norm": 1.0},
+        "plan_accumulate": {**plan, "grad_accumulation": 2}, "plan_checkpoint": {**plan, "checkpointing": "non_reentrant"}, "freeze": {**plan, "freeze": ["mlp", "norm"]},
+        "sequence_views": {**sequence, "ddp": {"gradient_as_bucket_view": True}}, "biased_amp": {"model": {**MODEL, "model_type": "qwen2"}, "dtype": "fp32", "autocast": "bf16"},
+        "sgd": {**plan, "optimizer": "sgd", "momentum": 0.9}, "one": {"gpus": 2}}.items()}
+
+
+
+
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -316,9 +418,13 @@ def cases():
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
-    for group in (steps(), adapters(), large(), vision(), grids(), families(), positions(), odd_heads(), classifiers(), data_parallel(), zero(), experts(), expert_parallel()):
-        found += group.items()
+    groups = [
+        steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero,
+        expert_parallel, tensor_parallel, tensor_and_data_parallel,
+    ]
+    for group in groups:
+        found += group().items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
-    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full")
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan")
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]

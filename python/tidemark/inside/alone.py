@@ -101,6 +101,10 @@ def make_store_class(base):
         def set_timeout(self, timeout):
             pass
 
+        def clone(self):
+            """For a group that is split off: it has what this one has."""
+            return self
+
     return AloneStore
 
 

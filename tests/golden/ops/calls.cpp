@@ -33,6 +33,8 @@ const std::vector<NamedCall> kViews = {
     {"expand", [](Inputs& in, const Arguments& a, Run&) { return expand(in[0], a.dims("sizes")); }},
     {"slice",
      [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
+    {"slice_step",
+     [](Inputs& in, const Arguments& a, Run&) { return slice_step(in[0], a.number("start"), a.number("step")); }},
     {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
     {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
     {"split_sizes",
@@ -68,6 +70,8 @@ const std::vector<NamedCall> kElementwise = {
     {"add_", binary<add_>},
     {"logical", [](Inputs& in, const Arguments&, Run&) { return logical("aten::bitwise_and", in[0], in[1]); }},
     {"rsqrt", unary<rsqrt>},
+    {"pow_tensor", binary<pow_tensor>},
+    {"where", [](Inputs& in, const Arguments&, Run&) { return where(in[0], in[1], in[2]); }},
     {"cos", unary<cos>},
     {"sin", unary<sin>},
     {"tanh", unary<tanh>},
@@ -86,6 +90,8 @@ const std::vector<NamedCall> kElementwise = {
 const std::vector<NamedCall> kIndexing = {
     {"zeros",
      [](Inputs&, const Arguments& a, Run& run) { return zeros(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
+    {"full",
+     [](Inputs&, const Arguments& a, Run& run) { return full(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
     {"to_device", [](Inputs&, const Arguments& a,
                      Run& run) { return to_device(run, a.dims("sizes"), dtype_named(a.text("dtype"))); }},
     {"arange", [](Inputs&, const Arguments& a, Run& run) { return arange(run, a.number("end")); }},
@@ -135,10 +141,10 @@ const std::vector<NamedCall> kExperts = {
        const std::int64_t n = found(in.tensors[0], a);
        return nonzero(in[0], n);
      }},
-    {"where",
+    {"where_true",
      [](Inputs& in, const Arguments& a, Run&) {
        const std::int64_t n = found(in.tensors[0], a);
-       return used(where(in[0], n), a);
+       return used(where_true(in[0], n), a);
      }},
     {"clamp", unary<clamp>},
     {"fmod", unary<fmod>},
@@ -167,6 +173,7 @@ const std::vector<NamedCall> kOthers = {
     {"addmm", [](Inputs& in, const Arguments&, Run&) { return addmm(in[0], in[1], in[2]); }},
     {"mm", binary<mm>},
     {"bmm", binary<bmm>},
+    {"baddbmm", [](Inputs& in, const Arguments& a, Run&) { return baddbmm(in[0], in[1], in[2], a.real("alpha")); }},
     {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},
     {"embedding", [](Inputs& in, const Arguments&, Run&) { return embedding(in[1], in[0]); }},
     {"cross_entropy", binary<cross_entropy>},

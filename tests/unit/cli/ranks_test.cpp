@@ -100,16 +100,5 @@ TEST_F(RanksTest, PassesOnWhatTheProgramRefuses) {
   EXPECT_EQ(error->hint(), "write --gpus 4");
 }
 
-TEST(ReportOfAll, IsThatOfTheRankThatHoldsMost) {
-  std::vector<Report> reports(3);
-  reports[1].peak.reserved_bytes = 5;
-  reports[2].peak.reserved_bytes = 4;
-  const Report all = report_of_all(reports);
-  EXPECT_EQ(all.peak.reserved_bytes, 5);
-  ASSERT_EQ(all.ranks.size(), 3U);
-  EXPECT_EQ(all.ranks[2].rank, 2);
-  EXPECT_EQ(all.ranks[2].peak.reserved_bytes, 4);
-}
-
 }  // namespace
 }  // namespace tidemark::cli

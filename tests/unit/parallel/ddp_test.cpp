@@ -1,9 +1,8 @@
 #include "parallel/ddp.h"
 
-#include "base/error.h"
-
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "tensor/engine.h"
 
 namespace tidemark {

@@ -64,7 +64,7 @@ TEST(ExpertParallel, TheOptimizerHasAGroupForExperts) {
   model.loaded_bytes();
   const StepHooks step = expert_parallel(model.run, model.root, 2);
   ASSERT_EQ(step.optimizer_parameters.size(), 6);
-  EXPECT_EQ(step.optimizer_group, 4);
+  EXPECT_EQ(step.group_sizes, (std::vector<std::size_t>{4, 2}));
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(step.optimizer_parameters[i].dims(), i < 4 ? 3 : 2);
 }
 

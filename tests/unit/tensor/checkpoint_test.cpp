@@ -23,12 +23,12 @@ struct Checkpoint : testing::Test {
 };
 
 TEST_F(Checkpoint, KeepsTheArgumentAlone) {
-  const Tensor y = checkpoint(run, [w = w] { return silu(silu(silu(w))); });
+  const Tensor y = checkpoint(run, [w = w] { return silu(silu(silu(w))); })[0];
   EXPECT_EQ(live_blocks(), 2);  // w, y
 }
 
 TEST_F(Checkpoint, DoesNotRunTheLastOperationAgain) {
-  const Tensor y = checkpoint(run, [w = w] { return silu(silu(w)); });
+  const Tensor y = checkpoint(run, [w = w] { return silu(silu(w)); })[0];
   const std::size_t before = allocations();
   backward(y);
   // The gradient of y, the inner silu again, and the gradients of both: the outer silu has saved its input when it
@@ -37,14 +37,14 @@ TEST_F(Checkpoint, DoesNotRunTheLastOperationAgain) {
 }
 
 TEST_F(Checkpoint, RunsAnOperationAgainThatSavesItsResult) {
-  const Tensor y = checkpoint(run, [w = w] { return sigmoid(silu(w)); });
+  const Tensor y = checkpoint(run, [w = w] { return sigmoid(silu(w)); })[0];
   const std::size_t before = allocations();
   backward(y);
   EXPECT_EQ(allocations() - before, 5u);
 }
 
 TEST_F(Checkpoint, ReentrantRunsAllAgain) {
-  const Tensor y = checkpoint_reentrant(run, [](Tensor x) { return silu(silu(std::move(x))); }, w);
+  const Tensor y = checkpoint_reentrant(run, [](Tensor x) { return silu(silu(std::move(x))); }, w)[0];
   EXPECT_EQ(live_blocks(), 2);
   const std::size_t before = allocations();
   backward(y);
@@ -54,13 +54,29 @@ TEST_F(Checkpoint, ReentrantRunsAllAgain) {
 
 TEST_F(Checkpoint, ReentrantBehindNothingThatTrainsGivesNoGradient) {
   const Tensor x = empty(run, {8}, Dtype::f32);
-  const Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x);
+  const Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x)[0];
   EXPECT_FALSE(y.requires_grad());
+}
+
+TEST_F(Checkpoint, AResultWithoutGradientGetsZeros) {
+  const auto both = [](Tensor x) {
+    Tensor first = silu(std::move(x));
+    Tensor second = silu(first);
+    return Tensors{std::move(second), std::move(first)};
+  };
+  const Tensors y = checkpoint_reentrant(run, both, w);
+  EXPECT_TRUE(y[0].requires_grad());
+  EXPECT_TRUE(y[1].requires_grad());
+  const std::size_t before = allocations();
+  backward(Tensors{y[0]}, Tensors{empty_like(y[0])});
+  // the root's gradient; zeros; two results; two gradients; their sum with the zeros, which are not to be written over
+  EXPECT_EQ(allocations() - before, 7u);
+  EXPECT_TRUE(w.grad());
 }
 
 TEST_F(Checkpoint, AParameterOfTheInnerAndTheOuterPass) {
   const Tensor x = parameter();
-  Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x);
+  Tensor y = checkpoint_reentrant(run, [w = w](Tensor t) { return mul(std::move(t), w); }, x)[0];
   y = mul(add(std::move(y), w), w);  // the outer pass waits for three gradients of w's, the inner one for one
   backward(y);
   EXPECT_TRUE(x.grad());
@@ -70,7 +86,7 @@ TEST_F(Checkpoint, AParameterOfTheInnerAndTheOuterPass) {
 }
 
 TEST_F(Checkpoint, LetsGoOfItsArguments) {
-  Tensor y = checkpoint(run, [w = w, x = empty(run, {8}, Dtype::f32)] { return mul(silu(w), x); });
+  Tensor y = checkpoint(run, [w = w, x = empty(run, {8}, Dtype::f32)] { return mul(silu(w), x); })[0];
   EXPECT_EQ(live_blocks(), 3);
   backward(y);
   y.reset();

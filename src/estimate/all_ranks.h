@@ -1,0 +1,31 @@
+// Every rank of many, one report on all.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "estimate/predict.h"
+
+namespace tidemark {
+
+/// Whether `a` holds more: out of memory above all, then by what is reserved.
+bool is_worse(const Report& a, const Report& b);
+
+/// The report on all ranks: that of the one that holds most (the lowest of equals), with a row for each.
+class AllRanks {
+ public:
+  void add(std::int64_t rank, Report report);
+  Report finish();
+
+ private:
+  std::map<std::int64_t, RankReport> rows_;
+  std::optional<Report> worst_;
+  std::int64_t worst_rank_ = 0;
+};
+
+/// predict() of each rank of spec.gpus, over all cores; `options.on_event` must stand that.  Throws as predict() does.
+Report predict_all_ranks(const Spec& spec, const Value& model_config, const Card& card,
+                         const PredictOptions& options = {});
+
+}  // namespace tidemark

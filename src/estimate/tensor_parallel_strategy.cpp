@@ -1,0 +1,161 @@
+// What a spec's `tp` asks for, as a plan for parallelize_module.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "estimate/strategies.h"
+#include "estimate/tensor_parallel_plan.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::array<std::string_view, 5> kStyleNames{"colwise", "rowwise", "sequence", "prepare_input",
+                                                      "prepare_output"};
+
+/// One entry of the plan, by the names of torch's arguments.
+struct RuleSpec {
+  ParallelStyle style = ParallelStyle::colwise;
+  std::string input_layouts, output_layouts, desired_input_layouts, desired_output_layouts;
+  std::optional<bool> use_local_output;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("style", self.style, FieldInfo{.names = kStyleNames});
+    visit("input_layouts", self.input_layouts, FieldInfo{});
+    visit("output_layouts", self.output_layouts, FieldInfo{});
+    visit("desired_input_layouts", self.desired_input_layouts, FieldInfo{});
+    visit("desired_output_layouts", self.desired_output_layouts, FieldInfo{});
+    visit("use_local_output", self.use_local_output, FieldInfo{});
+  }
+};
+
+/// "replicate" or "shard(1)"
+std::optional<Placement> placement_of(const std::string& text, const ValuePath& path) {
+  if (text.empty()) return {};
+  if (text == "replicate") return Placement{};
+  constexpr std::string_view kShard = "shard(";
+  int dimension = 0;
+  const char *begin = text.data() + std::min(kShard.size(), text.size()), *end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(begin, end, dimension);
+  const bool is_shard = text.starts_with(kShard) && error == std::errc() && end - next == 1 && *next == ')';
+  if (!is_shard || dimension < -1 || dimension > 2)
+    throw Error(Errc::bad_value, Value(text).quoted() + " is not a placement", path.text(),
+                "write replicate, shard(1) for tokens, or shard(-1) for features");
+  return Placement::split(dimension);
+}
+
+ParallelRule rule_of(const std::string& pattern, const Value& value) {
+  const ValuePath path = ValuePath("tp.plan") / pattern;
+  Value map = value;
+  if (value.as_text()) {
+    map = Value::Map();
+    map.set("style", value);
+  }
+  RuleSpec asked;
+  read_fields(map, asked, path);
+  ParallelRule rule{.pattern = pattern,
+                    .style = asked.style,
+                    .input_layouts = placement_of(asked.input_layouts, path / "input_layouts"),
+                    .output_layouts = placement_of(asked.output_layouts, path / "output_layouts"),
+                    .use_local_output = asked.use_local_output};
+  const bool is_input = rule.style == ParallelStyle::prepare_input;
+  const std::string& desired = is_input ? asked.desired_input_layouts : asked.desired_output_layouts;
+  const std::string& other = is_input ? asked.desired_output_layouts : asked.desired_input_layouts;
+  const bool prepares = is_input || rule.style == ParallelStyle::prepare_output;
+  if (prepares == desired.empty() || !other.empty())
+    throw Error(Errc::bad_value, "desired layouts go with prepare_input and prepare_output, one of them with each",
+                path.text());
+  if (prepares) rule.desired_layouts = *placement_of(desired, path / "desired_layouts");
+  return rule;
+}
+
+std::vector<ParallelRule> plan_of(const TpSpec& asked, Module& root, const Value& model_config,
+                                  const std::function<void(std::string)>& assume) {
+  if (asked.plan.is_null()) {
+    assume(asked.sequence_parallel ? "tp: the plan of PyTorch's tutorial, with sequence parallelism"
+                                   : "tp: attention and MLP are split as base_model_tp_plan of transformers says");
+    return default_plan(root, asked.sequence_parallel, model_config);
+  }
+  if (asked.sequence_parallel)
+    throw Error(Errc::bad_value, "a plan says by itself what is split by tokens", "tp.sequence_parallel",
+                "leave out one of the two");
+  const Value::Map* entries = asked.plan.as_map();
+  if (!entries || entries->empty())
+    throw Error(Errc::bad_value, "expected a map, found " + asked.plan.quoted(), "tp.plan",
+                "{\"model.layers.*.mlp.down_proj\": \"rowwise\", ...}");
+  std::vector<ParallelRule> plan;
+  for (const Value::Item& entry : *entries) plan.push_back(rule_of(entry.key, entry.value));
+  return plan;
+}
+
+/// The loss shows logits by the size of the vocabulary.
+void replicate_logits(std::vector<ParallelRule>& plan) {
+  for (ParallelRule& rule : plan) {
+    const std::string_view name = std::string_view(rule.pattern).substr(rule.pattern.rfind('.') + 1);
+    if (rule.style != ParallelStyle::colwise || (name != "lm_head" && name != "embed_out")) continue;
+    if (!rule.output_layouts) rule.output_layouts = Placement{};
+    if (rule.output_layouts != Placement{} || !rule.use_local_output.value_or(true))
+      throw Error(Errc::unsupported, "the loss of transformers does not take logits that are split", "tp.plan",
+                  "set output_layouts of " + rule.pattern + " to replicate");
+  }
+}
+
+void check_tp(const Spec& spec) {
+  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
+    refuse("tp", "with this strategy around it, it is not modelled",
+           "set parallel to none or ddp (DeepSpeed takes no DTensors)");
+  if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
+}
+
+/// Tensors that are split in one group, the others in another: foreach functions take one kind.
+void group_parameters(Module& root, const TensorParallel& split, StepHooks& hooks) {
+  TensorList others;
+  for (const Tensor& parameter : trainable_parameters(root))
+    (parameter.impl().distributed ? hooks.optimizer_parameters : others).push_back(parameter);
+  for (const std::size_t size : {hooks.optimizer_parameters.size(), others.size()})
+    if (size > 0) hooks.group_sizes.push_back(size);
+  hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
+  for (const Tensor& parameter : hooks.optimizer_parameters)
+    hooks.gradient_placements.push_back(split.placement_of(parameter));
+}
+
+/// What is not known of the optimizer, and what PyTorch itself refuses.
+void check_optimizer(const Spec& spec, const StepHooks& hooks) {
+  if (spec.optimizer == OptimizerName::adafactor)
+    refuse("optimizer", "torch.optim.Adafactor does not take tensors that are split");
+  const bool is_adam = spec.optimizer == OptimizerName::adamw || spec.optimizer == OptimizerName::adam;
+  const bool plain = !spec.maximize && (spec.optimizer == OptimizerName::adamw || spec.weight_decay.value_or(0) == 0);
+  const bool moves = std::any_of(hooks.gradient_placements.begin(), hooks.gradient_placements.end(),
+                                 [](GradientPlacement p) { return p >= GradientPlacement::whole; });
+  if (moves && !(is_adam && plain))
+    refuse("optimizer", "where embeddings or norms are split, AdamW and Adam without weight decay are known");
+  if (spec.max_grad_norm && hooks.group_sizes.size() > 1)
+    refuse("max_grad_norm", "clip_grad_norm_ does not take tensors that are split together with others",
+           "put all modules that train into tp.plan");
+}
+
+}  // namespace
+
+void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config, StepHooks& hooks,
+                   const std::function<void(std::string)>& assume) {
+  if (!spec.tp) return;
+  check_tp(spec);
+  std::vector<ParallelRule> plan = plan_of(*spec.tp, root, model_config, assume);
+  replicate_logits(plan);
+  check_heads(plan, spec.tp->degree, model_config);
+  const Mesh mesh{spec.tp->degree, spec.rank % spec.tp->degree};
+  const auto split = std::make_shared<TensorParallel>(run, root, mesh, plan);
+  hooks.after_forward = [split = split.get()](ModelOutputs&) { split->check_called(); };
+  hooks.keeps = split;
+  if (spec.parallel == Parallel::ddp) {
+    split->localize(root);
+    hooks.before_forward = [split = split.get()] { split->reconstruct(); };
+    return;
+  }
+  group_parameters(root, *split, hooks);
+  check_optimizer(spec, hooks);
+}
+
+}  // namespace tidemark
