@@ -15,6 +15,7 @@ std::int64_t degree_of(const Spec& spec) {
 
 /// What cannot run, or of which nothing is known.
 void check_ep(const Spec& spec) {
+  if (spec.tp) refuse("tp", "tensor parallelism beside expert parallelism is not modelled");
   if (spec.experts_implementation == ExpertsImplementation::eager)
     refuse("experts_implementation", "transformers' loop over experts fails at experts of other ranks",
            "set experts_implementation to grouped_mm");

@@ -129,7 +129,7 @@ StepHooks expert_parallel(Run& run, Module& root, std::int64_t degree) {
   for (const std::size_t size : {hooks.optimizer_parameters.size(), others.size()})
     if (size > 0) hooks.group_sizes.push_back(size);
   hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
-  hooks.before_forward = [parts] {};  // the modules' hooks live as long as the step's
+  hooks.keeps = parts;
   return hooks;
 }
 
