@@ -19,6 +19,9 @@ void check_pipeline(const Spec& spec) {
     refuse("ddp", "in a pipeline ddp is known without find_unused_parameters and static_graph");
   if (spec.autocast != Autocast::none) refuse("autocast", "pipelines are known without autocast");
   if (spec.grad_scaler) refuse("grad_scaler", "pipelines are known without a scaled loss");
+  if (spec.images > 0 && spec.pp->stages_per_rank > 1)
+    refuse("pp.stages_per_rank",
+           "with images several stages on a GPU are not known: the program that is mirrored fails");
   if (!spec.labels) refuse("labels", "the last stage of a pipeline computes the loss", "leave labels on");
   if (spec.zero_grad == ZeroGrad::before_backward)
     refuse("zero_grad", "in a pipeline the first backward pass comes before the last forward pass");

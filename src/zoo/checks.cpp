@@ -58,7 +58,7 @@ void check_layers_of_types(const Value& types, std::int64_t usual, const Keyed& 
       const Value::List& pair = to_list(item, path);
       if (pair.size() != 2) fail_expected("a list of types and a number", item, path);
       const std::int64_t times = to_integer(pair[1], path);
-      if (times < 0 || times > kLayers.high) fail_expected("a number of layers", pair[1], path);
+      if (times < 0 || static_cast<double>(times) > kLayers.high) fail_expected("a number of layers", pair[1], path);
       named += static_cast<std::int64_t>(to_list(pair[0], path).size()) * times;
     }
   }

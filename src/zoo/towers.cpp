@@ -100,7 +100,8 @@ ModelOutputs two_towers_outputs(Tensor loss, const Likeness& like, const VisionO
                                 const VisionOutputs& text) {
   return {std::move(loss),
           {like.logits_per_text, like.text_embeds, like.image_embeds, text.last_hidden_state, text.pooler_output,
-           image.last_hidden_state, image.pooler_output}};
+           image.last_hidden_state, image.pooler_output},
+          {}};
 }
 
 void check_pairs(const TowerConfig& text, const VisionTower& vision) {

@@ -1,6 +1,7 @@
 """The checks themselves find what they are for."""
 
 import pathlib
+import sys
 
 import check_layers
 import check_ops
@@ -97,3 +98,12 @@ def test_tests_find_a_file_that_nothing_builds(tmp_path):
 def test_tests_of_this_tree():
     root = pathlib.Path(__file__).resolve().parents[2]
     assert check_tests.unlisted(root) == []
+
+
+def test_every_step_case_is_recorded():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    sys.path.insert(0, str(root / "tools" / "trace"))
+    import step_cases
+
+    recorded = {path.name.removesuffix(".txt.gz") for path in (root / "tests/golden/steps").glob("*.txt.gz")}
+    assert {case["name"] for case in step_cases.cases()} == recorded

@@ -484,7 +484,7 @@ def pipeline():
         "interleaved_thrice": {**twice, "stages_per_rank": 3, "microbatches": 8}, "interleaved_here": {**twice, "degree": 1},
         "bfs": bfs, "bfs_four": {**bfs, "degree": 4, "layers": [1, 1, 1, 1, 1, 1, 0, 0]}, "bfs_here": {**bfs, "degree": 1, "return_outputs": False},
         "alone": once, "alone_1f1b": {**two, "degree": 1}, "quiet": {**two, "return_outputs": False}, "quiet_gpipe": {**gpipe, "return_outputs": False},
-        "unscaled": {**two, "scale_grads": False}, "uneven": {**two, "layers": [4, 2]}, "ends": {**four, "microbatches": 4, "layers": [0, 6, 0, 0]}}
+        "unscaled": {**two, "scale_grads": False}, "uneven": {**two, "layers": [4, 2]}, "ends": {**four, "microbatches": 4, "layers": [0, 6, 0, 0]}}   # of which ranks 0 and 1 are recorded
     loops = {
         "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_2": {"checkpointing": "non_reentrant", "checkpoint_every": 2},
         "reentrant": {"checkpointing": "reentrant"}, "reentrant_2_gpipe": {"checkpointing": "reentrant", "checkpoint_every": 2, "pp": gpipe},
@@ -505,7 +505,7 @@ def pipeline():
         "qwen3": {"model": {**text, "model_type": "qwen3", "head_dim": 32}}, "gpt_neox": {"model": {"model_type": "gpt_neox", "hidden_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1024, "intermediate_size": 256, "hidden_dropout": 0.1}},
         "tied_alone": {"model": {**text, "tie_word_embeddings": True}, "pp": once},
         "llava": llava, "llava_frozen": {**llava, "freeze": ["vision_tower"]}, "llava_lora": {**llava, "lora": vision()["llava_lora"]["lora"]},
-        "llava_reentrant": {**llava, "checkpointing": "reentrant", "checkpoint_every": 2}, "llava_interleaved": {**llava, "pp": twice},
+        "llava_reentrant": {**llava, "checkpointing": "reentrant", "checkpoint_every": 2},
         "llava_gpipe": {**llava, "pp": {**gpipe, "layers": [1, 5]}, "checkpointing": "non_reentrant", "freeze": ["vision_tower"]}}
     found = {**{name: {"pp": pp} for name, pp in schedules.items()}, **{name: {"pp": two, **options} for group in (loops, parts, families) for name, options in group.items()}}
     copies = {  # the pipeline's ranks are two apart
@@ -514,7 +514,7 @@ def pipeline():
         "ddp_reentrant": {"checkpointing": "reentrant", "ddp": {"gradient_as_bucket_view": True}}, "ddp_accumulate": {"grad_accumulation": 2, "max_grad_norm": 1.0}, "ddp_lora": {"lora": LORA}}
     wide = {**text, "hidden_size": 256, "intermediate_size": 1376, "vocab_size": 4096}
     return {**{f"pp_{name}_{rank}": {"model": text, "batch": 8, "gpus": options["pp"]["degree"], "rank": rank, **options}
-               for name, options in found.items() for rank in range(options["pp"]["degree"])},
+               for name, options in found.items() for rank in range(2 if name == "ends" else options["pp"]["degree"])},
             **{f"pp_{name}_{rank}": {"model": wide, "batch": 8, "gpus": 4, "rank": rank, "parallel": "ddp", "pp": two, **options}
                for name, options in copies.items() for rank in ((0, 1, 2, 3) if name == "ddp" else (0, 2))}}
 

@@ -21,7 +21,7 @@ Spec spec_of(std::int64_t degree, PipelineSchedule schedule, std::int64_t microb
   spec.batch = microbatches;
   spec.gpus = degree;
   spec.rank = rank;
-  spec.pp = PipelineSpec{.degree = degree, .schedule = schedule, .microbatches = microbatches};
+  spec.pp = PipelineSpec{.degree = degree, .schedule = schedule, .microbatches = microbatches, .layers = {}};
   return spec;
 }
 

@@ -29,7 +29,7 @@ inline Report sample_report() {
   report.assumptions = {{"routing is balanced", "model.moe", 3}};
   report.versions = {{"torch", "2.11.0"}, {"tidemark", "0.1.0"}};
   report.script = {{"python", "train.py"}, 0, 2};
-  report.host = {3 * kGiB, 12.5};
+  report.host = {.peak_rss_bytes = 3 * kGiB, .seconds = 12.5, .pageable_bytes = {}, .pinned_bytes = {}};
   report.consistent = true;
   judge(report);
   return report;
