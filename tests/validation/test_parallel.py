@@ -12,6 +12,7 @@ sys.path.insert(0, str(FOLDER))
 
 import compare_strategies  # noqa: E402
 import compare_zero2  # noqa: E402
+from comparing import peaks  # noqa: E402
 
 ROWS = [json.loads(line) for line in (FOLDER / "zero2_llava.jsonl").read_text().splitlines()]
 
@@ -23,13 +24,12 @@ def test_the_table_has_all_its_cells():
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_every_peak_is_equal_to_the_byte(ranks):
-    model = json.loads((ROOT / "bench" / "llava.json").read_text())["model"]
     different = {}
     for row in ROWS:
         if row["cell"]["ranks"] != ranks:
             continue
-        ours = compare_zero2.predicted(row["cell"], model)
-        if [compare_zero2.peaks(row), *steps_of(row)] != [compare_zero2.peaks(ours), *steps_of(ours)]:
+        ours = compare_zero2.predicted(row["cell"])
+        if [peaks(row), *steps_of(row)] != [peaks(ours), *steps_of(ours)]:
             different[str(row["cell"])] = (steps_of(row), steps_of(ours))
     assert different == {}
 
@@ -56,7 +56,7 @@ def test_every_strategy_is_predicted(strategy):
         cell = row["cell"]
         if cell["strategy"] != strategy:
             continue
-        ours, theirs = compare_zero2.peaks(compare_strategies.predicted(cell)), compare_zero2.peaks(row)
+        ours, theirs = peaks(compare_strategies.predicted(cell)), peaks(row)
         name = f"{strategy} ranks={cell['ranks']} checkpointing={cell['checkpointing']}"
         if ours["reserved_bytes"] - theirs["reserved_bytes"] != RESERVED_OFF_BYTES.get(name, 0) or ours["allocated_bytes"] - theirs["allocated_bytes"] not in ALLOCATED_OFF_BYTES:
             different[name] = (ours, theirs)

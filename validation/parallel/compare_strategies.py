@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from compare_zero2 import BARS, ROOT, answered, peaks
+from comparing import ROOT, answered, compare
 
 POLICY = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
 COLUMNS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj")
@@ -62,17 +62,7 @@ def main():
     parser.add_argument("--strategies", nargs="*", default=list(KNOWN), choices=KNOWN)
     asked = parser.parse_args()
     rows = [row for row in map(json.loads, asked.rows.read_text().splitlines()) if row["cell"]["strategy"] in asked.strategies and is_predictable(row["cell"])]
-    missed, worst = 0, dict.fromkeys(BARS, 0.0)
-    for row in rows:
-        got, want = peaks(predicted(row["cell"])), peaks(row)
-        off = {name: abs(got[name] - want[name]) / want[name] for name in BARS}
-        worst = {name: max(worst[name], off[name]) for name in BARS}
-        passes = all(off[name] <= bar for name, bar in BARS.items())
-        missed += not passes
-        shown = "  ".join(f"{name.split('_')[0]} {want[name]:,} {got[name] - want[name]:+,}" for name in BARS)
-        print(" ".join(f"{key}={value}" for key, value in row["cell"].items()), "", shown, "" if passes else "MISSED", flush=True)
-    print(f"{len(rows) - missed} of {len(rows)} cells hold; worst:", ", ".join(f"{name.split('_')[0]} {100 * worst[name]:.4f} %" for name in BARS))
-    return 1 if missed or not rows else 0
+    return compare(rows, predicted)
 
 
 if __name__ == "__main__":
