@@ -75,13 +75,7 @@ Tensors block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) 
 }
 
 Module& add_model(Module& root, const GptNeoConfig& c) {
-  Module& m = root.add("transformer");
-  add_embedding(m, "wte", c.vocab_size, c.hidden_size);
-  add_embedding(m, "wpe", c.max_position_embeddings, c.hidden_size);
-  add_dropout(m, "drop", c.embed_dropout);
-  add_layers(m, "h", c.num_hidden_layers, add_block, c);
-  add_layer_norm(m, "ln_f", c.hidden_size);
-  return m;
+  return add_gpt_model(root.add("transformer"), c, c.embed_dropout, add_block);
 }
 
 /// GPTNeoModel.forward
