@@ -27,16 +27,16 @@ void check_pipeline(const Spec& spec) {
     refuse("zero_grad", "in a pipeline the first backward pass comes before the last forward pass");
 }
 
-void collect(Module& module, std::vector<const Parameter*>& found) {
-  for (const std::shared_ptr<Parameter>& parameter : module.parameters()) found.push_back(parameter.get());
-  for (const std::unique_ptr<Module>& child : module.children()) collect(*child, found);
+std::vector<const Parameter*> parameters_of(const std::vector<Module*>& modules) {
+  std::vector<const Parameter*> found;
+  for (Module* module : modules)
+    visit_parameters(*module, [&](const Module&, const Parameter& parameter) { found.push_back(&parameter); });
+  return found;
 }
 
 /// Whether a weight is one of the first stage and one of the last.
 bool is_tied(const Stack& stack) {
-  std::vector<const Parameter*> before, behind;
-  for (Module* module : stack.before) collect(*module, before);
-  for (Module* module : stack.behind) collect(*module, behind);
+  const std::vector<const Parameter*> before = parameters_of(stack.before), behind = parameters_of(stack.behind);
   return std::find_first_of(before.begin(), before.end(), behind.begin(), behind.end()) != before.end();
 }
 
@@ -81,9 +81,14 @@ void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t
 StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec) {
   std::vector<Model*> models;
   std::vector<StepHooks> wrappers;
+  Spec stage = spec;  // torch: _PipelineStageBase.backward_maybe_with_nosync
+  if (stage.parallel == Parallel::ddp) {
+    stage.ddp = spec.ddp.value_or(DdpSpec{});
+    stage.ddp->no_sync = true;
+  }
   for (const std::unique_ptr<Model>& part : parts) {
     models.push_back(part.get());
-    if (spec.parallel == Parallel::ddp) wrappers.push_back(with_ddp(run, part->root, spec));
+    if (spec.parallel == Parallel::ddp) wrappers.push_back(with_ddp(run, part->root, stage));
   }
   return pipeline(
       run, models,

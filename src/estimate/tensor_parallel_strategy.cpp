@@ -109,18 +109,6 @@ void check_tp(const Spec& spec) {
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
 }
 
-/// Tensors that are split in one group, the others in another: foreach functions take one kind.
-void group_parameters(Module& root, const TensorParallel& split, StepHooks& hooks) {
-  TensorList others;
-  for (const Tensor& parameter : trainable_parameters(root))
-    (parameter.impl().distributed ? hooks.optimizer_parameters : others).push_back(parameter);
-  for (const std::size_t size : {hooks.optimizer_parameters.size(), others.size()})
-    if (size > 0) hooks.group_sizes.push_back(size);
-  hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
-  for (const Tensor& parameter : hooks.optimizer_parameters)
-    hooks.gradient_placements.push_back(split.placement_of(parameter));
-}
-
 /// What is not known of the optimizer, and what PyTorch itself refuses.
 void check_optimizer(const Spec& spec, const StepHooks& hooks) {
   if (spec.optimizer == OptimizerName::adafactor)
@@ -154,7 +142,9 @@ void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_
     hooks.before_forward = [split = split.get()] { split->reconstruct(); };
     return;
   }
-  group_parameters(root, *split, hooks);
+  hooks.group_parameters(trainable_parameters(root), [](const Tensor& t) { return t.impl().distributed; });
+  for (const Tensor& parameter : hooks.optimizer_parameters)
+    hooks.gradient_placements.push_back(split->placement_of(parameter));
   check_optimizer(spec, hooks);
 }
 

@@ -113,16 +113,18 @@ Tensor record(Tensor output, Tensors inputs, Record what) {
 }
 
 void record(Tensors& outputs, Tensors inputs, Record what) {
-  for (Tensor& output : outputs) output.impl().distributed = is_distributed(inputs, what);
+  const bool distributed = is_distributed(inputs, what);
+  for (Tensor& output : outputs) output.impl().distributed = distributed;
   if (const Ref<Node> node = node_of(outputs[0].run(), inputs, what))
     for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
 }
 
+Tensors gradients_as_they_come(Backward& call) { return std::move(call.gradients); }
+
 Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
   for (const Tensor& input : inputs) outputs.push_back(alias(input));
-  const auto gradients = [](Backward& call) { return std::move(call.gradients); };
-  record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients});
+  record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients_as_they_come});
   if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told = &told;
   return outputs;
 }

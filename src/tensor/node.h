@@ -97,6 +97,9 @@ bool needs_grad(const Tensor& tensor);
 Tensor record(Tensor output, Tensors inputs, Record what);
 void record(Tensors& outputs, Tensors inputs, Record what);
 
+/// What goes back through a node that changes nothing.
+Tensors gradients_as_they_come(Backward& call);
+
 /// A torch.autograd.Function that hands its inputs on, and calls `told` when the backward pass comes to it.  The caller
 /// keeps `told` as long as there is a graph.
 Tensors hand_on(Tensors inputs, const std::function<void()>& told);
