@@ -125,13 +125,13 @@ Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
   for (const Tensor& input : inputs) outputs.push_back(alias(input));
   record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients_as_they_come});
-  if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told = &told;
+  if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told.push_back(&told);
   return outputs;
 }
 
 void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
-  TM_CHECK(output.impl().grad_fn && !output.impl().grad_fn->told, "one hook for each graph node");
-  output.impl().grad_fn->told = &told;
+  TM_CHECK(output.impl().grad_fn, "a leaf has no node that could tell");
+  output.impl().grad_fn->told.push_back(&told);
 }
 
 }  // namespace tidemark

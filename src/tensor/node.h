@@ -57,9 +57,9 @@ struct Node {
   };
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
-  Tensor variable;                              // of an AccumulateGrad
-  Ref<CheckpointFrame> frame;                   // of a CheckpointFunction
-  const std::function<void()>* told = nullptr;  // called before its formula; not owned
+  Tensor variable;                                     // of an AccumulateGrad
+  Ref<CheckpointFrame> frame;                          // of a CheckpointFunction
+  InlineVector<const std::function<void()>*, 1> told;  // called before its formula, in order; not owned
 
   // While a backward pass goes on.
   std::uint32_t pass = 0;  // the pass that the next two belong to

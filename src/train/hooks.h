@@ -30,6 +30,8 @@ struct StepHooks {
   std::function<void()> after_backward;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
+  /// In place of torch.nn.utils.clip_grad_norm_.
+  std::function<void()> clip_grad_norm;
   /// Whether the next step will be like the last one: false while the strategy is still learning from steps.
   std::function<bool()> is_settled;
   /// Of the norms of this rank's gradients those of all ranks', before clip_grad_norm_ makes one of them.
