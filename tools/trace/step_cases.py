@@ -513,14 +513,19 @@ def zero3_models():
     gated = {**sizes, "intermediate_size": 344, "num_key_value_heads": 2}
     opt = {"model_type": "opt", **sizes, "ffn_dim": 256}
     qwen2_vl = grids()["qwen2_vl_full"]
+    older = {name: older_families()[name + "_full"]["model"] for name in ("bloom", "gpt_neo", "gpt_bigcode", "codegen", "biogpt")}
+    others = {"gemma2": {"model_type": "gemma2", **gated, "head_dim": 32}, **older, "gemma": {"model_type": "gemma", **gated, "head_dim": 32},
+              "gpt2": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}}
+    kinds = {"": {}, "_checkpoint": {"checkpointing": "non_reentrant"}, "_reentrant": {"checkpointing": "reentrant"}, "_eager": {"attn": "eager"}}
+    refused = ("gemma2_checkpoint", "gpt_neo_checkpoint", "gpt2_eager")
     return {
         "opt": {"model": opt}, "opt_checkpoint": {"model": opt, "checkpointing": "non_reentrant"}, "opt_after": {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}},
-        "gpt2": {"model": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}},
-        "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "gemma": {"model": {"model_type": "gemma", **gated, "head_dim": 32}},
-        "mistral": {"model": {"model_type": "mistral", **gated}},
+        "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "mistral": {"model": {"model_type": "mistral", **gated}},
         "qwen2": {"model": {"model_type": "qwen2", **gated}}, "qwen3": {"model": {"model_type": "qwen3", **gated, "head_dim": 32}, "checkpointing": "reentrant"},
         "phi3": {"model": {"model_type": "phi3", **gated, "pad_token_id": 0}}, "cwm": {"model": {"model_type": "cwm", **gated, "head_dim": 32}},
         "qwen2_vl": qwen2_vl, "qwen2_vl_frozen": {**qwen2_vl, "freeze": ["visual"], "checkpointing": "non_reentrant"},
+        **{f"{name}{kind}": {"model": model, **options} for name, model in others.items() for kind, options in kinds.items()
+           if name + kind not in refused},
     }
 
 
