@@ -186,7 +186,7 @@ void add_validate(CLI::App& app, ValidateOptions& options) {
       ->add_option(
           "--engine", options.engine,
           "Whose predictions: those of run are made now or as stored; recorded is stored and predict [recorded]")
-      ->check(CLI::IsMember(engines))
+      ->check(CLI::IsMember(engines).description(""))
       ->type_name("both|predict|recorded|run|stored");
   command->add_option("--by", options.by, "Fields that rows are grouped by [corpus,metric]")->type_name("FIELDS");
   command->add_option("--only", options.only, "Rows whose id holds this text; bars are not judged")->type_name("TEXT");
@@ -203,7 +203,7 @@ void add_validate(CLI::App& app, ValidateOptions& options) {
       ->type_name("[NAME=]PATH")
       ->group("Runs");
   command->add_option("--jobs", options.jobs, "Runs at a time [2]")
-      ->check(CLI::Range(1, 1024))
+      ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N")
       ->group("Runs");
   command->add_flag("--update", options.update, "Store what the runs answer in predictions.jsonl")->group("Runs");

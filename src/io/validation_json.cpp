@@ -23,6 +23,7 @@ Value statistics(const Statistics& s) {
   json.set("missed_ooms", s.missed_ooms);
   json.set("oom_agreement", number(s.oom_agreement));
   json.set("judged", s.judged);
+  json.set("not_known", s.not_known);
   json.set("pef", number(s.pef));
   json.set("mcp_bytes", number(s.mcp_bytes));
   return json;
@@ -50,6 +51,7 @@ Value row(const Prediction& one) {
     if (field != "corpus") json.append(field, Value(group_value(measured, one.corpus->info.name, field)));
   json.append("measured_bytes", number(measured.measured_bytes));
   json.append("predicted_bytes", one.scored.predicted_bytes);
+  json.append("card_bytes", one.scored.card_bytes);
   json.append("interval_bytes", bounds(one.answer, *measured.metric));
   json.append("error", number(signed_error(one.scored)));
   json.append("out_of_memory", truth(measured.out_of_memory));

@@ -15,6 +15,12 @@ constexpr std::size_t kMaxReasons = 10;
 
 std::string count_text(std::int64_t count, std::int64_t of) { return of == 0 ? "-" : fmt::format("{}", count); }
 
+/// A bound where second rounds are not known.
+std::string pef_text(const Statistics& s) { return (s.not_known > 0 ? "≤ " : "") + percent_text(s.pef); }
+std::string mcp_text(const Statistics& s) {
+  return (s.not_known > 0 ? "≥ " : "") + statistic_text(Statistic::mcp_bytes, s.mcp_bytes);
+}
+
 std::vector<std::string> cells(const std::string& name, const Statistics& s) {
   return {name,
           fmt::format("{}", s.n),
@@ -27,8 +33,8 @@ std::vector<std::string> cells(const std::string& name, const Statistics& s) {
           s.verdicts == 0 ? "-" : fmt::format("{} of {}", s.verdicts - s.false_refusals - s.missed_ooms, s.verdicts),
           count_text(s.false_refusals, s.verdicts),
           count_text(s.missed_ooms, s.verdicts),
-          percent_text(s.pef),
-          statistic_text(Statistic::mcp_bytes, s.mcp_bytes)};
+          pef_text(s),
+          mcp_text(s)};
 }
 
 std::string statistics_table(const EngineResult& engine, const std::vector<std::string>& by) {
@@ -40,8 +46,7 @@ std::string statistics_table(const EngineResult& engine, const std::vector<std::
 }
 
 void add_rival_cells(std::vector<std::string>& row, const Statistics& s) {
-  row.insert(row.end(), {fmt::format("{}", s.n), percent_text(s.median), percent_text(s.pef),
-                         statistic_text(Statistic::mcp_bytes, s.mcp_bytes)});
+  row.insert(row.end(), {fmt::format("{}", s.n), percent_text(s.median), pef_text(s), mcp_text(s)});
 }
 
 /// A group of columns per estimator, ours first.

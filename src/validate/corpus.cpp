@@ -90,6 +90,7 @@ Answer answer_of(const Report& report, const Measurement& row) {
   if (const auto& interval = report.interval) {
     const std::int64_t above = report.peak.device_bytes - report.peak.reserved_bytes;
     const auto between = [&](const char* metric, std::int64_t low, std::int64_t high) {
+      if (low == high) return;
       answer.lowest_bytes[metric] = low;
       answer.highest_bytes[metric] = high;
     };

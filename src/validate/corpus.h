@@ -22,11 +22,11 @@ enum class At { most, least };
 /// What is claimed of one engine's answers on some of the rows.
 struct Bar {
   Engine engine = Engine::run;
-  std::map<std::string, std::string> where;  // fields of the rows that are meant, and their values
+  std::map<std::string, std::string> where = {};  // fields of the rows that are meant, and their values
   Statistic statistic = Statistic::median;
   double limit = 0;
   At at = At::most;
-  std::string why;
+  std::string why = {};
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);

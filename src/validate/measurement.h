@@ -28,6 +28,15 @@ struct RunOf {
   static void fields(Self& self, Visit&& visit);
 };
 
+/// What was published of another's prediction besides its figure.
+struct PublishedVerdict {
+  bool out_of_memory = false;    // whether it foretold that
+  std::optional<bool> survived;  // in the second round of xMem's protocol: the run, limited to the figure
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 struct Measurement {
   std::string id, source;
   std::string model, family, modality, method;
@@ -46,6 +55,7 @@ struct Measurement {
   std::optional<std::string> left_out;
   std::map<std::string, std::string> setting;
   std::map<std::string, std::int64_t> estimates;
+  std::map<std::string, PublishedVerdict> verdicts;
 
   std::string where;  // file and line, for messages; no field
 
@@ -80,6 +90,13 @@ void RunOf::fields(Self& self, Visit&& visit) {
   visit("environment", self.environment,
         FieldInfo{.help = "What must be installed, by the name that corpus.json gives it (empty: the default Python)"});
   visit("options", self.options, FieldInfo{.help = "Options of tidemark run, besides the card and the rank"});
+}
+
+template <class Self, class Visit>
+void PublishedVerdict::fields(Self& self, Visit&& visit) {
+  visit("out_of_memory", self.out_of_memory, FieldInfo{.help = "Whether it foretold that"});
+  visit("survived", self.survived,
+        FieldInfo{.help = "Whether the run survived when it was limited to the estimate (null: not tried)"});
 }
 
 template <class Self, class Visit>
@@ -130,6 +147,9 @@ void Measurement::fields_of_engines(Self& self, Visit&& visit) {
   visit("estimates", self.estimates,
         FieldInfo{
             .help = "What others predicted for the run, in bytes", .group = "Evidence", .low = 0, .high = kMostBytes});
+  visit("verdicts", self.verdicts,
+        FieldInfo{.help = "What they foretold, where it is more than whether the estimate is above the card's memory",
+                  .group = "Evidence"});
 }
 
 }  // namespace tidemark

@@ -54,10 +54,11 @@ void add_failures(const std::vector<Scored>& all, Statistics& result) {
       saved_bytes -= static_cast<double>(one.card_bytes);
     } else if (*one.out_of_memory) {
       saved_bytes += static_cast<double>(one.card_bytes);
-    } else if (survives_its_own_limit(one)) {
+    } else if (const SecondRound round = second_round(one); round == SecondRound::survived) {
       saved_bytes += static_cast<double>(one.card_bytes - one.predicted_bytes);
     } else {
       ++failures;
+      if (round == SecondRound::not_known) ++result.not_known;
     }
   }
   result.pef = share(failures, result.judged);
@@ -73,10 +74,18 @@ std::optional<double> signed_error(const Scored& one) {
   return static_cast<double>(difference) / static_cast<double>(*one.measured_bytes);
 }
 
-bool survives_its_own_limit(const Scored& one) {
-  const auto card = static_cast<double>(one.card_bytes);
-  const double fraction = std::nearbyint(static_cast<double>(one.predicted_bytes) / card * 100) / 100;
-  return one.measured_bytes && static_cast<double>(*one.measured_bytes) <= fraction * card;
+double second_round_limit_bytes(std::int64_t predicted_bytes, std::int64_t card_bytes) {
+  const auto card = static_cast<double>(card_bytes);
+  return std::nearbyint(static_cast<double>(predicted_bytes) / card * 100) / 100 * card;
+}
+
+SecondRound second_round(const Scored& one) {
+  if (one.survived) return *one.survived ? SecondRound::survived : SecondRound::died;
+  const double limit = second_round_limit_bytes(one.predicted_bytes, one.card_bytes);
+  if (one.died_under_bytes && limit <= *one.died_under_bytes) return SecondRound::died;
+  const bool enough = one.survived_under_bytes && limit >= *one.survived_under_bytes;
+  const bool as_measured = one.measured_bytes && static_cast<double>(*one.measured_bytes) <= limit;
+  return enough || as_measured ? SecondRound::survived : SecondRound::not_known;
 }
 
 std::optional<double> Statistics::value(Statistic statistic) const {

@@ -10,24 +10,32 @@ namespace tidemark {
 
 /// One prediction beside what was measured.
 struct Scored {
-  std::optional<std::int64_t> measured_bytes;
+  std::optional<std::int64_t> measured_bytes = {};
   std::int64_t rounding_bytes = 0;
-  std::optional<bool> out_of_memory;  // in the real run
+  std::optional<bool> out_of_memory = {};  // in the real run
   std::int64_t predicted_bytes = 0;
   bool predicted_out_of_memory = false;
   std::int64_t card_bytes = 0;
   bool limits_the_device = false;  // whether the metric counts what a limit on the process counts
+  // Of real runs under a limit: the lowest that was survived, the highest that was not.
+  std::optional<double> survived_under_bytes = {}, died_under_bytes = {};
+  std::optional<bool> survived = {};  // under this very prediction
 };
 
 /// (predicted - measured) / measured; 0 where the prediction lies within the rounding.  Nothing for a run that was cut
 /// short by running out of memory, since it has no peak, nor for one whose peak is not known.
 std::optional<double> signed_error(const Scored& one);
 
-/// The second round of xMem's protocol: whether the run survives when its process may take no more than the prediction.
-/// Their round is a second run with torch.cuda.set_per_process_memory_fraction(round(prediction / total, 2)); here it
-/// is decided by whether what was measured is at most that.  A run that gives cached memory back may survive with
-/// less, so this errs against the prediction.
-bool survives_its_own_limit(const Scored& one);
+/// What a process may take in the second round of xMem's protocol:
+/// torch.cuda.set_per_process_memory_fraction(round(prediction / total, 2)).
+double second_round_limit_bytes(std::int64_t predicted_bytes, std::int64_t card_bytes);
+
+enum class SecondRound { survived, died, not_known };
+
+/// Whether the real run survives under the prediction: it was tried; a higher limit was not survived, or a lower one
+/// was; or what was measured without a limit is at most this one.  A run that gives cached memory back may survive with
+/// less than it takes without a limit, so otherwise it is not known.
+SecondRound second_round(const Scored& one);
 
 inline constexpr std::array<std::string_view, 12> kStatisticNames{
     "n",           "mape",          "median", "p90",      "max", "signed_mean", "under_predictions", "false_refusals",
@@ -59,6 +67,7 @@ struct Statistics {
   // saves the card's memory less the prediction, or the whole card when running out of memory was foretold; a wrong
   // verdict costs the card; MCP is the mean.
   std::int64_t judged = 0;
+  std::int64_t not_known = 0;  // of those: counted as failures, so that PEF is at most, and MCP at least, what it is
   std::optional<double> pef, mcp_bytes;
 
   /// Nothing where there are no rows for it.

@@ -9,20 +9,37 @@ namespace {
 
 bool limits_the_device(Metric metric) { return metric != Metric::allocated && metric != Metric::active; }
 
-Scored scored(const Measurement& row, std::int64_t card_bytes, const Answer& answer, std::int64_t bytes) {
-  return {.measured_bytes = row.measured_bytes,
-          .rounding_bytes = row.rounding_bytes,
-          .out_of_memory = row.out_of_memory,
-          .predicted_bytes = bytes,
-          .predicted_out_of_memory = answer.out_of_memory,
-          .card_bytes = card_bytes,
-          .limits_the_device = limits_the_device(*row.metric)};
+/// What is known of the real run under limits, from those that others' predictions set.
+void add_second_rounds(const Measurement& row, Scored& one) {
+  for (const auto& [estimator, verdict] : row.verdicts) {
+    const auto estimate = row.estimates.find(estimator);
+    if (!verdict.survived || estimate == row.estimates.end()) continue;
+    const double limit = second_round_limit_bytes(estimate->second, one.card_bytes);
+    std::optional<double>& bound = *verdict.survived ? one.survived_under_bytes : one.died_under_bytes;
+    bound = !bound ? limit : *verdict.survived ? std::min(*bound, limit) : std::max(*bound, limit);
+  }
 }
 
-/// An estimator foretells running out of memory by a figure above the card's.
-Scored with_estimate(Scored one, std::int64_t estimate_bytes) {
+Scored scored(const Measurement& row, std::int64_t card_bytes, const Answer& answer, std::int64_t bytes) {
+  Scored one{.measured_bytes = row.measured_bytes,
+             .rounding_bytes = row.rounding_bytes,
+             .out_of_memory = row.out_of_memory,
+             .predicted_bytes = bytes,
+             .predicted_out_of_memory = answer.out_of_memory,
+             .card_bytes = card_bytes,
+             .limits_the_device = limits_the_device(*row.metric)};
+  add_second_rounds(row, one);
+  return one;
+}
+
+/// An estimator foretells running out of memory by a figure above the card's, unless its verdict was published.
+Scored with_estimate(Scored one, const Measurement& row, const std::string& estimator, std::int64_t estimate_bytes) {
   one.predicted_bytes = estimate_bytes;
   one.predicted_out_of_memory = estimate_bytes > one.card_bytes;
+  const auto verdict = row.verdicts.find(estimator);
+  if (verdict == row.verdicts.end()) return one;
+  one.predicted_out_of_memory = verdict->second.out_of_memory;
+  one.survived = verdict->second.survived;
   return one;
 }
 
@@ -32,7 +49,7 @@ Group group_of(std::vector<std::string> values, const std::vector<const Predicti
   for (const Prediction* member : members) {
     ours.push_back(member->scored);
     for (const auto& [estimator, bytes] : member->row->estimates)
-      theirs[estimator].push_back(with_estimate(member->scored, bytes));
+      theirs[estimator].push_back(with_estimate(member->scored, *member->row, estimator, bytes));
   }
   Group group{.values = std::move(values), .statistics = statistics_of(ours), .rivals = {}};
   for (const auto& [estimator, all] : theirs) group.rivals[estimator] = statistics_of(all);

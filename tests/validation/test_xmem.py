@@ -38,8 +38,8 @@ def test_every_published_setting_has_a_stored_prediction():
 
 
 def test_the_facts_are_whole():
-    for row in ROWS.values():
-        assert row["measured_bytes"] % (1 << 20) == 0 and 0 < row["measured_bytes"] < readme.CARD_BYTES[row["gpu"]], row["id"]
+    for row in readme.settings():
+        assert row["measured_bytes"] % (1 << 20) == 0 and 0 < row["measured_bytes"] < row["card_bytes"], row["id"]
 
 
 def test_every_difference_of_a_transformer_has_a_named_cause():
