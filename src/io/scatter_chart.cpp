@@ -12,7 +12,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 640, kLeft = 80, kRight = 700, kTop = 15, kBottom = 600;
+constexpr double kWidth = 740, kHeight = 640, kLeft = 80, kRight = 700, kTop = 15, kBottom = 600;
 
 /// Powers of two of bytes between `low` and `high`.
 struct Scale {

@@ -16,28 +16,24 @@ namespace {
 
 constexpr std::string_view kStyle = R"(
 .point{fill-opacity:.55}.by-run{fill:var(--blue)}.by-predict{fill:var(--good)}.diagonal{stroke:var(--soft)}.missed{color:var(--bad)}
+body{max-width:76rem}.wide{overflow-x:auto}.wide td,.wide th{white-space:nowrap}svg{max-width:48rem}
 )";
 constexpr std::size_t kShown = 20;  // rows of a list before it folds
 
-std::vector<std::string> statistic_cells(std::string name, const Statistics& s) {
-  std::vector<std::string> cells{std::move(name)};
-  for (std::size_t i = 0; i < kStatisticNames.size(); ++i) {
-    const auto statistic = static_cast<Statistic>(i);
-    cells.push_back(statistic_text(statistic, s.value(statistic)));
-  }
-  return cells;
+std::string statistics_row(std::string name, std::vector<std::string> cells, const char* tag = "td") {
+  cells.insert(cells.begin(), std::move(name));
+  return html_row(cells, tag);
 }
 
 std::string statistics_table(const EngineResult& engine, const std::vector<std::string>& by) {
-  std::vector<std::string> header{escape_html(fmt::format("{}", fmt::join(by, ", ")))};
-  header.insert(header.end(), kStatisticNames.begin(), kStatisticNames.end());
-  std::string text = "<table>\n" + html_row(header, "th");
+  std::string text = "<div class=\"wide\"><table>\n";
+  text += statistics_row(escape_html(fmt::format("{}", fmt::join(by, ", "))), statistic_headings(), "th");
   for (const Group& group : engine.groups)
-    text += html_row(statistic_cells(escape_html(group_text(group)), group.statistics));
-  text += html_row(statistic_cells("all", engine.total.statistics));
+    text += statistics_row(escape_html(group_text(group)), statistic_cells(group.statistics));
+  text += statistics_row("all", statistic_cells(engine.total.statistics));
   for (const auto& [rival, figures] : engine.total.rivals)
-    text += html_row(statistic_cells("<i>" + escape_html(rival) + ", on the same rows</i>", figures));
-  return text + "</table>\n";
+    text += statistics_row("<i>" + escape_html(rival) + ", on the same rows</i>", statistic_cells(figures));
+  return text + "</table></div>\n";
 }
 
 /// Largest error first: what a reader looks for.

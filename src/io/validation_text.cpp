@@ -21,41 +21,34 @@ std::string mcp_text(const Statistics& s) {
   return (s.not_known > 0 ? "≥ " : "") + statistic_text(Statistic::mcp_bytes, s.mcp_bytes);
 }
 
-std::vector<std::string> cells(const std::string& name, const Statistics& s) {
-  return {name,
-          fmt::format("{}", s.n),
-          percent_text(s.mape),
-          percent_text(s.median),
-          percent_text(s.p90),
-          percent_text(s.max),
-          percent_text(s.signed_mean, true),
-          count_text(s.under_predictions, s.n),
-          s.verdicts == 0 ? "-" : fmt::format("{} of {}", s.verdicts - s.false_refusals - s.missed_ooms, s.verdicts),
-          count_text(s.false_refusals, s.verdicts),
-          count_text(s.missed_ooms, s.verdicts),
-          pef_text(s),
-          mcp_text(s)};
+void append(std::vector<std::string>& row, const std::vector<std::string>& cells) {
+  row.insert(row.end(), cells.begin(), cells.end());
+}
+
+std::vector<std::string> row_of(const std::string& name, const Statistics& statistics) {
+  std::vector<std::string> row{name};
+  append(row, statistic_cells(statistics));
+  return row;
 }
 
 std::string statistics_table(const EngineResult& engine, const std::vector<std::string>& by) {
-  TextTable table({fmt::format("{}", fmt::join(by, ", ")), "n", "MAPE", "median", "p90", "max", "signed", "under",
-                   "OOM right", "false refusals", "missed OOMs", "PEF", "MCP"});
-  for (const Group& group : engine.groups) table.add(cells(group_text(group), group.statistics));
-  if (engine.groups.size() > 1) table.add(cells("all", engine.total.statistics));
+  std::vector<std::string> header{fmt::format("{}", fmt::join(by, ", "))};
+  append(header, statistic_headings());
+  TextTable table(header);
+  for (const Group& group : engine.groups) table.add(row_of(group_text(group), group.statistics));
+  if (engine.groups.size() > 1) table.add(row_of("all", engine.total.statistics));
   return table.text(2);
 }
 
 void add_rival_cells(std::vector<std::string>& row, const Statistics& s) {
-  row.insert(row.end(), {fmt::format("{}", s.n), percent_text(s.median), pef_text(s), mcp_text(s)});
+  append(row, {fmt::format("{}", s.n), percent_text(s.median), pef_text(s), mcp_text(s)});
 }
 
 /// A group of columns per estimator, ours first.
 std::string rivals_table(const EngineResult& engine, const std::vector<std::string>& by) {
   if (engine.total.rivals.empty()) return "  nobody else's estimates are known of these rows\n";
   std::vector<std::string> header{fmt::format("{}", fmt::join(by, ", "))};
-  const auto add_header = [&](const std::string& name) {
-    header.insert(header.end(), {name + ": n", "median", "PEF", "MCP"});
-  };
+  const auto add_header = [&](const std::string& name) { append(header, {name + ": n", "median", "PEF", "MCP"}); };
   add_header("tidemark");
   for (const auto& [name, ignored] : engine.total.rivals) add_header(name);
   TextTable table(header);
@@ -117,6 +110,26 @@ std::string statistic_text(Statistic statistic, const std::optional<double>& val
     case Statistic::mcp_bytes: return format_bytes_signed(static_cast<std::int64_t>(*value), false);
     default: return percent_text(value, statistic == Statistic::signed_mean);
   }
+}
+
+std::vector<std::string> statistic_headings() {
+  return {"n",     "MAPE",      "median",         "p90",         "max", "signed",
+          "under", "OOM right", "false refusals", "missed OOMs", "PEF", "MCP"};
+}
+
+std::vector<std::string> statistic_cells(const Statistics& s) {
+  return {fmt::format("{}", s.n),
+          percent_text(s.mape),
+          percent_text(s.median),
+          percent_text(s.p90),
+          percent_text(s.max),
+          percent_text(s.signed_mean, true),
+          count_text(s.under_predictions, s.n),
+          s.verdicts == 0 ? "-" : fmt::format("{} of {}", s.verdicts - s.false_refusals - s.missed_ooms, s.verdicts),
+          count_text(s.false_refusals, s.verdicts),
+          count_text(s.missed_ooms, s.verdicts),
+          pef_text(s),
+          mcp_text(s)};
 }
 
 std::string bar_text(const Bar& bar) {

@@ -1,6 +1,7 @@
 // How true the predictions are, for a terminal.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "validate/validation.h"
 
@@ -17,7 +18,10 @@ std::string validation_to_text(const Validation& validation, const ValidationTex
 std::string percent_text(const std::optional<double>& fraction, bool is_signed = false);
 /// A value of that statistic with its unit.
 std::string statistic_text(Statistic statistic, const std::optional<double>& value);
-/// "median of run <= 1.50 % (modality image)": what a bar claims.
+/// The figures of a group, in columns with these headings.
+std::vector<std::string> statistic_headings();
+std::vector<std::string> statistic_cells(const Statistics& statistics);
+/// "run median <= 1.50 % (modality image)": what a bar claims.
 std::string bar_text(const Bar& bar);
 /// "run", "predict", "run, as stored".
 std::string engine_text(const EngineResult& engine);
