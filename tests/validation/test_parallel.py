@@ -46,7 +46,7 @@ LLAMA = [row for row in map(json.loads, (FOLDER / "llama_strategies.jsonl").read
 # By their sizes: predictions have labels and a mask of their own, two tensors of 32,768 bytes; the recorded program keeps its batch, one of them, and where it is not
 # DeepSpeed's its loss (512 bytes) until the step is over.
 ALLOCATED_OFF_BYTES = {0, 65_536, -32_768, -33_280}
-RESERVED_OFF_BYTES = {"fsdp2_keep ranks=4 checkpointing=False": 2_097_152}   # one segment; which request it is was not traced
+RESERVED_OFF_BYTES = {"fsdp2_keep ranks=4 checkpointing=False": 2_097_152}   # run with labels and a mask of their own, this cell is equal to the byte
 
 
 def test_the_strategies_have_all_their_cells():
