@@ -15,16 +15,17 @@ ON_FOUR = ("4DP", "2DP+2TP", "4TP")
 
 
 def rows_of(path):
+    """Rows by model and method at batch 1, and how those that were run otherwise came out: (MiB taken, batch) to whether it fits."""
+    plain, otherwise = {}, {}
     with open(path) as file:
-        rows = [json.loads(line) for line in file]
-    plain, tight = {}, {}
-    for row in rows:
-        place = row["cell"]["model"], row["cell"]["method"]
-        if "taken_mib" in row["cell"]:
-            tight.setdefault(place, {})[row["cell"]["taken_mib"]] = row["fits"]
-        else:
-            plain[place] = row
-    return plain, tight
+        for row in map(json.loads, file):
+            cell = row["cell"]
+            place, run = (cell["model"], cell["method"]), (cell.get("taken_mib", 0), cell["batch"])
+            if run == (0, 1):
+                plain[place] = row
+            else:
+                otherwise.setdefault(place, {})[run] = row["fits"]
+    return plain, otherwise
 
 
 def outcome(row):
@@ -39,12 +40,9 @@ def outcome(row):
 
 
 def room(found):
-    """How much of the card something else may take."""
-    if not found:
-        return ""
-    most = max((taken for taken, fits in found.items() if fits), default=0)
-    least = min((taken for taken, fits in found.items() if not fits), default=None)
-    return f" (fits with {most:,} MiB less{f', not with {least:,}' if least else ''})"
+    """Whether it fits with less memory, and with larger batches."""
+    said = [f"{'fits' if fits else 'does not'} {f'with {taken:,} MiB less' if taken else f'at batch {batch}'}" for (taken, batch), fits in sorted(found.items())]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def verdict(seconds, row):
@@ -72,7 +70,7 @@ def choice(verdicts, seconds):
 
 
 def main():
-    rows, tight = rows_of(sys.argv[1])
+    rows, otherwise = rows_of(sys.argv[1])
     print("<!-- written by llmem_score.py -->\n## Batch 1, 512 tokens: GiB that rank 0 holds of a V100-16GB, context included, where it fits\n")
     print("| model | " + " | ".join("one GPU" if method == "1" else method for method in METHODS) + " |\n|---|" + "---|" * len(METHODS))
     for model in MODELS:
@@ -81,7 +79,7 @@ def main():
     for model, seconds in CHOICES.items():
         cells = [rows.get((model, method)) for method in ON_FOUR]
         verdicts = [verdict(s, row) for s, row in zip(seconds, cells)]
-        print(f"| {model} | " + " | ".join(beside(s, row, tight.get((model, method))) for s, row, method in zip(seconds, cells, ON_FOUR)) + " | " + " | ".join(choice(verdicts, seconds)) + " |")
+        print(f"| {model} | " + " | ".join(beside(s, row, otherwise.get((model, method), {})) for s, row, method in zip(seconds, cells, ON_FOUR)) + " | " + " | ".join(choice(verdicts, seconds)) + " |")
     print("\n## One GPU: MB\n\n| model | measured there, batch not said | here at batch 1 |\n|---|---|---|")
     for model, measured in ONE_GPU_MB.items():
         row = rows.get((model, "1"), {})

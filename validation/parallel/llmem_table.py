@@ -1,4 +1,4 @@
-"""LLMem's models by its methods on 1, 2 and 4 V100-16GB: real `tidemark run`s of train_llmem.py, rank 0, batch 1.
+"""LLMem's models by its methods on 1, 2 and 4 V100-16GB: real `tidemark run`s of train_llmem.py, rank 0, batch 1 and what TIGHT says.
 
     PYTHONPATH=…/llmem-colossalai python validation/parallel/llmem_table.py validation/parallel/llmem.jsonl
 
@@ -12,20 +12,29 @@ from llmem_models import CHOICES, METHODS, MODELS, ONE_GPU_MB
 from running import PYTHON, ROOT, cells_to, run_cell
 
 CARD = "v100-16gb"
-# OOM there, and here they fit with next to nothing left: again with less memory, as if NCCL had taken it.
+# OOM there, and here they fit at batch 1: again with less memory, as if NCCL had taken it, and with larger batches.
 TIGHT = (("facebook/opt-2.7b", "4DP"), ("bigscience/bloom-3b", "2DP+2TP"))
-TAKEN_MIB = (256, 1024, 64)
+TAKEN_MIB = (256, 1024)
+BATCHES = (2, 8)
 
 
 def cells():
     """What the paper has a figure for first."""
-    rounds = ((CHOICES, ("4DP", "2DP+2TP", "4TP")), (ONE_GPU_MB, ("1",)), (CHOICES, ("2DP", "2TP")), (MODELS, METHODS))
-    for i, (models, methods) in enumerate(rounds):
-        for model in models:
-            for method in methods:
-                yield {"model": model, "method": method, "batch": 1, "seq": 512}
-        if i == 0:
-            yield from ({"model": model, "method": method, "batch": 1, "seq": 512, "taken_mib": taken} for taken in TAKEN_MIB for model, method in TIGHT)
+    yield from every(CHOICES, ("4DP", "2DP+2TP", "4TP"))
+    for taken in TAKEN_MIB:
+        yield from ({**cell(*place), "taken_mib": taken} for place in TIGHT)
+    yield from (cell(*place, batch) for batch in BATCHES for place in TIGHT)
+    yield from every(ONE_GPU_MB, ("1",))
+    yield from every(CHOICES, ("2DP", "2TP"))
+    yield from every(MODELS, METHODS)
+
+
+def every(models, methods):
+    return (cell(model, method) for model in models for method in methods)
+
+
+def cell(model, method, batch=1):
+    return {"model": model, "method": method, "batch": batch, "seq": 512}
 
 
 def memory(cell):
