@@ -1,7 +1,9 @@
-"""The recorded tables (validation/parallel) are what `predict` says: ZeRO-2 of LLaVA to the byte, Llama under every strategy but for what its loop does otherwise."""
+"""The recorded tables (validation/parallel) are what `predict` says: ZeRO-2 of LLaVA to the byte, Llama under every strategy but for what its loop does otherwise;
+and what was recorded of LLMem's programs says what LLMem says."""
 
 import json
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -12,6 +14,8 @@ sys.path.insert(0, str(FOLDER))
 
 import compare_strategies  # noqa: E402
 import compare_zero2  # noqa: E402
+import llmem_score  # noqa: E402
+import llmem_table  # noqa: E402
 from comparing import peaks  # noqa: E402
 
 ROWS = [json.loads(line) for line in (FOLDER / "zero2_llava.jsonl").read_text().splitlines()]
@@ -42,7 +46,7 @@ LLAMA = [row for row in map(json.loads, (FOLDER / "llama_strategies.jsonl").read
 # By their sizes: predictions have labels and a mask of their own, two tensors of 32,768 bytes; the recorded program keeps its batch, one of them, and where it is not
 # DeepSpeed's its loss (512 bytes) until the step is over.
 ALLOCATED_OFF_BYTES = {0, 65_536, -32_768, -33_280}
-RESERVED_OFF_BYTES = {"fsdp2_keep ranks=4 checkpointing=False": 2_097_152}   # one segment; which request it is was not traced
+RESERVED_OFF_BYTES = {"fsdp2_keep ranks=4 checkpointing=False": 2_097_152}   # run with labels and a mask of their own, this cell is equal to the byte
 
 
 def test_the_strategies_have_all_their_cells():
@@ -61,3 +65,16 @@ def test_every_strategy_is_predicted(strategy):
         if ours["reserved_bytes"] - theirs["reserved_bytes"] != RESERVED_OFF_BYTES.get(name, 0) or ours["allocated_bytes"] - theirs["allocated_bytes"] not in ALLOCATED_OFF_BYTES:
             different[name] = (ours, theirs)
     assert different == {}
+
+
+def test_llmem_page_says_what_the_rows_say():
+    page = subprocess.run([sys.executable, FOLDER / "llmem_score.py", FOLDER / "llmem.jsonl"], capture_output=True, text=True, check=True).stdout
+    assert page == (FOLDER / "llmem.md").read_text()
+
+
+def test_no_run_contradicts_llmem():
+    plain, _ = llmem_score.rows_of(FOLDER / "llmem.jsonl")
+    verdicts = {(model, method): llmem_score.verdict(seconds, plain.get((model, method)))
+                for model, there in llmem_score.CHOICES.items() for method, seconds in zip(llmem_score.ON_FOUR, there)}
+    assert len(verdicts) == 27
+    assert {place: found for place, found in verdicts.items() if found != "agrees"} == {place: "open" for place in llmem_table.TIGHT}

@@ -34,6 +34,7 @@ CHOICES = {
     "bigscience/bloom-3b": (None, None, 14495), "microsoft/BioGPT-Large": (1022, 3315, 4773), "Salesforce/codegen-2B-nl": (None, 6314, 6244),
     "bigcode/gpt_bigcode-santacoder": (651, 1292, 1652), "EleutherAI/gpt-neo-1.3B": (768, 1686, 2372), "huggyllama/llama-7b": (None, None, None),
 }
-METHODS = ("4DP", "2DP+2TP", "4TP")
+# GPUs, and tp_size of its tp_real.py (0 is its dp_real.py).
+METHODS = {"1": (1, 0), "2DP": (2, 0), "2TP": (2, 2), "4DP": (4, 0), "2DP+2TP": (4, 2), "4TP": (4, 4)}
 # Its table of one GPU: MB that it measured (the batch that fills the card is not said).
 ONE_GPU_MB = {"facebook/opt-125m": 16378, "facebook/opt-350m": 16264, "bigscience/bloom-560m": 16324, "Salesforce/codegen-350M-nl": 16100}

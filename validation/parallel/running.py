@@ -54,6 +54,7 @@ def cells_to(cells, run):
         if cell in known:
             continue
         row = {"cell": cell, **run(cell)}
+        known.append(cell)
         with path.open("a") as file:
             file.write(json.dumps(row) + "\n")
         shown = row.get("error") or f"allocated {row['allocated_bytes']:,} reserved {row['reserved_bytes']:,} ({row['step']}, {row['phase']}) {row['seconds']} s"
