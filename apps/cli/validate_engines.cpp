@@ -99,9 +99,9 @@ std::vector<AskedRow> asked_rows(const Corpus& corpus, const std::string& only, 
     if (row.left_out || row.id.find(only) == std::string::npos) continue;
     const std::string memory = row.memory_bytes ? fmt::format("{}", *row.memory_bytes) : "";
     const bool is_file = row.gpu.ends_with(".json");
-    const std::string gpu = is_file ? (fs::path(corpus.folder) / row.gpu).string() : row.gpu;
+    const std::string gpu = is_file ? fs::absolute(fs::path(corpus.folder) / row.gpu).string() : row.gpu;
     try {
-      rows.push_back({&corpus, &row, choose_card(gpu, memory, data)});
+      rows.push_back({&corpus, &row, gpu, choose_card(gpu, memory, data)});
     } catch (const Error& error) {
       throw of_row(error, row);
     }
@@ -202,9 +202,7 @@ RunCommand command_of(const AskedRow& asked, const Environments& environments) {
                 name_of_row(row) + ": run.script");
   auto [python, environment] = environments.of(asked);
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  std::vector<std::string> command{
-      self.string(), "run", "--quiet", "--gpu",
-      row.gpu.ends_with(".json") ? fs::absolute(fs::path(asked.corpus->folder) / row.gpu).string() : row.gpu};
+  std::vector<std::string> command{self.string(), "run", "--quiet", "--gpu", asked.gpu};
   const auto add = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
   if (row.memory_bytes) add({"--memory", fmt::format("{}", *row.memory_bytes)});
   if (row.n_gpus > 1) add({"--gpus", fmt::format("{}", row.n_gpus), "--rank", fmt::format("{}", row.rank)});

@@ -16,6 +16,7 @@ namespace tidemark::cli {
 struct AskedRow {
   const Corpus* corpus = nullptr;
   const Measurement* row = nullptr;
+  std::string gpu;  // for --gpu: a name, or a file from wherever we are
   Card card;
 };
 

@@ -130,6 +130,14 @@ def test_a_table_can_name_spec_files(tidemark, work):
     assert small["predicted_bytes"] < large["predicted_bytes"]
 
 
+def test_a_card_can_be_a_file_beside_the_rows(tidemark, corpus):
+    folder = corpus(row(gpu="my.json"))
+    card = next(card for card in json.loads((ROOT / "data" / "gpus.json").read_text())["cards"] if card["key"] == "t4")
+    (folder / "my.json").write_text(json.dumps({**card, "total_bytes": 9 * GIB}))
+    result = result_of(tidemark("validate", "c", "--engine", "predict", "--json", "-"))
+    assert result["engines"][0]["rows"][0]["card_bytes"] == 9 * GIB
+
+
 def test_reports_are_corpora(tidemark, work):
     (work / "spec.json").write_text(json.dumps(SPEC))
     tidemark("predict", "--spec", "spec.json", "--gpu", "t4", "--json", "report.json")
