@@ -1,0 +1,165 @@
+"""Writes docs/accuracy.md: what is claimed, on what evidence, and what is not known.
+
+    python validation/accuracy.py [--check]
+
+Every figure comes from `tidemark validate` over the corpora of this repository as they are stored, or is counted in its recordings; nothing is
+typed by hand.  With --check nothing is written, and the exit code is 1 when the page is not the one that would be.
+"""
+
+import argparse
+import collections
+import difflib
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/accuracy.md"
+TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
+
+# The groups of each corpus that are shown, one table each: --by, and what the table is headed by.
+TABLES = (("corpus,modality,metric", "By modality and metric"), ("corpus,method", "By method"), ("corpus,family", "By model family"), ("corpus,gpu", "By card"))
+
+
+def validated(by):
+    """`tidemark validate --json`: 0 and 1 are answers, the second with a bar that is missed."""
+    done = subprocess.run([TIDEMARK, "validate", "--by", by, "--json", "-"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def percent(value):
+    return "" if value is None else f"{100 * value:.2f} %"
+
+
+def gib(value):
+    return "" if value is None else f"{value / 2**30:.2f} GiB"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" if i == 0 else "---:" for i in range(len(head))) + " |"]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows] + [""]
+
+
+def statistics_row(name, one):
+    verdicts = one["verdicts"] - one["false_refusals"] - one["missed_ooms"]
+    right = f"{verdicts} of {one['verdicts']}" if one["verdicts"] else ""
+    return [name, one["n"], percent(one["median"]), percent(one["p90"]), percent(one["max"]), percent(one["signed_mean"]), one["under_predictions"], right]
+
+
+HEAD = ["", "n", "median error", "p90", "largest", "signed mean", "predicted too little", "out of memory foretold rightly"]
+
+
+def claims(result):
+    yield "## What is claimed\n"
+    yield "Each bar stands in its corpus's `corpus.json`; `tidemark validate` exits with 1 while one is missed, and the tests assert the state of each.\n"
+    rows = []
+    for bar in result["bars"]:
+        is_share = bar["statistic"] in ("median", "p90", "max", "mape", "signed_mean", "oom_agreement", "pef")
+        shown = percent if is_share else (lambda value: "" if value is None else f"{value:g}")
+        where = ", ".join(f"{field} {value}" for field, value in bar["where"].items()) or "all rows"
+        limit = f"{'at most' if bar['at'] == 'most' else 'at least'} {shown(bar['limit'])}"
+        rows.append([f"{bar['corpus']}: {where}", bar["engine"], f"{bar['statistic']} {limit}", shown(bar["value"]), "met" if bar["met"] else f"**missed**: {bar['why']}"])
+    yield from table(["rows", "engine", "bar", "is", "state"], rows)
+
+
+def corpora(result, tables):
+    yield "## Evidence: trainings that others measured\n"
+    left_out = collections.defaultdict(collections.Counter)
+    for row in result["left_out"]:
+        if "engine" not in row or row["engine"] is None:
+            left_out[row["corpus"]][row["reason"]] += 1
+    for corpus in result["corpora"]:
+        name = corpus["name"]
+        yield f"### {name}\n"
+        yield f"{corpus['title']}. *Source*: {corpus['source']}. {corpus['rows']} rows; [what is known of them](../validation/{name}/README.md).\n"
+        for by, title in tables:
+            for engine in tables[by, title]["engines"]:
+                rows = [statistics_row(", ".join(value for field, value in group["group"].items() if field != "corpus"), group["statistics"])
+                        for group in engine["groups"] if group["group"]["corpus"] == name]
+                if rows:
+                    yield f"**{title}**, `tidemark {engine['engine']}`\n"
+                    yield from table(HEAD, rows)
+        if left_out[name]:
+            yield f"Left out, since the source does not say enough or no engine can be asked: {sum(left_out[name].values())} rows.\n"
+            yield from table(["why", "rows"], left_out[name].most_common())
+
+
+def rivals(result):
+    yield "## Others on the same rows\n"
+    yield ("PEF, the probability that an estimate fails, and MCP, the memory that it saves, are xMem's: a run is repeated with no more memory than was estimated. That second "
+           "round cannot be made here, so Tidemark's are bounds: a run of which it is not known counts as a failure. An exact peak has no room to spare.\n")
+    for engine in result["engines"]:
+        for group in engine["groups"]:
+            if not group.get("rivals"):
+                continue
+            yield f"**{', '.join(group['group'].values())}**\n"
+            rows = [[f"tidemark {engine['engine']}", *rival_row(group["statistics"])]] + [[name, *rival_row(one)] for name, one in sorted(group["rivals"].items())]
+            yield from table(["", "n", "median error", "p90", "signed mean", "PEF", "MCP"], rows)
+
+
+def rival_row(one):
+    at_most, at_least = ("≤ ", "≥ ") if one.get("not_known") else ("", "")
+    pef = at_most + percent(one["pef"]) if one["pef"] is not None else ""
+    mcp = at_least + gib(one["mcp_bytes"]) if one["mcp_bytes"] is not None else ""
+    return [one["n"], percent(one["median"]), percent(one["p90"]), percent(one["signed_mean"]), pef, mcp]
+
+
+def recordings():
+    """Steps of real PyTorch on the virtual GPU, which ctest holds `predict` to."""
+    count, on_several = 0, 0
+    for path in sorted((ROOT / "tests/golden/steps").glob("*.txt.gz")):
+        with gzip.open(path, "rt") as file:
+            spec = json.loads(file.readline())["spec"]
+        count += 1
+        on_several += spec.get("gpus", 1) > 1
+    return count, on_several
+
+
+def engines():
+    count, on_several = recordings()
+    yield "## Evidence: the two engines against each other\n"
+    yield ("`predict` is held to real PyTorch, DeepSpeed and transformers on the virtual GPU, allocation by allocation, in their order, without a tolerance: "
+           f"{count} recorded trainings of small models, {on_several} of them of a rank among several GPUs (`ctest -R golden.steps`). "
+           "Full-size models: [`validation/parallel`](../validation/parallel/README.md).\n")
+
+
+def not_known():
+    yield "## What is not known\n"
+    if not any((ROOT / "validation").glob("h200/results*.jsonl*")):
+        yield "- No measurement of our own on a real GPU stands behind any figure here: `validation/measure` is ready to make them, and none was made yet."
+    yield "- What a row's source does not say is not guessed: such rows are left out above, with the reason."
+    yield "- `device` includes the CUDA context, which differs by driver and library versions; [`data/README.md`](../data/README.md) has what is known of it, card by card.\n"
+
+
+def page():
+    result = validated("corpus")
+    tables = {(by, title): validated(by) for by, title in TABLES}
+    yield "# How accurate it is\n"
+    yield "Written by `python validation/accuracy.py`, from the corpora in [`validation/`](../validation/README.md); a test keeps it current. Errors are |predicted − measured| / measured, in the metric that the source measured.\n"
+    yield from claims(result)
+    yield from engines()
+    yield from corpora(result, tables)
+    yield from rivals(validated("corpus,modality"))
+    yield from not_known()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page is not current")
+    check = parser.parse_args().check
+    text = "\n".join(page()).replace("\n\n\n", "\n\n").rstrip() + "\n"
+    if not check:
+        PAGE.write_text(text)
+        return 0
+    old = PAGE.read_text() if PAGE.exists() else ""
+    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), "docs/accuracy.md", "as it would be", n=1))
+    return 0 if old == text else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
