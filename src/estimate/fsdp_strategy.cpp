@@ -11,9 +11,11 @@ namespace {
 
 constexpr const char* kReshard = "fsdp2.reshard_after_forward";
 
-/// _get_post_forward_mesh_info: the ranks that share parameters after a forward.
-std::optional<std::int64_t> reshard_after_forward(const std::string& text, std::int64_t ranks) {
-  if (text == "auto") return std::nullopt;
+/// _get_post_forward_mesh_info: the ranks that share parameters after a forward.  Where nothing is said torchtitan
+/// keeps what a stage of a pipeline has gathered (torchtitan/distributed/fsdp.py,
+/// get_fsdp_reshard_after_forward_policy).
+std::optional<std::int64_t> reshard_after_forward(const Spec& spec, const std::string& text, std::int64_t ranks) {
+  if (text == "auto") return spec.pp ? std::optional<std::int64_t>(0) : std::nullopt;
   if (text == "true") return ranks;
   if (text == "false") return 0;
   std::int64_t shared_by = 0;
@@ -61,7 +63,7 @@ void check_fsdp1(const Spec& spec) {
 
 }  // namespace
 
-StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec) {
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
   const Fsdp1Spec asked = spec.fsdp1.value_or(Fsdp1Spec{});
   check_fsdp1(spec);
   const std::optional<Dtype> param_dtype = policy_dtype(asked.param_dtype), reduced = policy_dtype(asked.reduce_dtype);
@@ -73,17 +75,20 @@ StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec) {
                 .reduce_dtype = reduced ? reduced : param_dtype});
 }
 
-StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec) {
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParallel* split) {
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
   check_fsdp2(spec);
+  const MeshPlace place = place_of(spec);
   return fsdp2(run, root,
-               {.ranks = spec.gpus,
-                .rank = spec.rank,
-                .reshard_after_forward = reshard_after_forward(asked.reshard_after_forward, spec.gpus),
+               {.ranks = place.shards,
+                .rank = place.shard,
+                .has_copies = asked.data_parallel_replicate_degree.has_value(),
+                .reshard_after_forward = reshard_after_forward(spec, asked.reshard_after_forward, place.shards),
                 .param_dtype = policy_dtype(asked.param_dtype),
                 .reduce_dtype = policy_dtype(asked.reduce_dtype),
                 .offload_to_cpu = asked.offload_policy == Offload::cpu,
-                .requires_gradient_sync = asked.requires_gradient_sync});
+                .requires_gradient_sync = asked.requires_gradient_sync,
+                .split = split});
 }
 
 }  // namespace tidemark

@@ -66,6 +66,7 @@ struct Fsdp2Spec {
   PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
   bool requires_gradient_sync = true;
   Offload offload_policy = Offload::none;
+  std::optional<std::int64_t> data_parallel_replicate_degree;  // torchtitan's name; none: a mesh of one dimension
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -235,6 +236,8 @@ void Fsdp2Spec::fields(Self& self, Visit&& visit) {
         choice(group,
                "Where shards, their gradients and the optimizer's states are instead of on the card: CPUOffloadPolicy",
                kOffloadNames));
+  visit("data_parallel_replicate_degree", self.data_parallel_replicate_degree,
+        whole(group, "Groups of GPUs that have the same shards (HSDP); the GPUs of one group shard", 1, 1 << 16));
 }
 
 template <class Self, class Visit>

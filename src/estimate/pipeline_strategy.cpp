@@ -46,10 +46,7 @@ PipelineShape pipeline_shape(const PipelineSpec& pp) {
   return {pp.schedule, pp.degree, pp.stages_per_rank, pp.microbatches};
 }
 
-/// init_device_mesh("cuda", (pp, dp)): neighbours in a pipeline are as many ranks apart as there are pipelines.
-std::int64_t pipeline_rank(const Spec& spec) { return spec.rank / copies_of(spec); }
-
-bool has_stage(const Spec& spec, std::int64_t stage) { return stage % spec.pp->degree == pipeline_rank(spec); }
+bool has_stage(const Spec& spec, std::int64_t stage) { return stage % spec.pp->degree == place_of(spec).stage; }
 
 std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec) {
   check_pipeline(spec);
@@ -78,17 +75,22 @@ void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t
                     .is_last = at + 1 == layers.end()});
 }
 
-StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec) {
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec,
+                        const Value& model_config, const Assume& assume) {
   std::vector<Model*> models;
+  std::vector<Wrapped> wrapped;
   std::vector<StepHooks> wrappers;
   for (const std::unique_ptr<Model>& part : parts) {
     models.push_back(part.get());
-    if (spec.parallel == Parallel::ddp) wrappers.push_back(with_ddp(run, part->root, spec));
+    wrapped.push_back(wrap(run, part->root, spec, model_config, assume));
+    wrappers.push_back(wrapped.back().hooks);
   }
-  return pipeline(
+  StepHooks hooks = pipeline(
       run, models,
-      {.shape = pipeline_shape(*spec.pp), .rank = pipeline_rank(spec), .return_outputs = spec.pp->return_outputs},
+      {.shape = pipeline_shape(*spec.pp), .rank = place_of(spec).stage, .return_outputs = spec.pp->return_outputs},
       wrappers);
+  if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(wrapped, spec, hooks);
+  return hooks;
 }
 
 }  // namespace tidemark

@@ -103,22 +103,11 @@ void replicate_logits(std::vector<ParallelRule>& plan) {
 }
 
 void check_tp(const Spec& spec) {
-  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
+  using enum Parallel;
+  if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
     refuse("tp", "with this strategy around it, it is not modelled",
-           "set parallel to none or ddp (DeepSpeed takes no DTensors)");
+           "set parallel to none, ddp or fsdp2 (DeepSpeed takes no DTensors)");
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
-}
-
-/// Tensors that are split in one group, the others in another: foreach functions take one kind.
-void group_parameters(Module& root, const TensorParallel& split, StepHooks& hooks) {
-  TensorList others;
-  for (const Tensor& parameter : trainable_parameters(root))
-    (parameter.impl().distributed ? hooks.optimizer_parameters : others).push_back(parameter);
-  for (const std::size_t size : {hooks.optimizer_parameters.size(), others.size()})
-    if (size > 0) hooks.group_sizes.push_back(size);
-  hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
-  for (const Tensor& parameter : hooks.optimizer_parameters)
-    hooks.gradient_placements.push_back(split.placement_of(parameter));
 }
 
 /// What is not known of the optimizer, and what PyTorch itself refuses.
@@ -138,23 +127,37 @@ void check_optimizer(const Spec& spec, const StepHooks& hooks) {
 
 }  // namespace
 
-void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config, StepHooks& hooks,
-                   const std::function<void(std::string)>& assume) {
-  if (!spec.tp) return;
+std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config,
+                                              const Assume& assume) {
+  if (!spec.tp) return nullptr;
   check_tp(spec);
   std::vector<ParallelRule> plan = plan_of(*spec.tp, root, model_config, assume);
   replicate_logits(plan);
   check_heads(plan, spec.tp->degree, model_config);
-  const Mesh mesh{spec.tp->degree, spec.rank % spec.tp->degree};
-  const auto split = std::make_shared<TensorParallel>(run, root, mesh, plan);
-  hooks.after_forward = [split = split.get()](ModelOutputs&) { split->check_called(); };
-  hooks.keeps = split;
-  if (spec.parallel == Parallel::ddp) {
-    split->localize(root);
-    hooks.before_forward = [split = split.get()] { split->reconstruct(); };
-    return;
-  }
-  group_parameters(root, *split, hooks);
+  auto split = std::make_shared<TensorParallel>(run, root, Mesh{spec.tp->degree, place_of(spec).part}, plan);
+  if (spec.parallel == Parallel::ddp) split->localize(root);
+  return split;
+}
+
+void group_parameters(const std::vector<Wrapped>& parts, const Spec& spec, StepHooks& hooks) {
+  TensorList split, others;
+  std::vector<GradientPlacement> placements;
+  for (const Wrapped& part : parts)
+    for (const Tensor& parameter : trainable_parameters(*part.root)) {
+      const bool is_split = parameter.impl().distributed;
+      (is_split ? split : others).push_back(parameter);
+      if (!is_split) continue;
+      // fully_shard lays gradients like their shards.
+      const bool is_shard = spec.parallel == Parallel::fsdp2;
+      placements.push_back(is_shard ? GradientPlacement::part : part.split->placement_of(parameter));
+    }
+  hooks.group_sizes.clear();
+  for (const std::size_t size : {split.size(), others.size()})
+    if (size > 0) hooks.group_sizes.push_back(size);
+  placements.resize(split.size() + others.size(), GradientPlacement::plain);
+  hooks.optimizer_parameters = std::move(split);
+  hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
+  hooks.gradient_placements = std::move(placements);
   check_optimizer(spec, hooks);
 }
 

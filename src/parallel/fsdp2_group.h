@@ -69,6 +69,7 @@ class FsdpGroup {
   Sharding sharding_ = Sharding::sharded;
   std::optional<AllGatherResult> all_gather_result_;
   std::vector<std::size_t> post_forward_indices_;
+  Tensor all_reduce_input_;  // of _all_reduce_state
 };
 
 }  // namespace tidemark

@@ -34,6 +34,7 @@ class TensorParallel {
   TensorParallel(const TensorParallel&) = delete;
   TensorParallel& operator=(const TensorParallel&) = delete;
 
+  const Mesh& mesh() const { return mesh_; }
   /// How the gradient of a parameter lies on the devices.
   GradientPlacement placement_of(const Tensor& parameter) const;
   /// _pre_dp_module_transform: parameters become plain tensors, which all train, for a strategy that shares the data.

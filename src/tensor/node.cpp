@@ -120,7 +120,11 @@ void record(Tensors& outputs, Tensors inputs, Record what) {
 
 Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
-  for (const Tensor& input : inputs) outputs.push_back(alias(input));
+  for (const Tensor& input : inputs) {
+    outputs.push_back(alias(input));
+    outputs.back().impl().split = input.impl().split;
+    outputs.back().impl().parts = input.impl().parts;
+  }
   const auto gradients = [](Backward& call) { return std::move(call.gradients); };
   record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients});
   if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told = &told;
