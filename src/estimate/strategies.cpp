@@ -42,8 +42,27 @@ MeshPlace place_of(const Spec& spec) {
   return place;
 }
 
+namespace {
+
+/// As the optimizer will see them.  fully_shard lays gradients like their parameters.
+std::vector<GradientPlacement> placements_of(Module& root, const TensorParallel* split, Parallel parallel) {
+  using enum GradientPlacement;
+  std::vector<GradientPlacement> placements;
+  if (!split) return placements;
+  for (const Tensor& parameter : trainable_parameters(root)) {
+    if (!parameter.impl().distributed) continue;
+    const GradientPlacement placement = split->placement_of(parameter);
+    const bool is_part = placement == part || placement == whole;
+    placements.push_back(parallel != Parallel::fsdp2 ? placement : is_part ? part : replicated);
+  }
+  return placements;
+}
+
+}  // namespace
+
 Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume) {
   const std::shared_ptr<TensorParallel> split = split_modules(run, root, spec, model_config, assume);
+  std::vector<GradientPlacement> placements = placements_of(root, split.get(), spec.parallel);
   StepHooks hooks = strategy_of(spec.parallel)(run, root, spec, split.get());
   if (split && spec.parallel == Parallel::ddp)
     hooks.before_forward = [outer = std::move(hooks.before_forward), split = split.get()] {
@@ -55,7 +74,7 @@ Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config
       if (outer) outer(outputs);
       split->check_called();
     };
-  return {&root, std::move(hooks), split};
+  return {&root, std::move(hooks), std::move(placements)};
 }
 
 StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume) {

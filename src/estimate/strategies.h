@@ -39,7 +39,7 @@ StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& mod
 struct Wrapped {
   Module* root;
   StepHooks hooks;
-  std::shared_ptr<TensorParallel> split;  // null when the spec has no `tp`
+  std::vector<GradientPlacement> placements;  // of the trained parameters that are split, in their order
 };
 Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume);
 /// The first part of it.

@@ -142,15 +142,11 @@ std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec
 void group_parameters(const std::vector<Wrapped>& parts, const Spec& spec, StepHooks& hooks) {
   TensorList split, others;
   std::vector<GradientPlacement> placements;
-  for (const Wrapped& part : parts)
-    for (const Tensor& parameter : trainable_parameters(*part.root)) {
-      const bool is_split = parameter.impl().distributed;
-      (is_split ? split : others).push_back(parameter);
-      if (!is_split) continue;
-      // fully_shard lays gradients like their shards.
-      const bool is_shard = spec.parallel == Parallel::fsdp2;
-      placements.push_back(is_shard ? GradientPlacement::part : part.split->placement_of(parameter));
-    }
+  for (const Wrapped& part : parts) {
+    placements.insert(placements.end(), part.placements.begin(), part.placements.end());
+    for (const Tensor& parameter : trainable_parameters(*part.root))
+      (parameter.impl().distributed ? split : others).push_back(parameter);
+  }
   hooks.group_sizes.clear();
   for (const std::size_t size : {split.size(), others.size()})
     if (size > 0) hooks.group_sizes.push_back(size);
