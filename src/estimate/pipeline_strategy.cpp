@@ -12,8 +12,9 @@ namespace {
 
 /// What is not known of pipelines, or what no program would do.
 void check_pipeline(const Spec& spec) {
-  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
-    refuse("parallel", "pipelines are known by themselves and with ddp");
+  using enum Parallel;
+  if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
+    refuse("parallel", "pipelines are known by themselves, with ddp and with fsdp2");
   const DdpSpec data = spec.ddp.value_or(DdpSpec{});
   if (data.find_unused_parameters || data.static_graph)
     refuse("ddp", "in a pipeline ddp is known without find_unused_parameters and static_graph");

@@ -134,7 +134,8 @@ std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec
   std::vector<ParallelRule> plan = plan_of(*spec.tp, root, model_config, assume);
   replicate_logits(plan);
   check_heads(plan, spec.tp->degree, model_config);
-  auto split = std::make_shared<TensorParallel>(run, root, Mesh{spec.tp->degree, place_of(spec).part}, plan);
+  auto split = std::make_shared<TensorParallel>(run, root, Mesh{spec.tp->degree, place_of(spec).part}, plan,
+                                                spec.pp.has_value());
   if (spec.parallel == Parallel::ddp) split->localize(root);
   return split;
 }

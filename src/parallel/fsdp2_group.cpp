@@ -194,7 +194,7 @@ void FsdpGroup::post_backward() {
   state = State::post_backward;
   for (FsdpParam& param : params_) param.accumulate_unsharded_grad();
   if (!reduce_grads) {
-    reshard();
+    if (reshard_after_backward) reshard();
     for (FsdpParam& param : params_) param.to_accumulated_grad(reduce_dtype_);
     return;
   }
@@ -206,7 +206,7 @@ void FsdpGroup::post_backward() {
     with_grad.push_back(&param);
     unsharded_grads.push_back(std::move(gradient));
   }
-  reshard();
+  if (reshard_after_backward) reshard();
   if (with_grad.empty()) return;
   context_.reduce_scatter_input.reset();
   all_reduce_input_.reset();

@@ -27,9 +27,10 @@ struct ParallelRule {
 /// The hooks of a plan, on the modules that it names.
 class TensorParallel {
  public:
-  /// parallelize_module(root, mesh, plan).  Throws Error{bad_value} for a pattern that names nothing, and
-  /// Error{unsupported} for what torch or this does not split.
-  TensorParallel(Run& run, Module& root, const Mesh& mesh, const std::vector<ParallelRule>& plan);
+  /// parallelize_module(root, mesh, plan).  Throws Error{bad_value} for a pattern that names nothing, unless `root` is
+  /// a stage of a pipeline, which has some of the modules alone, and Error{unsupported} for what torch or this does not
+  /// split.
+  TensorParallel(Run& run, Module& root, const Mesh& mesh, const std::vector<ParallelRule>& plan, bool is_stage);
   ~TensorParallel();
   TensorParallel(const TensorParallel&) = delete;
   TensorParallel& operator=(const TensorParallel&) = delete;
