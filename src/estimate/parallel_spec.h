@@ -220,7 +220,7 @@ void Fsdp2Spec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "Many GPUs";
   visit("reshard_after_forward", self.reshard_after_forward,
         FieldInfo{.help = "Layers let go of what they gathered: true, false, or the number of GPUs that then share it "
-                          "(auto: all but the root's, as torch does)",
+                          "(auto: all but the root's, as torch does; in a pipeline none does, as in torchtitan)",
                   .placeholder = "HOW",
                   .group = group,
                   .number_is_text = true,

@@ -15,6 +15,14 @@ void check_pipeline(const Spec& spec) {
   using enum Parallel;
   if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
     refuse("parallel", "pipelines are known by themselves, with ddp and with fsdp2");
+  if (spec.load == Load::wrapped)
+    refuse("load", "stages are cut on the host, and go to the card before they are wrapped", "leave it out");
+  const Fsdp2Spec sharded = spec.fsdp2.value_or(Fsdp2Spec{});
+  if (!sharded.requires_gradient_sync)
+    refuse("fsdp2.requires_gradient_sync", "a pipeline reduces gradients when all its micro-batches are through",
+           "leave it out");
+  if (sharded.offload_policy != Offload::none)
+    refuse("fsdp2.offload_policy", "stages that are kept on the host are not known", "leave it out");
   const DdpSpec data = spec.ddp.value_or(DdpSpec{});
   if (data.find_unused_parameters || data.static_graph)
     refuse("ddp", "in a pipeline ddp is known without find_unused_parameters and static_graph");
@@ -90,6 +98,7 @@ StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& par
       run, models,
       {.shape = pipeline_shape(*spec.pp), .rank = place_of(spec).stage, .return_outputs = spec.pp->return_outputs},
       wrappers);
+  hooks.reduce_norms = wrappers.front().reduce_norms;
   if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(wrapped, spec, hooks);
   return hooks;
 }

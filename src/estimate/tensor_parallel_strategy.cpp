@@ -107,7 +107,21 @@ void check_tp(const Spec& spec) {
   if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
     refuse("tp", "with this strategy around it, it is not modelled",
            "set parallel to none, ddp or fsdp2 (DeepSpeed takes no DTensors)");
+  if (spec.load == Load::wrapped)
+    refuse("load", "parallelize_module is known of weights that are on the card", "leave it out");
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
+}
+
+/// PipelineStage sends tensors, and asks for their sizes without their placement: a stage behind one that hands on parts
+/// of the tokens would take them for all.
+void check_stages(const std::vector<ParallelRule>& plan) {
+  const Placement tokens = Placement::split(1);
+  for (const ParallelRule& rule : plan)
+    if (rule.style == ParallelStyle::sequence || rule.input_layouts == tokens || rule.output_layouts == tokens ||
+        rule.desired_layouts == tokens)
+      throw Error(Errc::unsupported,
+                  fmt::format("{}: stages of a pipeline hand on whole tensors, not parts of the tokens", rule.pattern),
+                  "tp.plan", "leave sequence_parallel out, or pp");
 }
 
 /// What is not known of the optimizer, and what PyTorch itself refuses.
@@ -134,6 +148,7 @@ std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec
   std::vector<ParallelRule> plan = plan_of(*spec.tp, root, model_config, assume);
   replicate_logits(plan);
   check_heads(plan, spec.tp->degree, model_config);
+  if (spec.pp) check_stages(plan);
   auto split = std::make_shared<TensorParallel>(run, root, Mesh{spec.tp->degree, place_of(spec).part}, plan,
                                                 spec.pp.has_value());
   if (spec.parallel == Parallel::ddp) split->localize(root);

@@ -260,7 +260,8 @@ def trained_by_pipeline(spec):
         for module in modules:
             parallelized(module.whole, spec, mesh["tp"])
     if spec.get("parallel", "none") == "ddp":
-        modules = [torch.nn.parallel.DistributedDataParallel(module, process_group=mesh["dp_shard"].get_group(), **spec.get("ddp", {})) for module in modules]
+        copies = {"device_mesh": mesh["dp_shard"]} if "tp" in spec else {"process_group": mesh["dp_shard"].get_group()}
+        modules = [torch.nn.parallel.DistributedDataParallel(module, **copies, **spec.get("ddp", {})) for module in modules]
     if spec.get("parallel", "none") == "fsdp2":
         modules = [fully_sharded(module, spec, mesh) for module in modules]
     stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device()), group=group)
