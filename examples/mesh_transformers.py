@@ -42,12 +42,12 @@ class Stage(torch.nn.Module):
 def split(model, mesh):
     """Attention, MLP, embedding and head in parts; norms are whole everywhere."""
     columns, rows = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj"), ("self_attn.o_proj", "mlp.down_proj")
-    for layer in model.model.layers:
-        parallelize_module(layer, mesh, {**{name: ColwiseParallel() for name in columns}, **{name: RowwiseParallel() for name in rows}})
-    if isinstance(model.model.embed_tokens, torch.nn.Embedding):
-        parallelize_module(model, mesh, {"model.embed_tokens": RowwiseParallel(input_layouts=Replicate())})
+    plan = {**{f"model.layers.*.{name}": ColwiseParallel() for name in columns}, **{f"model.layers.*.{name}": RowwiseParallel() for name in rows}}
+    if isinstance(model.model.embed_tokens, torch.nn.Embedding):   # not on this stage
+        plan["model.embed_tokens"] = RowwiseParallel(input_layouts=Replicate())
     if isinstance(model.lm_head, torch.nn.Linear):
-        parallelize_module(model, mesh, {"lm_head": ColwiseParallel(output_layouts=Replicate())})
+        plan["lm_head"] = ColwiseParallel(output_layouts=Replicate())
+    parallelize_module(model, mesh, plan)
 
 
 def shard(model, layers, mesh, reshard_after_forward):
@@ -93,13 +93,20 @@ def main():
         stage = pipelining.PipelineStage(part, index, count, torch.device("cuda", torch.cuda.current_device()), group=mesh["pp"].get_group())
         schedule = pipelining.Schedule1F1B(stage, arguments.microbatches, loss_fn=lambda logits, labels: model.loss_function(logits=logits, labels=labels, vocab_size=config.vocab_size))
     tokens = torch.full((arguments.batch, arguments.sequence), 5)
+    rows = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
+    wanted = {"attention_mask", *(["input_ids"] if index == 0 else []), *(["labels"] if index == count - 1 else [])}
 
     for step in range(arguments.steps):
-        batch = tokens.to("cuda")
+        batch = {name: row.to("cuda") for name, row in rows.items() if name in wanted}
         if count > 1:
-            schedule.step(*([batch] if index == 0 else []), target=batch if index == count - 1 else None, attention_mask=torch.ones_like(batch))
+            inputs = [batch.pop("input_ids")] if index == 0 else []
+            schedule.step(*inputs, target=batch.pop("labels", None), **batch)
+            del inputs
         else:
-            part(input_ids=batch, labels=batch, use_cache=False).loss.backward()
+            loss = part(**batch).loss
+            loss.backward()
+            del loss
+        del batch
         optimizer.step()
         optimizer.zero_grad()
         print(f"rank {torch.distributed.get_rank()}: step {step}", flush=True)
