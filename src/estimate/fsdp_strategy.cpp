@@ -79,11 +79,15 @@ StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParal
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
   check_fsdp2(spec);
   const MeshPlace place = place_of(spec);
+  const std::optional<std::int64_t> reshard = reshard_after_forward(spec, asked.reshard_after_forward, place.shards);
+  if (split && reshard.value_or(0) != 0 && reshard != place.shards)  // FSDPParam.to_sharded_post_forward
+    throw Error(Errc::bad_value, "PyTorch does not let fewer GPUs share what tp has split", kReshard,
+                "write auto, true or false");
   return fsdp2(run, root,
                {.ranks = place.shards,
                 .rank = place.shard,
                 .has_copies = asked.data_parallel_replicate_degree.has_value(),
-                .reshard_after_forward = reshard_after_forward(spec, asked.reshard_after_forward, place.shards),
+                .reshard_after_forward = reshard,
                 .param_dtype = policy_dtype(asked.param_dtype),
                 .reduce_dtype = policy_dtype(asked.reduce_dtype),
                 .offload_to_cpu = asked.offload_policy == Offload::cpu,

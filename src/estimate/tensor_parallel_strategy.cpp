@@ -112,8 +112,8 @@ void check_tp(const Spec& spec) {
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
 }
 
-/// PipelineStage sends tensors, and asks for their sizes without their placement: a stage behind one that hands on parts
-/// of the tokens would take them for all.
+/// PipelineStage sends tensors, and asks for their sizes without their placement: a stage behind one that hands on
+/// parts of the tokens would take them for all.
 void check_stages(const std::vector<ParallelRule>& plan) {
   const Placement tokens = Placement::split(1);
   for (const ParallelRule& rule : plan)

@@ -21,7 +21,7 @@ def fully_sharded_in_two_dimensions():
         **{"sequence_" + name: {**SEQUENCE, **kind} for name, kind in kinds.items()}, **{"plan_" + name: {**PLAN, **mixed(), **kind} for name, kind in kinds.items()},
         "sequence_mixed": {**SEQUENCE, **mixed()}, "sequence_mixed_reentrant": {**SEQUENCE, **mixed(), **kinds["reentrant"]}, "plan_mixed": {**PLAN, **mixed()}, "mixed_eight": {**SEQUENCE, **mixed(), "gpus": 8, "rank": 5},
         "sequence_mixed_checkpoint": {**SEQUENCE, **mixed(), **kinds["checkpoint"]}, "reshard": {**SEQUENCE, **ways("true")}, "keep": {**SEQUENCE, **ways("false")},
-        "reshard_two": {**PLAN, **ways("2"), "gpus": 8}, "keep_mixed": {**PLAN, **mixed(reshard_after_forward="false")}, "odd": {**ODD, **PLAN, "gpus": 6}, "odd_last": {**ODD, **SEQUENCE, "gpus": 6, "rank": 5},
+        "keep_mixed": {**PLAN, **mixed(reshard_after_forward="false")}, "odd": {**ODD, **PLAN, "gpus": 6}, "odd_last": {**ODD, **SEQUENCE, "gpus": 6, "rank": 5},
         "four_parts": {"tp": {"degree": 4, "sequence_parallel": True}, "gpus": 8, "rank": 6, "model": {**MODEL, "num_key_value_heads": 4}},
         "clip": {**SEQUENCE, "max_grad_norm": 1.0}, "clip_plan": {"tp": {"degree": 2, "sequence_parallel": True}, "gpus": 8, **mixed(), "max_grad_norm": 1.0}, "clip_one": {**SEQUENCE, "gpus": 2, "max_grad_norm": 1.0},
         "accumulate": {**SEQUENCE, "grad_accumulation": 2}, "accumulate_mixed": {**PLAN, **mixed(), "grad_accumulation": 2},
