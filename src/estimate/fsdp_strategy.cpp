@@ -47,7 +47,14 @@ void check_fsdp2(const Spec& spec) {
            "leave it or offload_policy out");
 }
 
+/// Its process groups are a node, and the GPUs that have the same place in their nodes.
+bool is_hybrid_shard(ShardingStrategy strategy) {
+  return strategy == ShardingStrategy::hybrid_shard || strategy == ShardingStrategy::hybrid_shard_zero2;
+}
+
 void check_fsdp1(const Spec& spec) {
+  if (spec.fsdp1 && is_hybrid_shard(spec.fsdp1->sharding_strategy) && spec.gpus_per_node == 1)
+    refuse("gpus_per_node", "on nodes of one GPU FullyShardedDataParallel does not shard", "set parallel to ddp");
   if (spec.gpus == 1) refuse("gpus", "on one GPU FullyShardedDataParallel does not shard", "set parallel to none");
   if (spec.grad_scaler) refuse("grad_scaler", "FullyShardedDataParallel is known without a scaler", "train in bf16");
   if (spec.max_grad_norm)
@@ -67,10 +74,14 @@ StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParal
   const Fsdp1Spec asked = spec.fsdp1.value_or(Fsdp1Spec{});
   check_fsdp1(spec);
   const std::optional<Dtype> param_dtype = policy_dtype(asked.param_dtype), reduced = policy_dtype(asked.reduce_dtype);
+  const bool is_hybrid = is_hybrid_shard(asked.sharding_strategy);
+  const std::int64_t ranks = is_hybrid && spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus;
   return fsdp1(run, root,
-               {.ranks = spec.gpus,
-                .rank = spec.rank,
-                .reshard_after_forward = asked.sharding_strategy == ShardingStrategy::full_shard,
+               {.ranks = ranks,
+                .rank = spec.rank % ranks,
+                .has_copies = is_hybrid,
+                .reshard_after_forward = asked.sharding_strategy == ShardingStrategy::full_shard ||
+                                         asked.sharding_strategy == ShardingStrategy::hybrid_shard,
                 .param_dtype = param_dtype,
                 .reduce_dtype = reduced ? reduced : param_dtype});
 }

@@ -80,8 +80,9 @@ struct EpSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
-inline constexpr std::array<std::string_view, 2> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP"};
-enum class ShardingStrategy { full_shard, shard_grad_op };
+inline constexpr std::array<std::string_view, 4> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP", "HYBRID_SHARD",
+                                                                        "_HYBRID_SHARD_ZERO2"};
+enum class ShardingStrategy { full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2 };
 
 /// Those of torch's FullyShardedDataParallel and of its MixedPrecision, with use_orig_params.
 struct Fsdp1Spec {
@@ -246,7 +247,10 @@ void Fsdp1Spec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "Many GPUs";
   visit(
       "sharding_strategy", self.sharding_strategy,
-      choice(group, "Whether layers let go of what they gathered after the forward pass too", kShardingStrategyNames));
+      choice(group,
+             "Whether layers let go of what they gathered after the forward pass too; hybrid: GPUs of one node shard, "
+             "and nodes are copies",
+             kShardingStrategyNames));
   visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
   visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
 }

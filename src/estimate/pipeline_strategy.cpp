@@ -15,6 +15,12 @@ void check_pipeline(const Spec& spec) {
   using enum Parallel;
   if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
     refuse("parallel", "pipelines are known by themselves, with ddp and with fsdp2");
+  if (spec.tp && spec.parallel == ddp)
+    refuse(
+        "parallel",
+        "DistributedDataParallel makes DTensors of a stage's parts in its first pass, which is one without gradients: "
+        "they never get any",
+        "set parallel to fsdp2, or leave out tp or pp");
   if (spec.load == Load::wrapped)
     refuse("load", "stages are cut on the host, and go to the card before they are wrapped", "leave it out");
   const Fsdp2Spec sharded = spec.fsdp2.value_or(Fsdp2Spec{});

@@ -85,5 +85,13 @@ def pipelines_of_sharded_stages():
     return cases
 
 
+def flat_hybrid_sharded():
+    """FSDP1's: a node shards, and nodes are copies."""
+    hybrid = {"sharding_strategy": "HYBRID_SHARD"}
+    return {"fsdp1_hybrid_" + name: {"gpus": 4, "gpus_per_node": 2, "parallel": "fsdp1", "fsdp1": hybrid, **options} for name, options in {
+        "plain": {}, "mixed": {"dtype": "fp32", "fsdp1": {**POLICY, **hybrid}}, "keep": {"fsdp1": {"sharding_strategy": "_HYBRID_SHARD_ZERO2"}, "gpus_per_node": 4, "rank": 1},
+        "mixed_keep": {"dtype": "fp32", "fsdp1": {**POLICY, "sharding_strategy": "_HYBRID_SHARD_ZERO2"}}, "checkpoint": {"dtype": "fp32", "fsdp1": {**POLICY, **hybrid}, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
+
+
 def products():
-    return {**fully_sharded_in_two_dimensions(), **hybrid_sharded(), **pipelines_of_sharded_stages()}
+    return {**fully_sharded_in_two_dimensions(), **hybrid_sharded(), **pipelines_of_sharded_stages(), **flat_hybrid_sharded()}

@@ -167,7 +167,10 @@ def flat_sharded(model, spec):
     asked = spec.get("fsdp1", {})
     types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
     layers = {type(layer) for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module}
-    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True,
+    nodes = {}
+    if "HYBRID" in asked.get("sharding_strategy", ""):
+        nodes["device_mesh"] = torch.distributed.device_mesh.init_device_mesh("cuda", (spec["gpus"] // spec["gpus_per_node"], spec["gpus_per_node"]), mesh_dim_names=("replicate", "shard"))
+    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True, **nodes,
                                     sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
 
 
