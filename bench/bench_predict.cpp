@@ -1,5 +1,6 @@
 // How long one prediction takes in the process, how much memory it needs, and whether 10,000 over two threads agree.
-//   bench_predict SPEC.json CARDS.json [PREDICTIONS]
+//   bench_predict SPEC.json DATA [PREDICTIONS]
+// DATA is the folder of gpus.json.
 // Without PREDICTIONS: the median of a few hundred on one thread.  With it: that many over two threads.
 #include <fmt/format.h>
 
@@ -12,8 +13,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "card_choice.h"
 #include "estimate/predict.h"
-#include "io/card_json.h"
 #include "io/spec_json.h"
 
 using namespace tidemark;
@@ -94,12 +95,11 @@ int two_threads(const Question& question, int predictions) {
 
 int main(int count, char** arguments) try {
   if (count < 3) {
-    fmt::print("usage: bench_predict SPEC.json CARDS.json [PREDICTIONS]\n");
+    fmt::print("usage: bench_predict SPEC.json DATA [PREDICTIONS]\n");
     return 2;
   }
   const Spec spec = io::read_spec_json(read(arguments[1]), arguments[1]);
-  const io::Catalogue catalogue = io::read_catalogue(read(arguments[2]), arguments[2]);
-  const Question question{spec, io::find_card(catalogue, spec.gpu.empty() ? "h200" : spec.gpu)};
+  const Question question{spec, cli::choose_card(spec.gpu.empty() ? "h200" : spec.gpu, spec.memory, arguments[2])};
   if (count > 3) return two_threads(question, std::stoi(arguments[3]));
   one_thread(question);
   return 0;

@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", os.path.join(ROOT, "build/release/apps/cli/tidemark"))
 BENCH = os.environ.get("TIDEMARK_BENCH", os.path.join(ROOT, "build/release/bench/bench_predict"))
 PYTHON = os.environ.get("TIDEMARK_PYTHON", os.path.join(ROOT, ".venv/bin/python"))
-CARDS = os.path.join(ROOT, "data/gpus.json")
+DATA = os.path.join(ROOT, "data")
 
 
 def seconds(command):
@@ -33,7 +33,7 @@ def seconds(command):
 
 def inside(spec):
     """Milliseconds of one prediction in a process that has started, and the memory that 300 of them add."""
-    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), CARDS])[1]   # an absolute path stays as it is
+    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), DATA])[1]   # an absolute path stays as it is
     found = re.search(r"median ([\d.]+) ms, fastest ([\d.]+) ms, ([\d.]+) (\w+) more", output)
     scale = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[found[4]]
     return float(found[1]), float(found[3]) * scale / 2**20

@@ -57,15 +57,9 @@ void check_fsdp1(const Spec& spec) {
     refuse("gpus_per_node", "on nodes of one GPU FullyShardedDataParallel does not shard", "set parallel to ddp");
   if (spec.gpus == 1) refuse("gpus", "on one GPU FullyShardedDataParallel does not shard", "set parallel to none");
   if (spec.grad_scaler) refuse("grad_scaler", "FullyShardedDataParallel is known without a scaler", "train in bf16");
-  if (spec.max_grad_norm)
-    refuse("max_grad_norm", "FullyShardedDataParallel.clip_grad_norm_ is not modelled", "set parallel to fsdp2");
   if (spec.checkpointing == Checkpointing::reentrant)
     refuse("checkpointing", "FullyShardedDataParallel is known without reentrant checkpointing",
            "set checkpointing to non_reentrant");
-  if (spec.lora || !spec.freeze.empty() || !spec.train_only.empty())
-    refuse("parallel", "FullyShardedDataParallel is known where all parameters are trained", "set parallel to fsdp2");
-  if (spec.autocast != Autocast::none)
-    refuse("autocast", "FullyShardedDataParallel is known without autocast", "set fsdp1.param_dtype");
 }
 
 }  // namespace

@@ -42,16 +42,16 @@ void check_pipeline(const Spec& spec) {
     refuse("zero_grad", "in a pipeline the first backward pass comes before the last forward pass");
 }
 
-void collect(Module& module, std::vector<const Parameter*>& found) {
-  for (const std::shared_ptr<Parameter>& parameter : module.parameters()) found.push_back(parameter.get());
-  for (const std::unique_ptr<Module>& child : module.children()) collect(*child, found);
+std::vector<const Parameter*> parameters_of(const std::vector<Module*>& modules) {
+  std::vector<const Parameter*> found;
+  for (Module* module : modules)
+    visit_parameters(*module, [&](const Module&, const Parameter& parameter) { found.push_back(&parameter); });
+  return found;
 }
 
 /// Whether a weight is one of the first stage and one of the last.
 bool is_tied(const Stack& stack) {
-  std::vector<const Parameter*> before, behind;
-  for (Module* module : stack.before) collect(*module, before);
-  for (Module* module : stack.behind) collect(*module, behind);
+  const std::vector<const Parameter*> before = parameters_of(stack.before), behind = parameters_of(stack.behind);
   return std::find_first_of(before.begin(), before.end(), behind.begin(), behind.end()) != before.end();
 }
 
@@ -95,9 +95,14 @@ StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& par
   std::vector<Model*> models;
   std::vector<Wrapped> wrapped;
   std::vector<StepHooks> wrappers;
+  Spec stage = spec;  // torch: _PipelineStageBase.backward_maybe_with_nosync
+  if (stage.parallel == Parallel::ddp) {
+    stage.ddp = spec.ddp.value_or(DdpSpec{});
+    stage.ddp->no_sync = true;
+  }
   for (const std::unique_ptr<Model>& part : parts) {
     models.push_back(part.get());
-    wrapped.push_back(wrap(run, part->root, spec, model_config, assume));
+    wrapped.push_back(wrap(run, part->root, stage, model_config, assume));
     wrappers.push_back(wrapped.back().hooks);
   }
   StepHooks hooks = pipeline(

@@ -156,19 +156,15 @@ std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec
 }
 
 void group_parameters(const std::vector<Wrapped>& parts, const Spec& spec, StepHooks& hooks) {
-  TensorList split, others;
+  TensorList trainable;
   std::vector<GradientPlacement> placements;
   for (const Wrapped& part : parts) {
     placements.insert(placements.end(), part.placements.begin(), part.placements.end());
-    for (const Tensor& parameter : trainable_parameters(*part.root))
-      (parameter.impl().distributed ? split : others).push_back(parameter);
+    for (const Tensor& parameter : trainable_parameters(*part.root)) trainable.push_back(parameter);
   }
-  hooks.group_sizes.clear();
-  for (const std::size_t size : {split.size(), others.size()})
-    if (size > 0) hooks.group_sizes.push_back(size);
-  placements.resize(split.size() + others.size(), GradientPlacement::plain);
-  hooks.optimizer_parameters = std::move(split);
-  hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
+  hooks.optimizer_parameters.clear();
+  hooks.group_parameters(trainable, [](const Tensor& t) { return t.impl().distributed; });
+  placements.resize(hooks.optimizer_parameters.size(), GradientPlacement::plain);
   hooks.gradient_placements = std::move(placements);
   check_optimizer(spec, hooks);
 }

@@ -52,10 +52,16 @@ void check_stage_3(const ZeroSpec& asked) {
 }
 
 /// Models whose modules are known to be called one by one, as the reference calls them: stage 3 gathers ahead by that.
-constexpr std::array<std::string_view, 13> kCalledAsKnown{
+constexpr std::array<std::string_view, 19> kCalledAsKnown{
+    "BioGptForCausalLM",
+    "BloomForCausalLM",
+    "CodeGenForCausalLM",
     "CwmForCausalLM",
     "GPT2LMHeadModel",
+    "GPTBigCodeForCausalLM",
+    "GPTNeoForCausalLM",
     "GPTNeoXForCausalLM",
+    "Gemma2ForCausalLM",
     "GemmaForCausalLM",
     "LlamaForCausalLM",
     "MistralForCausalLM",
@@ -74,9 +80,9 @@ bool has_packed_attention(Module& module) {
                      [](const std::unique_ptr<Module>& child) { return has_packed_attention(*child); });
 }
 
-/// Recomputing these differs from the recordings.
-bool is_known_without_checkpointing_alone(const std::string& class_name) {
-  return class_name == "GPT2LMHeadModel" || class_name == "GemmaForCausalLM";
+/// Where recomputing without reentrancy differs from the recordings.
+bool recomputes_otherwise(const std::string& class_name) {
+  return class_name == "Gemma2ForCausalLM" || class_name == "GPTNeoForCausalLM";
 }
 
 void check_model(Module& root, const Spec& spec) {
@@ -85,9 +91,9 @@ void check_model(Module& root, const Spec& spec) {
   if (!is_known)
     throw Error(Errc::unsupported, fmt::format("how {} calls its modules is not known to zero3", root.class_name),
                 "parallel", "zero2 is known with every model");
-  if (spec.checkpointing != Checkpointing::none && is_known_without_checkpointing_alone(root.class_name))
-    refuse("checkpointing", "zero3 is known with this model without checkpointing alone",
-           "leave it out, or take zero2");
+  if (spec.checkpointing == Checkpointing::non_reentrant && recomputes_otherwise(root.class_name))
+    refuse("checkpointing", "zero3 is known with this model without checkpointing, or with reentrant",
+           "set it to reentrant, or take zero2");
   if (spec.attn == Attention::eager && root.class_name == "GPT2LMHeadModel")
     refuse("attn", "zero3 is known with this model and sdpa alone", "leave it out, or take zero2");
   if (has_packed_attention(root))

@@ -12,9 +12,7 @@ bool is_checkpointed(const Context& context, std::int64_t index) {
 /// Layers are what stands in an nn.ModuleList, under a number.
 Context behind(Context context, Module& part) {
   for (const std::unique_ptr<Module>& child : part.children()) {
-    const bool is_layer =
-        !child->name().empty() && child->name().find_first_not_of("0123456789") == std::string_view::npos;
-    if (is_layer)
+    if (child->has_place())
       ++context.layers_before;
     else
       context = behind(context, *child);

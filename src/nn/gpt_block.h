@@ -26,4 +26,16 @@ Attended gpt_block(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   return {std::move(output), std::move(attn_weights)};
 }
 
+/// What all of them have around their blocks.
+template <class Config>
+Module& add_gpt_model(Module& m, const Config& c, double embedding_dropout,
+                      void (*add_block)(Module& block, const Config& c)) {
+  add_embedding(m, "wte", c.vocab_size, c.hidden_size);
+  add_embedding(m, "wpe", c.max_position_embeddings, c.hidden_size);
+  add_dropout(m, "drop", embedding_dropout);
+  add_layers(m, "h", c.num_hidden_layers, add_block, c);
+  add_layer_norm(m, "ln_f", c.hidden_size);
+  return m;
+}
+
 }  // namespace tidemark

@@ -56,6 +56,10 @@ bool Module::has_parameter(std::string_view name) const {
   return false;
 }
 
+bool Module::has_place() const {
+  return !name().empty() && name().find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::size_t Module::place() const {
   const std::string_view number = name();
   std::size_t place = 0;

@@ -36,14 +36,14 @@ struct ModuleHooks {
   /// Of each tensor among the positional arguments that may need a gradient; of others too where `sees_keywords`.
   std::function<void(Module& module, Tensor& input)> before_forward;
   bool sees_keywords = false;
-  std::function<void(Module& module)> left;
+  std::function<void(Module& module)> returning;  // in front of what follows
   /// Of each tensor that it returns.
   std::function<void(Module& module, Tensor& output)> after_forward;
   // The same of a module that takes several tensors, or returns them.
   std::function<void(Module& module, Tensors& inputs)> before_forward_of_several;
   std::function<void(Module& module, Tensors& outputs)> after_forward_of_several;
   /// The call is over, though it may not have returned: a checkpoint runs a layer again no further than it must.
-  std::function<void(Module& module)> leave;
+  std::function<void(Module& module)> over;
   /// In front of its own parameters, when they get their memory.
   std::function<void(Run& run)> before_load;
   /// Somebody asks for `module.weight`, whoever that is.  torch: Module.__getattr__
@@ -83,6 +83,8 @@ class Module {
   std::string_view name() const { return std::string_view(full_name_).substr(name_start_); }
   /// Of a child of an nn.ModuleList: its place there, which it keeps when others leave the list.
   std::size_t place() const;
+  /// Whether its name is a number.
+  bool has_place() const;
   std::vector<std::unique_ptr<Module>>& children() { return children_; }
   std::vector<std::shared_ptr<Parameter>>& parameters() { return parameters_; }
   std::uint32_t number() const { return number_; }
@@ -150,7 +152,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {
-    if (module_.hooks && module_.hooks->leave) module_.hooks->leave(module_);
+    if (module_.hooks && module_.hooks->over) module_.hooks->over(module_);
   }
 
   Tensor returns(Tensor output) const {
@@ -165,7 +167,7 @@ class Call {
   /// Several, of which some may be empty.
   void returns(const std::vector<Tensor*>& outputs) const {
     if (!module_.hooks) return;
-    if (module_.hooks->left) module_.hooks->left(module_);
+    if (module_.hooks->returning) module_.hooks->returning(module_);
     if (!module_.hooks->after_forward) return;
     for (Tensor* output : outputs)
       if (*output) module_.hooks->after_forward(module_, *output);

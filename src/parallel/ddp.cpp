@@ -164,8 +164,7 @@ void sink(ModelOutputs& outputs) {
       clones.push_back(clone(*place));
     }
   }
-  record(clones, std::move(inputs),
-         {.name = "_DDPSinkBackward", .backward = [](Backward& call) { return std::move(call.gradients); }});
+  record(clones, std::move(inputs), {.name = "_DDPSinkBackward", .backward = gradients_as_they_come});
   for (std::size_t i = 0; i < places.size(); ++i)
     if (places[i]->impl().grad_fn) *places[i] = clones[i];
 }
@@ -217,10 +216,6 @@ StepHooks ddp(Run& run, Module& root, const DdpOptions& options) {
     if (reducer->takes_buffers()) broadcast_coalesced(run, buffers, kBroadcastBytes);
   };
   hooks.pass_begins = [reducer, no_sync = options.no_sync](bool is_last) { reducer->pass_begins(is_last || !no_sync); };
-  hooks.before_forward_without_sync = [&run, reducer, wrapper] {
-    const Setting<std::uint32_t> module(run.module, wrapper);
-    reducer->rebuild();
-  };
   hooks.after_forward = [&run, reducer, wrapper](ModelOutputs& outputs) {
     const Setting<std::uint32_t> module(run.module, wrapper);
     if (reducer->sinks_outputs()) sink(outputs);

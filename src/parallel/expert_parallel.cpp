@@ -29,7 +29,7 @@ class ExpertParallel {
     };
     experts_hooks_.before_forward_of_several = [this](Module& m, Tensors& inputs) { enter(m, inputs); };
     experts_hooks_.after_forward = [this](Module&, Tensor& output) { output = hand_on_one(output); };
-    experts_hooks_.leave = [this](Module& m) { leave(m); };
+    experts_hooks_.over = [this](Module& m) { leave(m); };
     visit_experts(root, [&](Module& block, Module& experts) {
       block["gate"].hooks = &router_hooks_;
       experts.hooks = &experts_hooks_;
@@ -123,12 +123,7 @@ std::shared_ptr<const ModuleHooks> shard_experts(Module& root, std::int64_t degr
 StepHooks expert_parallel(Run& run, Module& root, std::int64_t degree) {
   const auto parts = std::make_shared<ExpertParallel>(run, root, degree);
   StepHooks hooks;
-  TensorList others;
-  for (Tensor& parameter : trainable_parameters(root))
-    (parts->is_sharded(parameter) ? hooks.optimizer_parameters : others).push_back(parameter);
-  for (const std::size_t size : {hooks.optimizer_parameters.size(), others.size()})
-    if (size > 0) hooks.group_sizes.push_back(size);
-  hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), others.begin(), others.end());
+  hooks.group_parameters(trainable_parameters(root), [&](const Tensor& t) { return parts->is_sharded(t); });
   hooks.keeps = parts;
   return hooks;
 }

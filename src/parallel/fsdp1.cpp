@@ -8,6 +8,7 @@
 
 #include "parallel/fsdp1_handle.h"
 #include "parallel/wrapping.h"
+#include "tensor/arithmetic.h"
 #include "tensor/engine.h"
 
 namespace tidemark {
@@ -17,6 +18,20 @@ namespace {
 struct Order {
   std::vector<FlatHandle*> handles;  // of all, the root's first
   std::vector<FlatHandle*> post_forward;
+  std::vector<std::pair<const TensorImpl*, const std::function<void()>*>> leaves;  // who is told of their gradients
+
+  /// Tensor.register_hook
+  void tell_of_gradient(const Tensor& tensor, const std::function<void()>& told) {
+    if (tensor.impl().grad_fn)
+      tidemark::tell_of_gradient(tensor, told);
+    else
+      leaves.emplace_back(&tensor.impl(), &told);
+  }
+
+  void gradient_is_ready(const Tensor& leaf) {
+    for (const auto& [tensor, told] : leaves)
+      if (tensor == &leaf.impl()) (*told)();
+  }
 
   void drop_unused_gradients() {
     for (FlatHandle* handle : handles) handle->drop_gradient_if_unused();
@@ -31,7 +46,7 @@ class Unit {
         order_(order),
         handle_(run, parameters, options),
         frees_after_forward_(!is_root && options.reshard_after_forward) {
-    hooks_.before_forward = [this](Module&, Tensor&) { pre_forward(); };
+    hooks_.before_forward = [this](Module&, Tensor& input) { pre_forward(input); };
     hooks_.after_forward = [this](Module&, Tensor& output) { post_forward(output); };
     keeps_views_ = !options.reshard_after_forward;
   }
@@ -42,11 +57,12 @@ class Unit {
   FlatHandle& handle() { return handle_; }
 
   /// A block that is checkpointed within its wrapper runs again without it.
-  void pre_forward() {
+  void pre_forward(const Tensor& input) {
     if (run_.in_backward) return;
     const InHook hook(run_);
     if (!handle_.prefetched) handle_.unshard();
     handle_.use_new_views();
+    if (!handle_.trains() && needs_grad(input)) order_.tell_of_gradient(input, reshard_);
   }
 
   void post_forward(const Tensor& output) {
@@ -64,9 +80,7 @@ class Unit {
   }
 
   void post_backward() {
-    handle_.use_sharded_views();
-    handle_.free_unsharded();
-    handle_.prefetched = false;
+    reshard();
     handle_.reduce_gradient();
   }
 
@@ -82,6 +96,13 @@ class Unit {
   }
 
  private:
+  /// _post_backward_reshard, after which only those that train reduce anything.
+  void reshard() {
+    handle_.use_sharded_views();
+    handle_.free_unsharded();
+    handle_.prefetched = false;
+  }
+
   /// _pre_backward_hook, with BackwardPrefetch.BACKWARD_PRE
   void pre_backward() {
     if (handle_.ran_pre_backward_hook) return;
@@ -111,6 +132,7 @@ class Unit {
   bool keeps_views_ = false;
   ModuleHooks hooks_;
   const std::function<void()> pre_backward_ = [this] { pre_backward(); };
+  const std::function<void()> reshard_ = [this] { reshard(); };
 };
 
 /// Own parameters first, then children, but for those that are wrapped by themselves: the order of named_modules.
@@ -158,13 +180,14 @@ class FlatSharded {
     order_.drop_unused_gradients();
     if (options_.param_dtype && inputs.pixel_values)
       inputs.pixel_values = to(std::move(inputs.pixel_values), *options_.param_dtype);
-    units_.front()->pre_forward();
+    units_.front()->pre_forward({});
   }
   void after_forward(const ModelOutputs& outputs) { units_.front()->post_forward(outputs.loss); }
 
   void gradient_is_ready(const Tensor& leaf) {
     const auto found = by_leaf_.find(&leaf.impl());
     if (found != by_leaf_.end()) found->second->post_backward();
+    order_.gradient_is_ready(leaf);
   }
 
   void backward(const Tensor& loss) {
@@ -172,9 +195,38 @@ class FlatSharded {
     tidemark::backward(loss, ones);
     for (const std::unique_ptr<Unit>& unit : units_) unit->end_backward();
     order_.post_forward.clear();
+    order_.leaves.clear();
+  }
+
+  /// FullyShardedDataParallel.clip_grad_norm_: gradient by gradient, in float32.
+  void clip_grad_norm() {
+    const Setting<Category> category(run_.category, Category::other);
+    TensorList gradients;
+    for (const FlatHandle* handle : order_.handles)
+      for (const Tensor& gradient : handle->gradients()) gradients.push_back(gradient);
+    const Tensor local = local_norm(gradients);
+    Tensor total_norm = fresh("aten::pow", local);
+    total_norm = fresh("aten::pow", total_norm);
+    Tensor clip_coef = fresh("aten::add", total_norm);
+    clip_coef = fresh("aten::mul", fresh("aten::reciprocal", clip_coef));
+    const Tensor clamped = fresh("aten::clamp", clip_coef);
+    for (const Tensor& gradient : gradients) to(clamped, gradient.dtype());
+    if (!gradients.empty()) to(total_norm, gradients.front().dtype());
   }
 
  private:
+  /// _get_grad_norm; zero is made once.
+  Tensor local_norm(const TensorList& gradients) {
+    if (!zero_) zero_ = empty(run_, Dims{}, Dtype::f32);
+    if (gradients.empty()) return zero_;
+    const Op op(run_, "aten::linalg_vector_norm");
+    TensorList norms;
+    for (const Tensor& gradient : gradients) norms.push_back(plain_sum(gradient, Dims{1}, false, Dtype::f32));
+    const Tensor stacked = empty(run_, {static_cast<std::int64_t>(norms.size())}, Dtype::f32);
+    norms.clear();
+    return plain_sum(stacked, Dims{1}, false, Dtype::f32);
+  }
+
   void wrap(Module& module, const std::vector<Module*>& apart, bool is_root) {
     move_module(run_, module, apart);
     std::vector<Parameter*> parameters;
@@ -189,6 +241,7 @@ class FlatSharded {
   std::vector<std::unique_ptr<Unit>> units_;  // the root's first
   std::unordered_map<const TensorImpl*, Unit*> by_leaf_;
   bool is_initialized_ = false;
+  Tensor zero_;
 };
 
 }  // namespace
@@ -201,6 +254,7 @@ StepHooks fsdp1(Run& run, Module& root, const Fsdp1Options& options) {
   hooks.after_forward = [model](ModelOutputs& outputs) { model->after_forward(outputs); };
   hooks.gradient_is_ready = [model](const Tensor& leaf) { model->gradient_is_ready(leaf); };
   hooks.backward = [model](const Tensor& loss, bool) { model->backward(loss); };
+  hooks.clip_grad_norm = [model] { model->clip_grad_norm(); };
   return hooks;
 }
 

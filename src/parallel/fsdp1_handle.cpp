@@ -58,7 +58,11 @@ FlatHandle::FlatHandle(Run& run, const std::vector<Parameter*>& parameters, cons
 }
 
 void FlatHandle::add(Parameter* parameter, const Dims& sizes) {
-  pieces_.push_back({parameter, elements_, elements_of(sizes), sizes, {}, {}});
+  pieces_.push_back({.parameter = parameter,
+                     .offset = elements_,
+                     .elements = elements_of(sizes),
+                     .sizes = sizes,
+                     .trains = parameter && parameter->tensor.requires_grad()});
   elements_ += elements_of(sizes);
 }
 
@@ -87,17 +91,19 @@ void FlatHandle::make_shards(const Tensor& flat) {
   run_.set_module(*local_shard_.impl().storage, run_.module_of(*pieces_.front().parameter->tensor.impl().storage));
   release(run_, flat);
   const std::int64_t begin = shard_elements_ * options_.rank, end = begin + shard_elements_;
+  bool trains = false;
   for (Piece& piece : pieces_) {
     if (!piece.parameter) continue;
     const std::int64_t mine =
         std::max<std::int64_t>(std::min(piece.offset + piece.elements, end) - std::max(piece.offset, begin), 0);
     const Setting<bool> on_host(run_.on_host, true);
     piece.sharded = mine > 0 ? piece_of(local_shard_, Dims{mine}) : empty(run_, Dims{0}, dtype_);
-    piece.sharded.impl().requires_grad = true;
+    piece.sharded.impl().requires_grad = piece.trains;
+    trains = trains || piece.trains;
   }
   const Setting<bool> on_host(run_.on_host, true);  // no memory until it is gathered
   full_ = empty(run_, Dims{elements_}, unsharded_dtype_);
-  full_.impl().requires_grad = true;
+  full_.impl().requires_grad = trains;
   low_precision_shard_ = empty(run_, Dims{shard_elements_}, unsharded_dtype_);
   use_sharded_views();
 }
@@ -171,14 +177,20 @@ void FlatHandle::reduce_gradient() {
   if (!saved_grad_shard_) saved_grad_shard_ = reduced;
   for (Piece& piece : pieces_) {
     piece.view.reset();
-    if (piece.sharded && piece.sharded.elements() > 0)
+    if (piece.trains && piece.sharded.elements() > 0)
       piece.sharded.grad() = piece_of(saved_grad_shard_, piece.sharded.sizes());
   }
 }
 
+TensorList FlatHandle::gradients() const {
+  TensorList gradients;
+  for (const Piece& piece : pieces_)
+    if (piece.sharded && piece.sharded.grad()) gradients.push_back(piece.sharded.grad());
+  return gradients;
+}
+
 void FlatHandle::drop_gradient_if_unused() {
-  const auto has_none = [](const Piece& piece) { return !piece.sharded || !piece.sharded.grad(); };
-  if (std::all_of(pieces_.begin(), pieces_.end(), has_none)) sharded_grad_.reset();
+  if (gradients().empty()) sharded_grad_.reset();
 }
 
 }  // namespace tidemark

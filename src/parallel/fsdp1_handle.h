@@ -34,6 +34,10 @@ class FlatHandle {
 
   /// The leaf that the gradient is accumulated for.
   const Tensor& flat_parameter() const { return full_; }
+  /// Whether any of its parameters is trained: then all of them get gradients.
+  bool trains() const { return full_.requires_grad(); }
+  /// Those that this rank has for its parameters.
+  TensorList gradients() const;
 
   // Of the passes over the model.
   bool needs_pre_backward_unshard = false, prefetched = false, ran_pre_backward_hook = false;
@@ -44,7 +48,8 @@ class FlatHandle {
     Parameter* parameter;  // none of padding
     std::int64_t offset, elements;
     Dims sizes;
-    Tensor sharded, view;
+    bool trains;
+    Tensor sharded = {}, view = {};
   };
 
   void add(Parameter* parameter, const Dims& sizes);

@@ -28,9 +28,7 @@ Tensor PipelineStage::call(const Batch& chunk) {
   if (wrapper_.replace_inputs) wrapper_.replace_inputs(inputs);
   ModelOutputs logits;
   logits.held.push_back(std::move(model_.forward(inputs).held.front()));
-  // What DDP does behind a forward pass comes with the last backward pass here.
-  const bool has_ddp = static_cast<bool>(wrapper_.before_forward_without_sync);
-  if (wrapper_.after_forward && !has_ddp) wrapper_.after_forward(logits);
+  if (wrapper_.after_forward) wrapper_.after_forward(logits);
   return std::move(logits.held.front());
 }
 
@@ -69,6 +67,7 @@ void PipelineStage::prepare_forward(const Batch& chunk, std::size_t microbatches
     args.input_ids = make(run_, "aten::zeros_like", chunk.input_ids.sizes(), chunk.input_ids.dtype());
   {
     const NoGrad no_grad(run_);
+    if (wrapper_.pass_begins) wrapper_.pass_begins(false);
     if (wrapper_.before_forward) wrapper_.before_forward();
     const Tensor outputs = call(args);
     output_sizes_ = outputs.sizes();
@@ -95,7 +94,8 @@ void PipelineStage::clear() { output_chunks_.clear(); }
 
 Tensor PipelineStage::forward(std::size_t microbatch, Batch chunk, bool keeps_output) {
   if (!is_first()) chunk.input_ids = inputs_[microbatch];
-  if (wrapper_.before_forward_without_sync) wrapper_.before_forward_without_sync();
+  if (wrapper_.pass_begins) wrapper_.pass_begins(false);
+  if (wrapper_.before_forward) wrapper_.before_forward();
   Tensor output = call(chunk);
   if (is_last() && keeps_output) output_chunks_.push_back(output);
   outputs_[microbatch] = output;
@@ -103,7 +103,8 @@ Tensor PipelineStage::forward(std::size_t microbatch, Batch chunk, bool keeps_ou
 }
 
 Tensor PipelineStage::backward(std::size_t microbatch, Tensor loss, bool is_last_backward) {
-  const Setting on_gradient(run_.on_gradient, is_last_backward ? wrapper_.gradient_is_ready : nullptr);
+  if (wrapper_.pass_begins) wrapper_.pass_begins(is_last_backward);
+  const Setting on_gradient(run_.on_gradient, wrapper_.gradient_is_ready);
   const Tensor output = std::move(outputs_[microbatch]);
   if (wrapper_.backward_without_sync) {
     if (is_last())

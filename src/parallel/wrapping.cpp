@@ -7,9 +7,7 @@ namespace {
 
 /// It has numbers for names and, unlike an nn.Sequential, no forward.
 bool is_module_list(Module& module) {
-  const auto is_number = [](const std::unique_ptr<Module>& child) {
-    return !child->name().empty() && child->name().find_first_not_of("0123456789") == std::string_view::npos;
-  };
+  const auto is_number = [](const std::unique_ptr<Module>& child) { return child->has_place(); };
   return !module.forward && !module.children().empty() && std::ranges::all_of(module.children(), is_number);
 }
 

@@ -50,7 +50,7 @@ class Offload {
       if (!parameter->is_buffer) state.own.push_back(&store_.of(parameter->tensor));
     state.hooks.entered = [this, &state](Module&) { enter(state); };
     state.hooks.before_forward = [this, &state](Module&, Tensor& input) { take(state, input); };
-    state.hooks.left = [this, &state](Module&) { leave(state); };
+    state.hooks.returning = [this, &state](Module&) { leave(state); };
     state.hooks.after_forward = [this, &state](Module&, Tensor& output) { give_back(state, output); };
     state.hooks.asked_for = [this](const Module&, Parameter& parameter) { ask(parameter); };
     module.hooks = &state.hooks;
@@ -123,10 +123,6 @@ StepHooks zero3(Run& run, Module& root, const Zero3Options& options) {
   }
   run.linear = zero3_linear;
   run.prefix_modules(root.number(), "module");
-  struct Engine {
-    Offload offload;
-    Zero3Optimizer optimizer;
-  };
   const auto offload = std::make_shared<Offload>(run, root, options);
   const auto optimizer = std::make_shared<Zero3Optimizer>(run, offload->store(), offload->coordinator(), options);
   StepHooks hooks;

@@ -130,7 +130,7 @@ class Pass {
     const Setting<std::uint32_t> module(run_.module, node.module);
     const Setting<const char*> op(run_.op, node.name);
     if (node.variable) return accumulate_grad(node);
-    if (node.told) (*node.told)();
+    for (const std::function<void()>* told : node.told) (*told)();
     Tensors outputs = call(node);
     node.gradients.clear();
     node.saved.clear();

@@ -113,10 +113,13 @@ Tensor record(Tensor output, Tensors inputs, Record what) {
 }
 
 void record(Tensors& outputs, Tensors inputs, Record what) {
-  for (Tensor& output : outputs) output.impl().distributed = is_distributed(inputs, what);
+  const bool distributed = is_distributed(inputs, what);
+  for (Tensor& output : outputs) output.impl().distributed = distributed;
   if (const Ref<Node> node = node_of(outputs[0].run(), inputs, what))
     for (std::size_t i = 0; i < outputs.size(); ++i) tie(*node, outputs[i], i);
 }
+
+Tensors gradients_as_they_come(Backward& call) { return std::move(call.gradients); }
 
 Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
@@ -125,15 +128,14 @@ Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
     outputs.back().impl().split = input.impl().split;
     outputs.back().impl().parts = input.impl().parts;
   }
-  const auto gradients = [](Backward& call) { return std::move(call.gradients); };
-  record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients});
-  if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told = &told;
+  record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients_as_they_come});
+  if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told.push_back(&told);
   return outputs;
 }
 
 void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
-  TM_CHECK(output.impl().grad_fn && !output.impl().grad_fn->told, "one hook for each graph node");
-  output.impl().grad_fn->told = &told;
+  TM_CHECK(output.impl().grad_fn, "a leaf has no node that could tell");
+  output.impl().grad_fn->told.push_back(&told);
 }
 
 }  // namespace tidemark

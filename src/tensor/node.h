@@ -57,9 +57,9 @@ struct Node {
   };
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
-  Tensor variable;                              // of an AccumulateGrad
-  Ref<CheckpointFrame> frame;                   // of a CheckpointFunction
-  const std::function<void()>* told = nullptr;  // called before its formula; not owned
+  Tensor variable;                                     // of an AccumulateGrad
+  Ref<CheckpointFrame> frame;                          // of a CheckpointFunction
+  InlineVector<const std::function<void()>*, 1> told;  // called before its formula, in order; not owned
 
   // While a backward pass goes on.
   std::uint32_t pass = 0;  // the pass that the next two belong to
@@ -96,6 +96,9 @@ bool needs_grad(const Tensor& tensor);
 /// Ties `output` to `inputs`, when any of them needs a gradient and gradients are on; lets go of all else.
 Tensor record(Tensor output, Tensors inputs, Record what);
 void record(Tensors& outputs, Tensors inputs, Record what);
+
+/// What goes back through a node that changes nothing.
+Tensors gradients_as_they_come(Backward& call);
 
 /// A torch.autograd.Function that hands its inputs on, and calls `told` when the backward pass comes to it.  The caller
 /// keeps `told` as long as there is a graph.

@@ -16,11 +16,9 @@ struct StepHooks {
   std::function<void(bool is_last)> pass_begins;
   /// The wrapper's own part of `model(**batch)`, in front of the model's.
   std::function<void()> before_forward;
-  /// Behind it: the keyword arguments may be replaced, which then live as long as the call.
+  /// After that: the keyword arguments may be replaced, which then live as long as the call.
   std::function<void(Batch& inputs)> replace_inputs;
-  /// The same within model.no_sync(), in a pass whose gradients stay with this GPU.
-  std::function<void()> before_forward_without_sync;
-  /// And behind it: the outputs may be replaced.
+  /// Behind the model's: the outputs may be replaced.
   std::function<void(ModelOutputs& outputs)> after_forward;
   /// A parameter's gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> gradient_is_ready;
@@ -40,10 +38,16 @@ struct StepHooks {
   std::function<void()> unshard, wait_for_unshard, reshard;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
+  /// In place of torch.nn.utils.clip_grad_norm_.
+  std::function<void()> clip_grad_norm;
   /// Whether the next step will be like the last one: false while the strategy is still learning from steps.
   std::function<bool()> is_settled;
   /// Of the norms of this rank's gradients those of all ranks', before clip_grad_norm_ makes one of them.
   std::function<Tensor(Tensor norms)> reduce_norms;
+  /// Makes the optimizer for two groups: what a strategy split, and the others.  foreach functions take one kind.
+  template <class IsSplit>
+  void group_parameters(const std::vector<Tensor>& trainable, IsSplit&& is_split);
+
   /// What the optimizer is made for, in place of the model's own parameters.
   TensorList optimizer_parameters;
   /// How many of them stand in each of its groups; empty: one group.
@@ -56,5 +60,14 @@ struct StepHooks {
   /// loss until the next one takes its name.
   bool loop_keeps_loss = false;
 };
+
+template <class IsSplit>
+void StepHooks::group_parameters(const std::vector<Tensor>& trainable, IsSplit&& is_split) {
+  TensorList others;
+  for (const Tensor& parameter : trainable) (is_split(parameter) ? optimizer_parameters : others).push_back(parameter);
+  for (const std::size_t size : {optimizer_parameters.size(), others.size()})
+    if (size > 0) group_sizes.push_back(size);
+  optimizer_parameters.insert(optimizer_parameters.end(), others.begin(), others.end());
+}
 
 }  // namespace tidemark

@@ -112,7 +112,8 @@ class Loop {
     if (options_.hooks.step) return options_.hooks.step(optimizer_);
     if (options_.max_grad_norm) {
       scaler_.unscale(optimizer_);
-      clip_grad_norm(optimizer_, options_.hooks.reduce_norms);
+      options_.hooks.clip_grad_norm ? options_.hooks.clip_grad_norm()
+                                    : clip_grad_norm(optimizer_, options_.hooks.reduce_norms);
     }
     scaler_.step(optimizer_);
     scaler_.update();

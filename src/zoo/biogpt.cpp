@@ -35,9 +35,15 @@ void add_layer(Module& layer, const BioGptConfig& c) {
   add_layer_norm(layer, "final_layer_norm", c.hidden_size);
 }
 
+/// BioGptScaledWordEmbedding.forward
+Tensor scaled_word_embedding(Module& m, Tensor input_ids) {
+  const Tensor embedded = embedding(m("weight"), std::move(input_ids));
+  return mul_scalar(embedded);
+}
+
 Module& add_model(Module& root, const BioGptConfig& c) {
   Module& m = root.add("biogpt");
-  add_embedding(m, "embed_tokens", c.vocab_size, c.hidden_size);
+  add_embedding(m, "embed_tokens", c.vocab_size, c.hidden_size).forward = scaled_word_embedding;
   add_offset_embedding(m, "embed_positions", c.max_position_embeddings, c.hidden_size);
   add_layers(m, "layers", c.num_hidden_layers, add_layer, c);
   add_layer_norm(m, "layer_norm", c.hidden_size);
@@ -46,17 +52,19 @@ Module& add_model(Module& root, const BioGptConfig& c) {
 
 /// BioGptAttention.forward
 Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call call(m, Call::Keyword{hidden_states});
   const std::int64_t head_dim = inputs.config.head_size();
   const Tensor query_states = split_heads(m["q_proj"](hidden_states), head_dim);
   Tensor key_states = m["k_proj"](hidden_states);
   Tensor value_states = m["v_proj"](hidden_states);
   key_states = split_heads(std::move(key_states), head_dim);
   value_states = split_heads(std::move(value_states), head_dim);
-  return projected(m["out_proj"],
-                   attend({.dropout = inputs.config.attention_probs_dropout_prob, .softmax_in_f32 = false}, inputs,
-                          layer, query_states, key_states, value_states));
+  Attended attended =
+      projected(m["out_proj"], attend({.dropout = inputs.config.attention_probs_dropout_prob, .softmax_in_f32 = false},
+                                      inputs, layer, query_states, key_states, value_states));
+  call.returns({&attended.output, &attended.weights});
+  return attended;
 }
 
 /// BioGptDecoderLayer.forward
@@ -79,17 +87,17 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
   return call.returns(hidden_states);
 }
 
-/// BioGptScaledWordEmbedding.forward, and BioGptModel.forward
+/// BioGptModel.forward
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
-  const Tensor inputs_embeds = mul_scalar(m["embed_tokens"](batch.input_ids));
+  const Call call(batch.input_ids.run(), m);
+  const Tensor inputs_embeds = m["embed_tokens"](batch.input_ids);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   inputs.position_ids = text_position_ids(inputs_embeds);
   const Tensor positions = m["embed_positions"](inputs.position_ids);
   Tensor hidden_states = add(inputs_embeds, positions);
   hidden_states = dropout(hidden_states, inputs.config.hidden_dropout_prob);
   hidden_states = run_layers(m["layers"], std::move(hidden_states), inputs, decoder_layer);
-  return m["layer_norm"](hidden_states);
+  return call.returns(m["layer_norm"](hidden_states));
 }
 
 }  // namespace

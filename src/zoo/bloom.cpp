@@ -45,9 +45,9 @@ Tensor dropout_add(const Tensor& x, const Tensor& residual, double probability) 
 }
 
 /// BloomAttention.forward
-Tensors attention(Module& m, Tensor input, const Tensor& residual, const Inputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+Tensors attention(Module& m, Tensor input, Tensor residual, const Inputs& inputs, std::size_t layer) {
+  Tensor hidden_states = std::move(input);
+  const Call call(m, {&hidden_states, &residual});
   const BloomConfig& c = inputs.config;
   const std::int64_t b = hidden_states.size(0), s = hidden_states.size(1), h = c.num_attention_heads, d = c.head_size();
   const Tensor fused_qkv = m["query_key_value"](hidden_states);
@@ -69,16 +69,17 @@ Tensors attention(Module& m, Tensor input, const Tensor& residual, const Inputs&
   context_layer = reshape(permute(view(context_layer, {b, h, s, d}), {0, 2, 1, 3}), {b, s, h * d});
   Tensor output_tensor = m["dense"](context_layer);
   output_tensor = dropout_add(output_tensor, residual, c.hidden_dropout);
+  call.returns({&output_tensor, &attention_probs});
   return {output_tensor, attention_probs};
 }
 
 /// BloomMLP.forward
-Tensor mlp(Module& m, Tensor input, const Tensor& residual, const BloomConfig& c) {
+Tensor mlp(Module& m, Tensor input, Tensor residual, const BloomConfig& c) {
   Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  const Call call(m, {&hidden_states, &residual});
   hidden_states = m["gelu_impl"](m["dense_h_to_4h"](hidden_states));
   const Tensor intermediate_output = m["dense_4h_to_h"](hidden_states);
-  return dropout_add(intermediate_output, residual, c.hidden_dropout);
+  return call.returns(dropout_add(intermediate_output, residual, c.hidden_dropout));
 }
 
 /// BloomBlock.forward
@@ -96,7 +97,7 @@ Tensors block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) 
 
 /// BloomModel.forward
 Tensor model_forward(Module& m, LayerInputs<BloomConfig> given, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   Inputs inputs{std::move(given)};
   const Tensor inputs_embeds = m["word_embeddings"](batch.input_ids);
   Tensor hidden_states = m["word_embeddings_layernorm"](inputs_embeds);
@@ -104,7 +105,7 @@ Tensor model_forward(Module& m, LayerInputs<BloomConfig> given, const Batch& bat
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensors outputs;
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block, outputs);
-  return m["ln_f"](hidden_states);
+  return call.returns(m["ln_f"](hidden_states));
 }
 
 }  // namespace

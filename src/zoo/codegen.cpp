@@ -46,8 +46,8 @@ Tensor split_heads_of_parts(const Tensor& x, std::int64_t heads, std::int64_t he
 
 /// CodeGenAttention.forward
 Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call call(m, Call::Keyword{hidden_states});
   const CodeGenConfig& c = inputs.config;
   const std::int64_t d = c.head_size(), h = c.num_attention_heads, b = hidden_states.size(0), s = hidden_states.size(1);
   const Tensor qkv_split = reshape(m["qkv_proj"](hidden_states), {b, s, kParts, -1});
@@ -71,7 +71,9 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   attended.output = contiguous(permute(attended.output, {0, 2, 1, 3}));
   attended.output = view(attended.output, hidden_states.sizes());
   attended = projected(m["out_proj"], std::move(attended));
-  return projected(m["resid_dropout"], std::move(attended));
+  attended = projected(m["resid_dropout"], std::move(attended));
+  call.returns({&attended.output, &attended.weights});
+  return attended;
 }
 
 /// CodeGenBlock.forward
@@ -97,14 +99,14 @@ Module& add_model(Module& root, const CodeGenConfig& c) {
 
 /// CodeGenModel.forward
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
   inputs.position_ids = text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["drop"](inputs_embeds);
   Tensors outputs;
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block, outputs);
-  return m["ln_f"](hidden_states);
+  return call.returns(m["ln_f"](hidden_states));
 }
 
 }  // namespace

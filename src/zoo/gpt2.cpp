@@ -70,13 +70,7 @@ Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t lay
 }
 
 Module& add_model(Module& root, const Gpt2Config& c) {
-  Module& m = root.add("transformer");
-  add_embedding(m, "wte", c.vocab_size, c.hidden_size);
-  add_embedding(m, "wpe", c.max_position_embeddings, c.hidden_size);
-  add_dropout(m, "drop", c.embd_pdrop);
-  add_layers(m, "h", c.num_hidden_layers, add_block, c);
-  add_layer_norm(m, "ln_f", c.hidden_size);
-  return m;
+  return add_gpt_model(root.add("transformer"), c, c.embd_pdrop, add_block);
 }
 
 /// GPT2Model.forward

@@ -65,12 +65,14 @@ std::array<Tensor, 3> query_key_value(Tensor states, const GptBigCodeConfig& c) 
 
 /// GPTBigCodeAttention.forward
 Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+  Tensor hidden_states = std::move(input);
+  const Call call(m, hidden_states);
   auto [query, key, value] = query_key_value(m["c_attn"](hidden_states), inputs.config);
   Attended attended = attend({.dropout = inputs.config.attn_pdrop}, inputs, layer, query, key, value);
   attended = projected(m["c_proj"], std::move(attended));
-  return projected(m["resid_dropout"], std::move(attended));
+  attended = projected(m["resid_dropout"], std::move(attended));
+  call.returns({&attended.output, &attended.weights});
+  return attended;
 }
 
 Tensor block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
@@ -80,17 +82,12 @@ Tensor block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
 Module& add_model(Module& root, const GptBigCodeConfig& c) {
   Module& m = root.add("transformer");
   m.buffer("bias", {c.max_position_embeddings, c.max_position_embeddings}, Dtype::boolean);
-  add_embedding(m, "wte", c.vocab_size, c.hidden_size);
-  add_embedding(m, "wpe", c.max_position_embeddings, c.hidden_size);
-  add_dropout(m, "drop", c.embd_pdrop);
-  add_layers(m, "h", c.num_hidden_layers, add_block, c);
-  add_layer_norm(m, "ln_f", c.hidden_size);
-  return m;
+  return add_gpt_model(m, c, c.embd_pdrop, add_block);
 }
 
 /// GPTBigCodeModel.forward
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
   const Tensor position_ids = text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
@@ -98,7 +95,7 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
   Tensor hidden_states = add(inputs_embeds, position_embeds);
   hidden_states = m["drop"](hidden_states);
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block);
-  return m["ln_f"](hidden_states);
+  return call.returns(m["ln_f"](hidden_states));
 }
 
 }  // namespace

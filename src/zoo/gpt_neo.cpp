@@ -50,10 +50,9 @@ void add_block(Module& block, const GptNeoConfig& c) {
 }
 
 /// GPTNeoSelfAttention.forward
-Attended attention(Module& attn, Tensor input, const Inputs& inputs, std::size_t layer) {
-  Module& m = attn["attention"];
-  const Tensor hidden_states = std::move(input);
-  const InModule scope(hidden_states.run(), m);
+Attended self_attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
+  Tensor hidden_states = std::move(input);
+  const Call call(m, hidden_states);
   const std::int64_t head_dim = inputs.config.head_size();
   Tensor query = m["q_proj"](hidden_states);
   Tensor key = m["k_proj"](hidden_states);
@@ -66,7 +65,18 @@ Attended attention(Module& attn, Tensor input, const Inputs& inputs, std::size_t
   attended.output = contiguous(transpose(attended.output, 1, 2));
   attended.output = view(attended.output, hidden_states.sizes());
   attended = projected(m["out_proj"], std::move(attended));
-  return projected(m["resid_dropout"], std::move(attended));
+  attended = projected(m["resid_dropout"], std::move(attended));
+  call.returns({&attended.output, &attended.weights});
+  return attended;
+}
+
+/// GPTNeoAttention.forward
+Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
+  Tensor hidden_states = std::move(input);
+  const Call call(m, hidden_states);
+  Attended attended = self_attention(m["attention"], hidden_states, inputs, layer);
+  call.returns({&attended.output, &attended.weights});
+  return attended;
 }
 
 Tensors block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {
@@ -75,18 +85,12 @@ Tensors block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) 
 }
 
 Module& add_model(Module& root, const GptNeoConfig& c) {
-  Module& m = root.add("transformer");
-  add_embedding(m, "wte", c.vocab_size, c.hidden_size);
-  add_embedding(m, "wpe", c.max_position_embeddings, c.hidden_size);
-  add_dropout(m, "drop", c.embed_dropout);
-  add_layers(m, "h", c.num_hidden_layers, add_block, c);
-  add_layer_norm(m, "ln_f", c.hidden_size);
-  return m;
+  return add_gpt_model(root.add("transformer"), c, c.embed_dropout, add_block);
 }
 
 /// GPTNeoModel.forward
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
-  const InModule scope(batch.input_ids.run(), m);
+  const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
   Tensor position_ids = text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
@@ -95,7 +99,7 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
   hidden_states = m["drop"](hidden_states);
   Tensors outputs;
   hidden_states = run_layers(m["h"], std::move(hidden_states), inputs, block, outputs);
-  return m["ln_f"](hidden_states);
+  return call.returns(m["ln_f"](hidden_states));
 }
 
 }  // namespace

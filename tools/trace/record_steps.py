@@ -406,7 +406,10 @@ def train(spec):
         if spec.get("max_grad_norm"):
             if scaler:
                 scaler.unscale_(optimizer)
-            torch.nn.utils.clip_grad_norm_(trainable, spec["max_grad_norm"])
+            if spec.get("parallel") == "fsdp1":
+                model.clip_grad_norm_(spec["max_grad_norm"])
+            else:
+                torch.nn.utils.clip_grad_norm_(trainable, spec["max_grad_norm"])
         if scaler:
             scaler.step(optimizer)
             scaler.update()

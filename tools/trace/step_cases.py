@@ -418,58 +418,6 @@ def tensor_and_data_parallel():
         "sgd": {**plan, "optimizer": "sgd", "momentum": 0.9}, "one": {"gpus": 2}}.items()}
 
 
-def fully_sharded():
-    """FSDP2: when parameters are gathered and let go of, in which types, and what a shard is."""
-    policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
-    mixed, frozen = {"dtype": "fp32", "fsdp2": policy}, {"freeze": ["embed_tokens", "layers.0."]}
-    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}  # noqa: E731
-    apart = {"fsdp2": {"requires_gradient_sync": False}, "grad_accumulation": 3}
-    odd = {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
-    llava = vision()["llava_lora"]["model"]
-    return {"fsdp2_" + name: {"gpus": 2, "parallel": "fsdp2", **options} for name, options in {
-        "plain": {}, "mixed": mixed, "one": {"gpus": 1}, "one_mixed": {**mixed, "gpus": 1}, "four": {"gpus": 4}, "eight": {**mixed, "gpus": 8},
-        "last": {**odd, "gpus": 8, "rank": 7}, "odd": {**odd, "gpus": 3}, "odd_mixed": {**odd, **mixed, "gpus": 3, "rank": 1},
-        "fewer_rows_than_ranks": {"model": {**MODEL, "num_key_value_heads": 1, "head_dim": 8}, "gpus": 64, "rank": 40},
-        "reshard": ways("true"), "keep": ways("false"), "reshard_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "true"}},
-        "keep_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "false"}},
-        "reshard_two": {**ways("2"), "gpus": 4}, "reshard_two_mixed": {"dtype": "fp32", "fsdp2": {**policy, "reshard_after_forward": "2"}, "gpus": 4},
-        "reduce_low": {"dtype": "fp32", "fsdp2": {"param_dtype": "bf16"}}, "reduce_high": {"fsdp2": {"reduce_dtype": "fp32"}}, "fp32": {"dtype": "fp32"},
-        "amp": {"dtype": "fp32", "autocast": "bf16"}, "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_mixed": {**mixed, "checkpointing": "non_reentrant"},
-        "checkpoint_2": {**mixed, "checkpointing": "non_reentrant", "checkpoint_every": 2}, "reentrant": {"checkpointing": "reentrant"},
-        "checkpoint_keep": {**ways("false"), "checkpointing": "non_reentrant"}, "reentrant_keep": {**ways("false"), "checkpointing": "reentrant"},
-        "reentrant_mixed": {**mixed, "checkpointing": "reentrant"}, "accumulate": {"grad_accumulation": 3}, "accumulate_mixed": {**mixed, "grad_accumulation": 2},
-        "apart": apart, "apart_mixed": {"dtype": "fp32", "fsdp2": {**policy, **apart["fsdp2"]}, "grad_accumulation": 3},
-        "apart_checkpoint": {**apart, "checkpointing": "non_reentrant"}, "clip": {"max_grad_norm": 1.0}, "clip_mixed": {**mixed, "max_grad_norm": 1.0},
-        "clip_one": {"max_grad_norm": 1.0, "gpus": 1}, "clip_odd": {**odd, "max_grad_norm": 1.0, "gpus": 8, "rank": 7}, "fused": {"optimizer_impl": "fused"}, "fused_mixed": {**mixed, "optimizer_impl": "fused"},
-        "loop": {"optimizer_impl": "loop"}, "adam_decay": {"optimizer": "adam", "weight_decay": 0.1}, "sgd": {"optimizer": "sgd", "momentum": 0.9},
-        "lora": {"lora": LORA}, "lora_mixed": {**mixed, "lora": LORA}, "lora_bf16_mixed": {"fsdp2": policy, "lora": LORA}, "lora_checkpoint": {"lora": LORA, "checkpointing": "non_reentrant", "max_grad_norm": 1.0},
-        "lora_reentrant": {"lora": LORA, "checkpointing": "reentrant"}, "freeze": frozen, "freeze_mixed": {**mixed, **frozen, "checkpointing": "non_reentrant"}, "train_last": {"train_only": ["lm_head"]},
-        "freeze_reentrant": {**frozen, "checkpointing": "reentrant"},
-        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "fill_zeros": {"set_to_none": False}, "steps": {"steps": 5},
-        "offload": {"fsdp2": {"offload_policy": "cpu"}}, "offload_mixed": {"dtype": "fp32", "fsdp2": {**policy, "offload_policy": "cpu"}, "gpus": 4, "grad_accumulation": 2}, "offload_one": {"fsdp2": {**policy, "offload_policy": "cpu"}, "dtype": "fp32", "gpus": 1},
-        "offload_checkpoint": {"fsdp2": {"offload_policy": "cpu"}, "checkpointing": "non_reentrant", "load": "wrapped"}, "offload_reshard_two": {"fsdp2": {**policy, "offload_policy": "cpu", "reshard_after_forward": "2"}, "dtype": "fp32", "gpus": 4},
-        "wrapped": {"load": "wrapped"}, "wrapped_mixed": {**mixed, "load": "wrapped", "gpus": 8}, "wrapped_lora": {"load": "wrapped", "lora": LORA}, "wrapped_one": {"load": "wrapped", "gpus": 1},
-        "wrapped_tied": {"load": "wrapped", "model": {**MODEL, "tie_word_embeddings": True}}, "wrapped_llava": {"load": "wrapped", "model": llava, "images": 1, "freeze": ["vision_tower"]},
-        "llava": {"model": llava, "images": 1}, "llava_mixed": {"model": llava, "images": 1, **mixed, "checkpointing": "non_reentrant"}, "llava_frozen_tower": {"model": llava, "images": 1, "freeze": ["vision_tower"]},
-        "llava_projector": {**vision()["llava_projector"], **mixed}, "llava_lora": vision()["llava_lora"], "llava_reentrant": {"model": llava, "images": 1, "checkpointing": "reentrant"},
-        "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "classifier": classifiers()["classifier_full"]}.items()}
-
-
-def flat_sharded():
-    """FSDP1: the same as one flat parameter for each layer."""
-    policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
-    mixed, odd = {"dtype": "fp32", "fsdp1": policy}, {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
-    keep = {"sharding_strategy": "SHARD_GRAD_OP"}
-    return {"fsdp1_" + name: {"gpus": 2, "parallel": "fsdp1", **options} for name, options in {
-        "plain": {}, "mixed": mixed, "eight": {**mixed, "gpus": 8}, "odd": {**odd, "gpus": 3}, "odd_mixed": {**odd, **mixed, "gpus": 3, "rank": 1}, "keep": {"fsdp1": keep},
-        "keep_mixed": {"dtype": "fp32", "fsdp1": {**policy, **keep}}, "reduce_low": {"dtype": "fp32", "fsdp1": {"param_dtype": "bf16"}}, "fp32": {"dtype": "fp32"},
-        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_mixed": {**mixed, "checkpointing": "non_reentrant"}, "checkpoint_keep": {"fsdp1": keep, "checkpointing": "non_reentrant"},
-        "accumulate": {"grad_accumulation": 3}, "accumulate_mixed": {**mixed, "grad_accumulation": 2}, "fused": {**mixed, "optimizer_impl": "fused"}, "loop": {"optimizer_impl": "loop"},
-        "tied": {"model": {**MODEL, "tie_word_embeddings": True}}, "before_forward": {"zero_grad": "before_forward"}, "before_backward": {"zero_grad": "before_backward"}, "fill_zeros": {"set_to_none": False},
-        "steps": {**mixed, "steps": 5}, "wrapped": {**mixed, "load": "wrapped"}, "wrapped_eight": {"load": "wrapped", "gpus": 8, "rank": 5}, "llava": {"model": vision()["llava_lora"]["model"], "images": 1},
-        "llava_mixed": {"model": vision()["llava_lora"]["model"], "images": 1, **mixed, "checkpointing": "non_reentrant", "load": "wrapped"}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}}.items()}
-
-
 def pipeline():
     """Stages of torch.distributed.pipelining: every rank of each schedule, and what lives from one micro-batch to the next."""
     text = {**MODEL, "num_hidden_layers": 6}
@@ -565,18 +513,24 @@ def zero3_models():
     gated = {**sizes, "intermediate_size": 344, "num_key_value_heads": 2}
     opt = {"model_type": "opt", **sizes, "ffn_dim": 256}
     qwen2_vl = grids()["qwen2_vl_full"]
+    older = {name: older_families()[name + "_full"]["model"] for name in ("bloom", "gpt_neo", "gpt_bigcode", "codegen", "biogpt")}
+    others = {"gemma2": {"model_type": "gemma2", **gated, "head_dim": 32}, **older, "gemma": {"model_type": "gemma", **gated, "head_dim": 32},
+              "gpt2": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}}
+    kinds = {"": {}, "_checkpoint": {"checkpointing": "non_reentrant"}, "_reentrant": {"checkpointing": "reentrant"}, "_eager": {"attn": "eager"}}
+    refused = ("gemma2_checkpoint", "gpt_neo_checkpoint", "gpt2_eager")
     return {
         "opt": {"model": opt}, "opt_checkpoint": {"model": opt, "checkpointing": "non_reentrant"}, "opt_after": {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}},
-        "gpt2": {"model": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}},
-        "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "gemma": {"model": {"model_type": "gemma", **gated, "head_dim": 32}},
-        "mistral": {"model": {"model_type": "mistral", **gated}},
+        "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "mistral": {"model": {"model_type": "mistral", **gated}},
         "qwen2": {"model": {"model_type": "qwen2", **gated}}, "qwen3": {"model": {"model_type": "qwen3", **gated, "head_dim": 32}, "checkpointing": "reentrant"},
         "phi3": {"model": {"model_type": "phi3", **gated, "pad_token_id": 0}}, "cwm": {"model": {"model_type": "cwm", **gated, "head_dim": 32}},
         "qwen2_vl": qwen2_vl, "qwen2_vl_frozen": {**qwen2_vl, "freeze": ["visual"], "checkpointing": "non_reentrant"},
+        **{f"{name}{kind}": {"model": model, **options} for name, model in others.items() for kind, options in kinds.items()
+           if name + kind not in refused},
     }
 
 
 def cases():
+    from fsdp_cases import flat_sharded, fully_sharded
     from product_cases import products
 
     found = []
