@@ -68,14 +68,13 @@ def pipelines_of_sharded_stages():
     llava = {"model": {**vision()["llava_lora"]["model"], "text_config": text}, "images": 1}
     found = {
         **{"fsdp2_" + name: {**sharded, **options} for name, options in {
-            "plain": {}, "gpipe": {"pp": gpipe}, "mixed": mixed(), "mixed_gpipe": {**mixed(), "pp": gpipe}, "reshard": {"fsdp2": {"reshard_after_forward": "true"}}, "reshard_mixed": mixed(reshard_after_forward="true"), "keep": mixed(reshard_after_forward="false"),
-            "clip": {**mixed(), "max_grad_norm": 1.0}, "accumulate": {**mixed(), "grad_accumulation": 2}, **{name: {**mixed(), **kind} for name, kind in kinds.items()}, "lora": {**mixed(), "lora": LORA}, "freeze": {"freeze": ["embed_tokens", "layers.0.", "layers.2."]},
-            "interleaved": {**mixed(), "pp": twice}, "interleaved_plain": {"pp": twice}, "bfs": {**mixed(), "pp": bfs}, "interleaved_thrice": {**mixed(), "pp": {**twice, "stages_per_rank": 4, "layers": [1, 0, 1, 0, 1, 0, 1, 0]}},
-            "interleaved_reshard": {**mixed(reshard_after_forward="true"), "pp": twice}, "interleaved_checkpoint": {**mixed(), "pp": twice, **kinds["checkpoint"]}, "hsdp": {**mixed(data_parallel_replicate_degree=2), "gpus": 8}, "one_shard": {**mixed(), "gpus": 2}, "llava": {**mixed(), **llava}, "unscaled": {**mixed(), "pp": {**two, "scale_grads": False}}, "before_forward": {**mixed(), "zero_grad": "before_forward"}, "fill_zeros": {**mixed(), "set_to_none": False}, "fused": {**mixed(), "optimizer_impl": "fused"}}.items()},
+            "plain": {}, "gpipe": {"pp": gpipe}, "mixed": mixed(), "reshard": {"fsdp2": {"reshard_after_forward": "true"}}, "reshard_mixed": mixed(reshard_after_forward="true"),
+            "clip": {**mixed(), "max_grad_norm": 1.0}, "accumulate": {**mixed(), "grad_accumulation": 2}, **{name: {**mixed(), **kind} for name, kind in kinds.items()}, "lora": {**mixed(), "lora": LORA},
+            "freeze": {"freeze": ["embed_tokens", "layers.0.", "layers.2."]}, "interleaved": {**mixed(), "pp": twice}, "bfs": {**mixed(), "pp": bfs}, "interleaved_reshard": {**mixed(reshard_after_forward="true"), "pp": twice},
+            "interleaved_checkpoint": {**mixed(), "pp": twice, **kinds["checkpoint"]}, "hsdp": {**mixed(data_parallel_replicate_degree=2), "gpus": 8}, "llava": {**mixed(), **llava}, "fill_zeros": {**mixed(), "set_to_none": False}}.items()},
         **{"tp_" + name: {"gpus": 4, **PLAN, **options} for name, options in {
-            "plain": {"tp": {"degree": 2}}, "plan": {}, "gpipe": {"pp": gpipe}, "interleaved": {"pp": twice}, **kinds, "accumulate": {"grad_accumulation": 2}, "ddp": {"gpus": 8, "parallel": "ddp"}, "ddp_plan": {"gpus": 8, "parallel": "ddp", "tp": {"degree": 2}}, "sgd": {"optimizer": "sgd", "momentum": 0.9}}.items()},
-        **{"tp_fsdp2_" + name: {**both, **options} for name, options in {
-            "plain": {}, "mixed": mixed(), "mixed_gpipe": {**mixed(), "pp": gpipe}, "interleaved": {**mixed(), "pp": twice}, "checkpoint": {**mixed(), **kinds["checkpoint"]}, "hsdp": {**mixed(data_parallel_replicate_degree=2), "gpus": 16}, "no_plan": {**mixed(), "tp": {"degree": 2}}}.items()}}
+            "plain": {"tp": {"degree": 2}}, "plan": {}, "gpipe": {"pp": gpipe}, "interleaved": {"pp": twice}, "checkpoint": kinds["checkpoint"]}.items()},
+        **{"tp_fsdp2_" + name: {**both, **options} for name, options in {"plain": {}, "mixed": mixed(), "checkpoint": {**mixed(), **kinds["checkpoint"]}}.items()}}
     cases = {}
     for name, options in found.items():
         spec = {"model": text, "batch": 8, "pp": two, **options}

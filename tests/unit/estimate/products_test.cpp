@@ -119,6 +119,8 @@ TEST(Products, CopiesHoldWhatTheirShardsHold) {
 /// Gradients that wait for the other copies in fp32 stay till the end of the pass.
 TEST(Products, CopiesKeepWhatTheyReducedInAnotherType) {
   Spec spec = spec_of(8);
+  spec.batch = 1;
+  spec.seq = 8;  // so the peak is at the end of the backward pass, not at the logits
   spec.fsdp2 = Fsdp2Spec{.reduce_dtype = PolicyDtype::fp32};
   const std::int64_t alone = predicted(spec).steps.back().phases[1].peak_allocated_bytes;
   spec.fsdp2->data_parallel_replicate_degree = 1;
