@@ -89,7 +89,8 @@ def flat_hybrid_sharded():
     hybrid = {"sharding_strategy": "HYBRID_SHARD"}
     return {"fsdp1_hybrid_" + name: {"gpus": 4, "gpus_per_node": 2, "parallel": "fsdp1", "fsdp1": hybrid, **options} for name, options in {
         "plain": {}, "mixed": {"dtype": "fp32", "fsdp1": {**POLICY, **hybrid}}, "keep": {"fsdp1": {"sharding_strategy": "_HYBRID_SHARD_ZERO2"}, "gpus_per_node": 4, "rank": 1},
-        "mixed_keep": {"dtype": "fp32", "fsdp1": {**POLICY, "sharding_strategy": "_HYBRID_SHARD_ZERO2"}}, "checkpoint": {"dtype": "fp32", "fsdp1": {**POLICY, **hybrid}, "checkpointing": "non_reentrant", "grad_accumulation": 2}}.items()}
+        "mixed_keep": {"dtype": "fp32", "fsdp1": {**POLICY, "sharding_strategy": "_HYBRID_SHARD_ZERO2"}}, "checkpoint": {"dtype": "fp32", "fsdp1": {**POLICY, **hybrid}, "checkpointing": "non_reentrant", "grad_accumulation": 2},
+        "clip": {"dtype": "fp32", "fsdp1": {**POLICY, **hybrid}, "max_grad_norm": 1.0}}.items()}
 
 
 def products():
