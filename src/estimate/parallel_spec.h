@@ -66,6 +66,7 @@ struct Fsdp2Spec {
   PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
   bool requires_gradient_sync = true;
   Offload offload_policy = Offload::none;
+  std::optional<std::int64_t> data_parallel_replicate_degree;  // torchtitan's name; none: a mesh of one dimension
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -79,8 +80,9 @@ struct EpSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
-inline constexpr std::array<std::string_view, 2> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP"};
-enum class ShardingStrategy { full_shard, shard_grad_op };
+inline constexpr std::array<std::string_view, 4> kShardingStrategyNames{"FULL_SHARD", "SHARD_GRAD_OP", "HYBRID_SHARD",
+                                                                        "_HYBRID_SHARD_ZERO2"};
+enum class ShardingStrategy { full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2 };
 
 /// Those of torch's FullyShardedDataParallel and of its MixedPrecision, with use_orig_params.
 struct Fsdp1Spec {
@@ -219,7 +221,7 @@ void Fsdp2Spec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "Many GPUs";
   visit("reshard_after_forward", self.reshard_after_forward,
         FieldInfo{.help = "Layers let go of what they gathered: true, false, or the number of GPUs that then share it "
-                          "(auto: all but the root's, as torch does)",
+                          "(auto: all but the root's, as torch does; in a pipeline none does, as in torchtitan)",
                   .placeholder = "HOW",
                   .group = group,
                   .number_is_text = true,
@@ -235,6 +237,8 @@ void Fsdp2Spec::fields(Self& self, Visit&& visit) {
         choice(group,
                "Where shards, their gradients and the optimizer's states are instead of on the card: CPUOffloadPolicy",
                kOffloadNames));
+  visit("data_parallel_replicate_degree", self.data_parallel_replicate_degree,
+        whole(group, "Groups of GPUs that have the same shards (HSDP); the GPUs of one group shard", 1, 1 << 16));
 }
 
 template <class Self, class Visit>
@@ -243,7 +247,10 @@ void Fsdp1Spec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "Many GPUs";
   visit(
       "sharding_strategy", self.sharding_strategy,
-      choice(group, "Whether layers let go of what they gathered after the forward pass too", kShardingStrategyNames));
+      choice(group,
+             "Whether layers let go of what they gathered after the forward pass too; hybrid: GPUs of one node shard, "
+             "and nodes are copies",
+             kShardingStrategyNames));
   visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
   visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
 }

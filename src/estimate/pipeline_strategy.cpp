@@ -12,8 +12,23 @@ namespace {
 
 /// What is not known of pipelines, or what no program would do.
 void check_pipeline(const Spec& spec) {
-  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
-    refuse("parallel", "pipelines are known by themselves and with ddp");
+  using enum Parallel;
+  if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
+    refuse("parallel", "pipelines are known by themselves, with ddp and with fsdp2");
+  if (spec.tp && spec.parallel == ddp)
+    refuse(
+        "parallel",
+        "DistributedDataParallel makes DTensors of a stage's parts in its first pass, which is one without gradients: "
+        "they never get any",
+        "set parallel to fsdp2, or leave out tp or pp");
+  if (spec.load == Load::wrapped)
+    refuse("load", "stages are cut on the host, and go to the card before they are wrapped", "leave it out");
+  const Fsdp2Spec sharded = spec.fsdp2.value_or(Fsdp2Spec{});
+  if (!sharded.requires_gradient_sync)
+    refuse("fsdp2.requires_gradient_sync", "a pipeline reduces gradients when all its micro-batches are through",
+           "leave it out");
+  if (sharded.offload_policy != Offload::none)
+    refuse("fsdp2.offload_policy", "stages that are kept on the host are not known", "leave it out");
   const DdpSpec data = spec.ddp.value_or(DdpSpec{});
   if (data.find_unused_parameters || data.static_graph)
     refuse("ddp", "in a pipeline ddp is known without find_unused_parameters and static_graph");
@@ -46,10 +61,7 @@ PipelineShape pipeline_shape(const PipelineSpec& pp) {
   return {pp.schedule, pp.degree, pp.stages_per_rank, pp.microbatches};
 }
 
-/// init_device_mesh("cuda", (pp, dp)): neighbours in a pipeline are as many ranks apart as there are pipelines.
-std::int64_t pipeline_rank(const Spec& spec) { return spec.rank / copies_of(spec); }
-
-bool has_stage(const Spec& spec, std::int64_t stage) { return stage % spec.pp->degree == pipeline_rank(spec); }
+bool has_stage(const Spec& spec, std::int64_t stage) { return stage % spec.pp->degree == place_of(spec).stage; }
 
 std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec) {
   check_pipeline(spec);
@@ -78,8 +90,10 @@ void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t
                     .is_last = at + 1 == layers.end()});
 }
 
-StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec) {
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec,
+                        const Value& model_config, const Assume& assume) {
   std::vector<Model*> models;
+  std::vector<Wrapped> wrapped;
   std::vector<StepHooks> wrappers;
   Spec stage = spec;  // torch: _PipelineStageBase.backward_maybe_with_nosync
   if (stage.parallel == Parallel::ddp) {
@@ -88,12 +102,16 @@ StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& par
   }
   for (const std::unique_ptr<Model>& part : parts) {
     models.push_back(part.get());
-    if (spec.parallel == Parallel::ddp) wrappers.push_back(with_ddp(run, part->root, stage));
+    wrapped.push_back(wrap(run, part->root, stage, model_config, assume));
+    wrappers.push_back(wrapped.back().hooks);
   }
-  return pipeline(
+  StepHooks hooks = pipeline(
       run, models,
-      {.shape = pipeline_shape(*spec.pp), .rank = pipeline_rank(spec), .return_outputs = spec.pp->return_outputs},
+      {.shape = pipeline_shape(*spec.pp), .rank = place_of(spec).stage, .return_outputs = spec.pp->return_outputs},
       wrappers);
+  hooks.reduce_norms = wrappers.front().reduce_norms;
+  if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(wrapped, spec, hooks);
+  return hooks;
 }
 
 }  // namespace tidemark

@@ -76,22 +76,6 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
                                                           .maximize = spec.maximize});
 }
 
-/// Those of modules that are split, inside those of the strategy around them.
-void add_hooks(StepHooks& hooks, StepHooks split) {
-  if (split.before_forward)
-    hooks.before_forward = [outer = std::move(hooks.before_forward), inner = std::move(split.before_forward)] {
-      if (outer) outer();
-      inner();
-    };
-  if (hooks.optimizer_parameters.empty()) {
-    hooks.optimizer_parameters = std::move(split.optimizer_parameters);
-    hooks.group_sizes = std::move(split.group_sizes);
-    hooks.gradient_placements = std::move(split.gradient_placements);
-  }
-  if (split.after_forward) hooks.after_forward = std::move(split.after_forward);
-  if (split.keeps) hooks.keeps = std::move(split.keeps);
-}
-
 void to_device(Run& run, Module& root) {
   const Setting<Category> category(run.category, Category::parameters);
   root.to_device(run);
@@ -102,7 +86,7 @@ void to_device(Run& run, Module& root) {
 std::vector<std::int64_t> load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
                                       const std::string& model_type, BatchSizes& sizes) {
   const std::vector<std::int64_t> layers = layers_of_stages(*models.front(), spec);
-  const std::vector<std::int64_t> stages = stages_of_rank(pipeline_shape(*spec.pp), pipeline_rank(spec));
+  const std::vector<std::int64_t> stages = stages_of_rank(pipeline_shape(*spec.pp), place_of(spec).stage);
   for (std::size_t i = 0; i < models.size(); ++i) {
     Model& model = *models[i];
     if (spec.lora) add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
@@ -182,19 +166,16 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   Model& model = *models.front();
   BatchSizes sizes = model.batch_sizes(data_of(spec));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
+  const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   if (spec.pp) {
     const std::vector<std::int64_t> layers = load_stages(run, models, spec, model_type_of(model_config), sizes);
     recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
                                 fmt::join(layers, ", ")));
-    options.hooks = with_pipeline(run, models, spec);
+    options.hooks = with_pipeline(run, models, spec, model_config, assume);
   } else {
     load(run, model.root, spec, model_type_of(model_config));
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
-    StepHooks split;
-    split_modules(run, model.root, spec, model_config, split,
-                  [&](std::string assumption) { recorder.assume(std::move(assumption)); });
-    options.hooks = strategy_of(spec.parallel)(run, model.root, spec);
-    add_hooks(options.hooks, std::move(split));
+    options.hooks = parallelize(run, model.root, spec, model_config, assume);
   }
   if (spec.pp || spec.tp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");

@@ -110,12 +110,16 @@ void check_pipeline(const Spec& spec, const PipelineSpec& pp, const Check& check
 
 void check_parallel(const Spec& spec, const Check& check) {
   using enum Parallel;
-  if (spec.tp && spec.pp) check.refuse("tp", "it is not known together with pp", "leave one of them out");
   if (spec.pp) check_pipeline(spec, *spec.pp, check);
-  const std::int64_t split = spec.tp ? spec.tp->degree : spec.pp ? spec.pp->degree : 1;
+  const std::int64_t parts = spec.tp ? spec.tp->degree : 1, split = parts * (spec.pp ? spec.pp->degree : 1);
   if (spec.gpus % split != 0)
     check.refuse("tp.degree", fmt::format("{} GPUs are not a multiple of {}", spec.gpus, split),
                  "gpus counts all of them: those that split matrices, times those that split the data");
+  const std::int64_t copies = spec.fsdp2 ? spec.fsdp2->data_parallel_replicate_degree.value_or(1) : 1;
+  if (spec.gpus / split % copies != 0)
+    check.refuse("fsdp2.data_parallel_replicate_degree",
+                 fmt::format("{} GPUs are not {} groups of equal size", spec.gpus / split, copies),
+                 "what tp and pp leave of gpus is this many groups, in each of which the GPUs shard");
   if (spec.gpus > split && spec.parallel == none)
     check.refuse(
         "gpus", fmt::format("nothing says how {} of them share the work", spec.gpus / split),

@@ -1,5 +1,7 @@
 #include "estimate/strategies.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "parallel/ddp.h"
 
@@ -8,7 +10,7 @@ namespace tidemark {
 Strategy strategy_of(Parallel parallel) {
   // One line per name of kParallelNames.
   constexpr Strategy kStrategies[] = {
-      [](Run&, Module&, const Spec&) { return StepHooks{}; },
+      [](Run&, Module&, const Spec&, const TensorParallel*) { return StepHooks{}; },
       with_ddp,    // ddp
       with_zero,   // zero1
       with_zero,   // zero2
@@ -25,15 +27,68 @@ void refuse(const char* field, const char* message, const char* hint) {
   throw Error(Errc::unsupported, message, field, hint);
 }
 
-std::int64_t copies_of(const Spec& spec) {
-  return spec.gpus / ((spec.tp ? spec.tp->degree : 1) * (spec.pp ? spec.pp->degree : 1));
+MeshPlace place_of(const Spec& spec) {
+  MeshPlace place;
+  place.stages = spec.pp ? spec.pp->degree : 1;
+  place.parts = spec.tp ? spec.tp->degree : 1;
+  if (spec.fsdp2) place.copies = spec.fsdp2->data_parallel_replicate_degree.value_or(1);
+  place.shards = spec.gpus / (place.stages * place.copies * place.parts);
+  std::int64_t rest = spec.rank;
+  const auto coordinate = [&rest](std::int64_t size) { return std::exchange(rest, rest / size) % size; };
+  place.part = coordinate(place.parts);
+  place.shard = coordinate(place.shards);
+  place.copy = coordinate(place.copies);
+  place.stage = coordinate(place.stages);
+  return place;
 }
 
-StepHooks with_ddp(Run& run, Module& root, const Spec& spec) {
+namespace {
+
+/// As the optimizer will see them.  fully_shard lays gradients like their parameters.
+std::vector<GradientPlacement> placements_of(Module& root, const TensorParallel* split, Parallel parallel) {
+  using enum GradientPlacement;
+  std::vector<GradientPlacement> placements;
+  if (!split) return placements;
+  for (const Tensor& parameter : trainable_parameters(root)) {
+    if (!parameter.impl().distributed) continue;
+    const GradientPlacement placement = split->placement_of(parameter);
+    const bool is_part = placement == part || placement == whole;
+    placements.push_back(parallel != Parallel::fsdp2 ? placement : is_part ? part : replicated);
+  }
+  return placements;
+}
+
+}  // namespace
+
+Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume) {
+  const std::shared_ptr<TensorParallel> split = split_modules(run, root, spec, model_config, assume);
+  std::vector<GradientPlacement> placements = placements_of(root, split.get(), spec.parallel);
+  StepHooks hooks = strategy_of(spec.parallel)(run, root, spec, split.get());
+  if (split && spec.parallel == Parallel::ddp)
+    hooks.before_forward = [outer = std::move(hooks.before_forward), split = split.get()] {
+      if (outer) outer();
+      split->reconstruct();
+    };
+  if (split)
+    hooks.after_forward = [outer = std::move(hooks.after_forward), split](ModelOutputs& outputs) {
+      if (outer) outer(outputs);
+      split->check_called();
+    };
+  return {&root, std::move(hooks), std::move(placements)};
+}
+
+StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume) {
+  std::vector<Wrapped> parts{wrap(run, root, spec, model_config, assume)};
+  StepHooks hooks = parts.front().hooks;
+  if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(parts, spec, hooks);
+  return hooks;
+}
+
+StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
   const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
   if (asked.no_sync && asked.static_graph) refuse("ddp.no_sync", "it is not known with static_graph");
   return ddp(run, root,
-             {.ranks = copies_of(spec),
+             {.ranks = place_of(spec).shards,
               .bucket_cap_mb = asked.bucket_cap_mb,
               .gradient_as_bucket_view = asked.gradient_as_bucket_view,
               .broadcast_buffers = asked.broadcast_buffers,

@@ -6,22 +6,48 @@
 
 #include "estimate/spec.h"
 #include "nn/model.h"
+#include "parallel/tensor_parallel.h"
 #include "train/hooks.h"
 
 namespace tidemark {
 
-/// Wraps the model.  Throws Error{unsupported} for what is not known of the strategy.
-using Strategy = StepHooks (*)(Run& run, Module& root, const Spec& spec);
+/// Wraps the model, whose modules `split` has split, if there is any.  Throws Error{unsupported} for what is not known
+/// of the strategy.
+using Strategy = StepHooks (*)(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 
 Strategy strategy_of(Parallel parallel);
+
+/// Where a rank stands.  The ranks are laid as torchtitan lays them (torchtitan/distributed/parallel_dims.py): those of
+/// a stage behind each other; of these, those that have the same shards; then those that shard; parts of one matrix are
+/// neighbours.
+struct MeshPlace {
+  std::int64_t stages = 1, copies = 1, shards = 1, parts = 1;  // sizes: pp, dp_replicate, dp_shard, tp
+  std::int64_t stage = 0, copy = 0, shard = 0, part = 0;
+};
+MeshPlace place_of(const Spec& spec);
 
 /// Throws Error{unsupported}, of a field of the spec.
 [[noreturn]] void refuse(const char* field, const char* message, const char* hint = "");
 
-/// Splits the modules of `tp.plan`, or of the family's own, before the strategy of `parallel`: what is to be told goes
-/// to `assume`.  Does nothing when the spec has no `tp`.
-void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config, StepHooks& hooks,
-                   const std::function<void(std::string)>& assume);
+/// What is to be told of a strategy.
+using Assume = std::function<void(std::string)>;
+
+/// Splits the modules of `tp.plan`, or of the family's own, and then does what `parallel` says.
+StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume);
+
+/// A model, or a stage of one, that strategies have wrapped.
+struct Wrapped {
+  Module* root;
+  StepHooks hooks;
+  std::vector<GradientPlacement> placements;  // of the trained parameters that are split, in their order
+};
+Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume);
+/// The first part of it.
+std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config,
+                                              const Assume& assume);
+/// What the optimizer is made for: parameters that are split in one group, the others in another, as foreach functions
+/// take one kind.
+void group_parameters(const std::vector<Wrapped>& parts, const Spec& spec, StepHooks& hooks);
 /// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
 /// as long.
 std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);
@@ -30,19 +56,15 @@ std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec);
 /// Leaves of the model what the stage has of it.
 void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t>& layers);
 PipelineShape pipeline_shape(const PipelineSpec& pp);
-/// Of the rank within its pipeline, which has some of the stages.
-std::int64_t pipeline_rank(const Spec& spec);
 bool has_stage(const Spec& spec, std::int64_t stage);
-StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec);
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec,
+                        const Value& model_config, const Assume& assume);
 
-/// GPUs that have the same parameters.
-std::int64_t copies_of(const Spec& spec);
-
-StepHooks with_ddp(Run& run, Module& root, const Spec& spec);
-StepHooks with_zero(Run& run, Module& root, const Spec& spec);
-StepHooks with_ep(Run& run, Module& root, const Spec& spec);
-StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec);
-StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec);
-StepHooks with_zero3(Run& run, Module& root, const Spec& spec);
+StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_ep(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 
 }  // namespace tidemark

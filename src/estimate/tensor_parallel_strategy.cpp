@@ -103,10 +103,25 @@ void replicate_logits(std::vector<ParallelRule>& plan) {
 }
 
 void check_tp(const Spec& spec) {
-  if (spec.parallel != Parallel::none && spec.parallel != Parallel::ddp)
+  using enum Parallel;
+  if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
     refuse("tp", "with this strategy around it, it is not modelled",
-           "set parallel to none or ddp (DeepSpeed takes no DTensors)");
+           "set parallel to none, ddp or fsdp2 (DeepSpeed takes no DTensors)");
+  if (spec.load == Load::wrapped)
+    refuse("load", "parallelize_module is known of weights that are on the card", "leave it out");
   if (spec.grad_scaler) refuse("grad_scaler", "with tensors that are split it is not modelled");
+}
+
+/// PipelineStage sends tensors, and asks for their sizes without their placement: a stage behind one that hands on
+/// parts of the tokens would take them for all.
+void check_stages(const std::vector<ParallelRule>& plan) {
+  const Placement tokens = Placement::split(1);
+  for (const ParallelRule& rule : plan)
+    if (rule.style == ParallelStyle::sequence || rule.input_layouts == tokens || rule.output_layouts == tokens ||
+        rule.desired_layouts == tokens)
+      throw Error(Errc::unsupported,
+                  fmt::format("{}: stages of a pipeline hand on whole tensors, not parts of the tokens", rule.pattern),
+                  "tp.plan", "leave sequence_parallel out, or pp");
 }
 
 /// What is not known of the optimizer, and what PyTorch itself refuses.
@@ -126,25 +141,31 @@ void check_optimizer(const Spec& spec, const StepHooks& hooks) {
 
 }  // namespace
 
-void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config, StepHooks& hooks,
-                   const std::function<void(std::string)>& assume) {
-  if (!spec.tp) return;
+std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config,
+                                              const Assume& assume) {
+  if (!spec.tp) return nullptr;
   check_tp(spec);
   std::vector<ParallelRule> plan = plan_of(*spec.tp, root, model_config, assume);
   replicate_logits(plan);
   check_heads(plan, spec.tp->degree, model_config);
-  const Mesh mesh{spec.tp->degree, spec.rank % spec.tp->degree};
-  const auto split = std::make_shared<TensorParallel>(run, root, mesh, plan);
-  hooks.after_forward = [split = split.get()](ModelOutputs&) { split->check_called(); };
-  hooks.keeps = split;
-  if (spec.parallel == Parallel::ddp) {
-    split->localize(root);
-    hooks.before_forward = [split = split.get()] { split->reconstruct(); };
-    return;
+  if (spec.pp) check_stages(plan);
+  auto split = std::make_shared<TensorParallel>(run, root, Mesh{spec.tp->degree, place_of(spec).part}, plan,
+                                                spec.pp.has_value());
+  if (spec.parallel == Parallel::ddp) split->localize(root);
+  return split;
+}
+
+void group_parameters(const std::vector<Wrapped>& parts, const Spec& spec, StepHooks& hooks) {
+  TensorList trainable;
+  std::vector<GradientPlacement> placements;
+  for (const Wrapped& part : parts) {
+    placements.insert(placements.end(), part.placements.begin(), part.placements.end());
+    for (const Tensor& parameter : trainable_parameters(*part.root)) trainable.push_back(parameter);
   }
-  hooks.group_parameters(trainable_parameters(root), [](const Tensor& t) { return t.impl().distributed; });
-  for (const Tensor& parameter : hooks.optimizer_parameters)
-    hooks.gradient_placements.push_back(split->placement_of(parameter));
+  hooks.optimizer_parameters.clear();
+  hooks.group_parameters(trainable, [](const Tensor& t) { return t.impl().distributed; });
+  placements.resize(hooks.optimizer_parameters.size(), GradientPlacement::plain);
+  hooks.gradient_placements = std::move(placements);
   check_optimizer(spec, hooks);
 }
 

@@ -102,7 +102,7 @@ void check_model(Module& root, const Spec& spec) {
 
 }  // namespace
 
-StepHooks with_zero(Run& run, Module& root, const Spec& spec) {
+StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   check_training(spec);
   check_stages_1_and_2(asked);
@@ -121,7 +121,7 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec) {
                .gradient_clipping = asked.gradient_clipping});
 }
 
-StepHooks with_zero3(Run& run, Module& root, const Spec& spec) {
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   check_training(spec);
   check_stage_3(asked);

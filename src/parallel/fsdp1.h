@@ -9,7 +9,8 @@
 namespace tidemark {
 
 struct Fsdp1Options {
-  std::int64_t ranks = 2, rank = 0;
+  std::int64_t ranks = 2, rank = 0;                          // of those that shard
+  bool has_copies = false;                                   // HYBRID_SHARD, _HYBRID_SHARD_ZERO2
   bool reshard_after_forward = true;                         // FULL_SHARD; SHARD_GRAD_OP
   std::optional<Dtype> param_dtype = {}, reduce_dtype = {};  // MixedPrecision
 };

@@ -9,7 +9,7 @@ namespace tidemark {
 namespace {
 
 // Streams of _init_streams, of which blocks of the allocator belong to one each.
-constexpr StreamId kPreUnshardStream = 1, kUnshardStream = 2, kPostBackwardStream = 3;
+constexpr StreamId kPreUnshardStream = 1, kUnshardStream = 2, kPostBackwardStream = 3, kAllReduceStream = 4;
 constexpr std::int64_t kAlignedBytes = 16;  // _get_aligned_numel
 
 Tensor flat_of(Run& run, const char* name, std::int64_t elements, Dtype dtype) {
@@ -172,6 +172,7 @@ void FlatHandle::reduce_gradient() {
   const Setting<Category> gradients(run_.category, Category::gradients);
   Tensor reduced = flat_of(run_, "aten::empty_like", shard_elements_, reduce_dtype);
   const Tensor low_precision = reduced;
+  const Setting<StreamId> all_reduce_stream(run_.stream, options_.has_copies ? kAllReduceStream : run_.stream);
   if (reduce_dtype != dtype_) reduced = flat_of(run_, "aten::to", shard_elements_, dtype_);
   if (!saved_grad_shard_) saved_grad_shard_ = reduced;
   for (Piece& piece : pieces_) {

@@ -65,12 +65,12 @@ class FsdpState {
   }
 
   /// Its part of _root_post_backward_final_callback
-  void end_backward() {
+  void end_backward(bool is_last_backward) {
     state_ = State::idle;
     if (!group_) return;
     if (group_->state != State::post_backward) group_->post_backward();
     group_->state = State::idle;
-    group_->finalize_backward();
+    if (is_last_backward) group_->finalize_backward();
   }
 
  private:
@@ -131,26 +131,73 @@ class FullySharded {
   }
 
   void before_forward(Batch& inputs) {
-    if (options_.param_dtype) root().cast_forward_input(inputs.pixel_values);
-    Tensor none;
-    root().pre_forward(none);
+    if (options_.param_dtype) {
+      root().cast_forward_input(inputs.pixel_values);
+      root().cast_forward_input(inputs.input_ids);  // hidden states, of a stage of a pipeline
+    }
+    root().pre_forward(inputs.input_ids);
   }
-  void after_forward(const ModelOutputs& outputs) { root().post_forward(outputs.loss); }
+  /// Of a stage the first output is all that there is.
+  void after_forward(const ModelOutputs& outputs) {
+    root().post_forward(outputs.loss ? outputs.loss : outputs.held.front());
+  }
 
   /// Within the pass, so the gradient that it began with is still there.
   void backward(const Tensor& loss, bool is_last) {
     for (const std::unique_ptr<FsdpState>& state : context_.states)
       if (state->group()) state->group()->reduce_grads = is_last || options_.requires_gradient_sync;
-    const Tensor ones = fresh("aten::ones_like", loss);
-    tidemark::backward(loss, ones);
-    if (!std::exchange(context_.post_backward_final_callback_queued, false)) return;
-    for (const std::unique_ptr<FsdpState>& state : context_.states) state->end_backward();
-    context_.communication.post_forward_order.clear();
-    context_.communication.reduce_scatter_input.reset();
+    pass(loss, fresh("aten::ones_like", loss), true);
+  }
+
+  /// torch/distributed/pipelining/stage.py, backward_maybe_with_nosync
+  void backward_without_sync(const Tensor& output, const Tensor& gradient) {
+    set_sync(false);
+    pass(output, gradient ? gradient : fresh("aten::ones_like", output), false);
+  }
+
+  /// PipelineStage.perform_reduce_grad
+  void reduce_gradients() {
+    set_sync(true);
+    for_each_group([](FsdpGroup& group) { group.post_backward(); });
+    end_backward(true);
+  }
+
+  void unshard() {
+    for_each_group([](FsdpGroup& group) { group.unshard(); });
+  }
+  void wait_for_unshard() {
+    for_each_group([](FsdpGroup& group) { group.wait_for_unshard(); });
+  }
+  void reshard() {
+    for_each_group([](FsdpGroup& group) { group.reshard(); });
   }
 
  private:
   FsdpState& root() { return *context_.states.front(); }
+
+  template <class Do>
+  void for_each_group(Do&& what) {
+    for (const std::unique_ptr<FsdpState>& state : context_.states)
+      if (state->group()) what(*state->group());
+  }
+
+  /// set_reshard_after_backward, set_requires_gradient_sync
+  void set_sync(bool is_on) {
+    for_each_group([is_on](FsdpGroup& group) { group.reduce_grads = group.reshard_after_backward = is_on; });
+  }
+
+  void pass(const Tensor& output, const Tensor& gradient, bool is_last_backward) {
+    tidemark::backward(output, gradient);
+    if (std::exchange(context_.post_backward_final_callback_queued, false)) end_backward(is_last_backward);
+  }
+
+  /// _root_post_backward_final_callback
+  void end_backward(bool is_last_backward) {
+    for (const std::unique_ptr<FsdpState>& state : context_.states) state->end_backward(is_last_backward);
+    if (!is_last_backward) return;
+    context_.communication.post_forward_order.clear();
+    context_.communication.reduce_scatter_input.reset();
+  }
 
   std::unique_ptr<FsdpState> fully_shard(Module& module, const std::vector<Module*>& apart, std::int64_t reshard) {
     Managed managed;
@@ -185,6 +232,13 @@ StepHooks fsdp2(Run& run, Module& root, const Fsdp2Options& options) {
   hooks.replace_inputs = [model](Batch& inputs) { model->before_forward(inputs); };
   hooks.after_forward = [model](ModelOutputs& outputs) { model->after_forward(outputs); };
   hooks.backward = [model](const Tensor& loss, bool is_last) { model->backward(loss, is_last); };
+  hooks.backward_without_sync = [model](const Tensor& output, const Tensor& gradient) {
+    model->backward_without_sync(output, gradient);
+  };
+  hooks.reduce_gradients = [model] { model->reduce_gradients(); };
+  hooks.unshard = [model] { model->unshard(); };
+  hooks.wait_for_unshard = [model] { model->wait_for_unshard(); };
+  hooks.reshard = [model] { model->reshard(); };
   if (options.ranks > 1) hooks.reduce_norms = reduce_norms;
   if (options.offload_to_cpu)
     hooks.step = [&run](Optimizer& optimizer) {

@@ -8,9 +8,12 @@
 
 namespace tidemark {
 
+class TensorParallel;
+
 /// The arguments of fully_shard, by their names.
 struct Fsdp2Options {
-  std::int64_t ranks = 1, rank = 0;
+  std::int64_t ranks = 1, rank = 0;  // of those that shard
+  bool has_copies = false;           // the mesh has a first dimension that replicates: HSDP
   /// How many ranks share a group's parameters after its forward: all of them (True), 0 for False, as they stay whole,
   /// or a divisor of `ranks`.  None: all, but for the root's, which stay.
   std::optional<std::int64_t> reshard_after_forward = {};
@@ -18,6 +21,7 @@ struct Fsdp2Options {
   bool offload_to_cpu = false;                               // CPUOffloadPolicy
   /// False: set_requires_gradient_sync(False) but for the last backward pass of a step.
   bool requires_gradient_sync = true;
+  const TensorParallel* split = nullptr;  // what split modules before, if anything did; asked for in fsdp2() alone
 };
 
 /// fully_shard(layer) of every layer of every nn.ModuleList, then fully_shard(root).  `root` and `run` must outlive the

@@ -9,7 +9,7 @@ namespace tidemark {
 
 // Streams of FSDPCommContext, of which blocks of the allocator belong to one each.  The gathering itself allocates
 // nothing.
-inline constexpr StreamId kAllGatherCopyInStream = 1, kReduceScatterStream = 2;
+inline constexpr StreamId kAllGatherCopyInStream = 1, kReduceScatterStream = 2, kAllReduceStream = 3;
 
 /// split_with_sizes_copy: `chunk_bytes` of each of `ranks` rows to one tensor each; nothing is left of its table.
 void split_with_sizes_copy(Run& run, const std::vector<std::int64_t>& chunk_bytes, std::int64_t ranks);

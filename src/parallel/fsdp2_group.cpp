@@ -194,7 +194,7 @@ void FsdpGroup::post_backward() {
   state = State::post_backward;
   for (FsdpParam& param : params_) param.accumulate_unsharded_grad();
   if (!reduce_grads) {
-    reshard();
+    if (reshard_after_backward) reshard();
     for (FsdpParam& param : params_) param.to_accumulated_grad(reduce_dtype_);
     return;
   }
@@ -206,9 +206,10 @@ void FsdpGroup::post_backward() {
     with_grad.push_back(&param);
     unsharded_grads.push_back(std::move(gradient));
   }
-  reshard();
+  if (reshard_after_backward) reshard();
   if (with_grad.empty()) return;
   context_.reduce_scatter_input.reset();
+  all_reduce_input_.reset();
   reduce(with_grad, std::move(unsharded_grads));
 }
 
@@ -237,12 +238,15 @@ Tensor FsdpGroup::reduce_scatter(std::int64_t elements, Dtype reduce_dtype) {
   const Setting<Category> category(run_.category, Category::gradients);
   const Setting<StreamId> stream(run_.stream, kReduceScatterStream);
   const Tensor reduce_output = empty_of(run_, elements, reduce_dtype);
+  if (options_.has_copies) all_reduce_input_ = reduce_output;
   if (reduce_dtype == orig_dtype_) return reduce_output;
+  const Setting<StreamId> post_reduce_stream(run_.stream, options_.has_copies ? kAllReduceStream : run_.stream);
   const Op op(run_, "aten::to");
   return plain_cast(reduce_output, orig_dtype_);
 }
 
 void FsdpGroup::finalize_backward() {
+  all_reduce_input_.reset();
   all_gather_result_.reset();
   post_forward_indices_.clear();
 }

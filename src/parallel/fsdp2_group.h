@@ -35,6 +35,7 @@ class FsdpGroup {
   void unshard();
   void wait_for_unshard();
   bool is_unsharded() const { return sharding_ == Sharding::unsharded; }
+  void reshard();
   void pre_forward();
   void post_forward();
   void pre_backward();
@@ -42,7 +43,7 @@ class FsdpGroup {
   void finalize_backward();
 
   State state = State::idle;
-  bool reduce_grads = true;
+  bool reduce_grads = true, reshard_after_backward = true;
 
  private:
   enum class Sharding { sharded, sharded_post_forward, unsharded };
@@ -52,7 +53,6 @@ class FsdpGroup {
   Tensor upload(const FsdpParam& param);
   void copy_out(const AllGatherResult& result);
   void copy_alone();
-  void reshard();
   void to_sharded();
   void prefetch_backward();
   void reduce(const std::vector<FsdpParam*>& with_grad, TensorList unsharded_grads);
@@ -69,6 +69,7 @@ class FsdpGroup {
   Sharding sharding_ = Sharding::sharded;
   std::optional<AllGatherResult> all_gather_result_;
   std::vector<std::size_t> post_forward_indices_;
+  Tensor all_reduce_input_;  // of _all_reduce_state
 };
 
 }  // namespace tidemark

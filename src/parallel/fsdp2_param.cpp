@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "parallel/tensor_parallel.h"
 #include "tensor/arithmetic.h"
 
 namespace tidemark {
@@ -50,6 +51,12 @@ FsdpParam::FsdpParam(Run& run, const Module& module, Parameter& parameter, const
   sharded_ = shown_as(padded_, with_rows(sizes_, own));
   sharded_.impl().requires_grad = whole.requires_grad();
   if (options.param_dtype && *options.param_dtype != whole.dtype()) param_dtype_ = options.param_dtype;
+  if (options.split && whole.impl().distributed) {
+    distributed_ = sharded_.impl().distributed = true;
+    split_ = whole.impl().split;
+    mesh_ = options.split->mesh();
+    placement_ = options.split->placement_of(whole);
+  }
   parameter_.tensor = sharded_;
 }
 
@@ -60,6 +67,9 @@ void FsdpParam::allocate() {
   const Op op(run_, "aten::empty");
   unsharded_ = empty(run_, Dims{gathered_elements_}, gathered_dtype());
   unsharded_.impl().layout = {sizes_, contiguous_strides(sizes_)};
+  unsharded_.impl().distributed = distributed_;
+  unsharded_.impl().split = split_;
+  if (split_ >= 0) unsharded_.impl().parts = static_cast<std::int32_t>(mesh_.devices);
 }
 
 void FsdpParam::to_unsharded() {
@@ -101,8 +111,18 @@ void FsdpParam::to_accumulated_grad(std::optional<Dtype> reduce_dtype) {
 }
 
 Tensor FsdpParam::take_gradient() {
-  if (accumulated_grad_) return std::move(accumulated_grad_);
-  return unsharded_ ? std::move(unsharded_.grad()) : Tensor();
+  if (accumulated_grad_) return inner(std::move(accumulated_grad_));
+  return unsharded_ && unsharded_.grad() ? inner(std::move(unsharded_.grad())) : Tensor();
+}
+
+/// _get_grad_inner_tensor: laid like the parameter.
+Tensor FsdpParam::inner(Tensor gradient) const {
+  const Op op(run_, "Redistribute");
+  switch (placement_) {
+    case GradientPlacement::whole: return moved(gradient, {}, Placement::split(0), mesh_, false);
+    case GradientPlacement::sums: return moved(gradient, Placement::sums(), {}, mesh_, false);
+    default: return gradient;
+  }
 }
 
 void FsdpParam::give_gradient(const Tensor& reduced) {

@@ -5,6 +5,8 @@
 
 #include "nn/module.h"
 #include "parallel/fsdp2.h"
+#include "parallel/redistribute.h"
+#include "train/optimizer.h"
 
 namespace tidemark {
 
@@ -52,6 +54,7 @@ class FsdpParam {
 
  private:
   void free();
+  Tensor inner(Tensor gradient) const;
 
   Run& run_;
   Parameter& parameter_;
@@ -64,6 +67,11 @@ class FsdpParam {
   Tensor part_;       // _sharded_post_forward_param_data
   Tensor accumulated_grad_;
   std::optional<Dtype> param_dtype_;
+  // Of one that is a part of a matrix: how its gradient lies on the devices that have the others.
+  bool distributed_ = false;
+  std::int8_t split_ = -1;
+  Mesh mesh_;
+  GradientPlacement placement_ = GradientPlacement::plain;
 };
 
 }  // namespace tidemark

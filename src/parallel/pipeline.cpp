@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "nn/attention.h"
 #include "parallel/pipeline_stage.h"
@@ -15,7 +16,9 @@ class Schedule {
  public:
   Schedule(Run& run, const std::vector<Model*>& parts, const PipelineOptions& options,
            const std::vector<StepHooks>& wrappers)
-      : run_(run), options_(options), actions_(pipeline_actions(options.shape, options.rank)) {
+      : run_(run),
+        options_(options),
+        actions_(with_gathering(pipeline_actions(options.shape, options.rank), options.shape)) {
     const std::vector<std::int64_t> indices = stages_of_rank(options.shape, options.rank);
     for (std::size_t i = 0; i < parts.size(); ++i)
       stages_.emplace(indices[i], PipelineStage(run, *parts[i], wrappers.empty() ? StepHooks{} : wrappers[i],
@@ -77,22 +80,45 @@ class Schedule {
     losses_.resize(microbatches());
     backwards_.clear();
     for (const PipelineAction& action : actions_) {
-      if (action.kind == PipelineAction::Kind::forward) {
-        goes_on(StepPhase::forward);
-        forward(action, batch);
-      } else {
-        goes_on(StepPhase::backward);
-        backward(action);
+      switch (action.kind) {
+        case PipelineAction::Kind::forward:
+          goes_on(StepPhase::forward);
+          forward(action, batch);
+          break;
+        case PipelineAction::Kind::backward:
+          goes_on(StepPhase::backward);
+          backward(action);
+          break;
+        default: share(action);
       }
     }
     // The names of the function that is over.
     output_.reset();
     sent_.reset();
+    loss_.reset();
     losses_.clear();
+  }
+
+  /// What is shared out: UNSHARD, RESHARD, REDUCE_GRAD.
+  void share(const PipelineAction& action) {
+    PipelineStage& stage = stages_.at(action.stage);
+    switch (action.kind) {
+      case PipelineAction::Kind::unshard: to_wait_for_.insert(action.stage); return stage.unshard();
+      case PipelineAction::Kind::reshard: return stage.reshard();
+      default:
+        if (is_single(options_.shape.schedule)) losses_.clear();  // _update_losses comes first
+        return stage.reduce_gradients();
+    }
+  }
+
+  /// _assert_unsharded
+  void wait_for_unshard(PipelineStage& stage) {
+    if (to_wait_for_.erase(stage.index()) > 0) stage.wait_for_unshard();
   }
 
   void forward(const PipelineAction& action, const Batch& batch) {
     PipelineStage& stage = stages_.at(action.stage);
+    wait_for_unshard(stage);
     const auto microbatch = static_cast<std::size_t>(action.microbatch);
     Tensor output = stage.forward(microbatch, chunk(batch, microbatch), options_.return_outputs);
     if (is_single(options_.shape.schedule)) output_ = output;
@@ -109,7 +135,10 @@ class Schedule {
     const auto microbatch = static_cast<std::size_t>(action.microbatch);
     if (options_.shape.schedule == PipelineSchedule::gpipe) sent_.reset();  // ops = get_bwd_recv_ops(i)
     const bool is_last = ++backwards_[action.stage] == options_.shape.microbatches;
-    Tensor gradient = stages_.at(action.stage).backward(microbatch, losses_[microbatch], is_last);
+    PipelineStage& stage = stages_.at(action.stage);
+    wait_for_unshard(stage);
+    if (is_single(options_.shape.schedule)) loss_ = losses_[microbatch];
+    Tensor gradient = stage.backward(microbatch, losses_[microbatch], is_last);
     if (is_single(options_.shape.schedule))
       sent_ = std::move(gradient);
     else if (has(action.stage - 1))
@@ -129,7 +158,9 @@ class Schedule {
   bool initialized_ = false;
   Tensors losses_;                                  // _internal_losses
   std::map<std::int64_t, std::int64_t> backwards_;  // backward_counter: of this step, by stage
-  Tensor output_, sent_;  // of schedules of one stage: the output of the last forward, what was sent back last
+  std::set<std::int64_t> to_wait_for_;              // unshard_ops: stages
+  // Of schedules of one stage: the output of the last forward, what was sent back last, the last loss.
+  Tensor output_, sent_, loss_;
 };
 
 }  // namespace

@@ -63,6 +63,36 @@ Actions interleaved_1f1b(const PipelineShape& shape, std::int64_t rank) {
   return actions;
 }
 
+/// next_stage_indices of _add_unshard_reshard: the stages that come next.
+std::vector<std::int64_t> next_stages(Actions::const_iterator from, Actions::const_iterator end, std::size_t count) {
+  std::vector<std::int64_t> stages;
+  for (; from != end && stages.size() < count; ++from)
+    if (std::ranges::find(stages, from->stage) == stages.end()) stages.push_back(from->stage);
+  return stages;
+}
+
+/// _add_unshard_reshard
+Actions with_unshard_and_reshard(const Actions& compute) {
+  constexpr std::size_t kMaxActiveStages = 3;
+  std::vector<std::int64_t> active;
+  Actions actions;
+  for (auto at = compute.begin(); at != compute.end(); ++at) {
+    const std::vector<std::int64_t> next = next_stages(at, compute.end(), kMaxActiveStages);
+    const auto is_next = [&](std::int64_t stage) { return std::ranges::find(next, stage) != next.end(); };
+    for (const std::int64_t stage : active)
+      if (!is_next(stage)) actions.push_back({reshard, stage, 0});
+    std::erase_if(active, [&](std::int64_t stage) { return !is_next(stage); });
+    for (const std::int64_t stage : next) {
+      if (std::ranges::find(active, stage) != active.end()) continue;
+      active.push_back(stage);
+      actions.push_back({unshard, stage, 0});
+    }
+    actions.push_back(*at);
+  }
+  for (const std::int64_t stage : active) actions.push_back({reshard, stage, 0});
+  return actions;
+}
+
 }  // namespace
 
 bool is_single(PipelineSchedule schedule) {
@@ -83,6 +113,17 @@ std::vector<PipelineAction> pipeline_actions(const PipelineShape& shape, std::in
     case PipelineSchedule::interleaved_1f1b: break;
   }
   return interleaved_1f1b(shape, rank);
+}
+
+std::vector<PipelineAction> with_gathering(const std::vector<PipelineAction>& compute, const PipelineShape& shape) {
+  std::map<std::int64_t, std::int64_t> backwards;  // so far, by stage
+  Actions actions;
+  for (const PipelineAction& action : is_single(shape.schedule) ? compute : with_unshard_and_reshard(compute)) {
+    actions.push_back(action);
+    if (action.kind == backward && ++backwards[action.stage] == shape.microbatches)
+      actions.push_back({reduce_grad, action.stage, 0});
+  }
+  return actions;
 }
 
 }  // namespace tidemark

@@ -8,9 +8,9 @@ namespace tidemark {
 
 enum class PipelineSchedule { gpipe, one_f_one_b, interleaved_1f1b, looped_bfs };
 
-/// One micro-batch in one stage.
+/// One micro-batch in one stage, or what is done to a stage for all of them.
 struct PipelineAction {
-  enum class Kind { forward, backward } kind = Kind::forward;
+  enum class Kind { forward, backward, unshard, reshard, reduce_grad } kind = Kind::forward;
   std::int64_t stage = 0, microbatch = 0;
   bool operator==(const PipelineAction&) const = default;
 };
@@ -29,5 +29,9 @@ std::vector<std::int64_t> stages_of_rank(const PipelineShape& shape, std::int64_
 
 /// What the rank computes, in its order.  (What it receives is there before: buffers are made once.)
 std::vector<PipelineAction> pipeline_actions(const PipelineShape& shape, std::int64_t rank);
+
+/// The same, with what is done to stages whose parameters and gradients are shared out: at most three of them are
+/// gathered at once by schedules of several.  torch: _add_unshard_reshard, _add_reduce_grad
+std::vector<PipelineAction> with_gathering(const std::vector<PipelineAction>& compute, const PipelineShape& shape);
 
 }  // namespace tidemark

@@ -23,7 +23,14 @@ void detach_(const Tensor& tensor) {
 }  // namespace
 
 /// model(…).logits, which are the first of its outputs; the others go.
-Tensor PipelineStage::call(const Batch& chunk) { return std::move(model_.forward(chunk).held.front()); }
+Tensor PipelineStage::call(const Batch& chunk) {
+  Batch inputs = chunk;
+  if (wrapper_.replace_inputs) wrapper_.replace_inputs(inputs);
+  ModelOutputs logits;
+  logits.held.push_back(std::move(model_.forward(inputs).held.front()));
+  if (wrapper_.after_forward) wrapper_.after_forward(logits);
+  return std::move(logits.held.front());
+}
 
 Tensor PipelineStage::buffer(const Dims& sizes, Dtype dtype) {
   const Setting<Category> category(run_.category, Category::communication);
@@ -99,12 +106,34 @@ Tensor PipelineStage::backward(std::size_t microbatch, Tensor loss, bool is_last
   if (wrapper_.pass_begins) wrapper_.pass_begins(is_last_backward);
   const Setting on_gradient(run_.on_gradient, wrapper_.gradient_is_ready);
   const Tensor output = std::move(outputs_[microbatch]);
-  if (is_last())
+  if (wrapper_.backward_without_sync) {
+    if (is_last())
+      wrapper_.backward_without_sync(loss, {});
+    else if (output.requires_grad())
+      wrapper_.backward_without_sync(output, gradients_[microbatch]);
+  } else if (is_last()) {
     tidemark::backward(loss);
-  else if (output.requires_grad())
+  } else if (output.requires_grad()) {
     tidemark::backward(output, gradients_[microbatch]);
+  }
   if (is_last() && !is_first()) detach_(output);
   return is_first() ? Tensor() : std::move(inputs_[microbatch].grad());
+}
+
+void PipelineStage::reduce_gradients() {
+  if (wrapper_.reduce_gradients) wrapper_.reduce_gradients();
+}
+
+void PipelineStage::unshard() {
+  if (wrapper_.unshard) wrapper_.unshard();
+}
+
+void PipelineStage::wait_for_unshard() {
+  if (wrapper_.wait_for_unshard) wrapper_.wait_for_unshard();
+}
+
+void PipelineStage::reshard() {
+  if (wrapper_.reshard) wrapper_.reshard();
 }
 
 void PipelineStage::take_input(std::size_t microbatch, const Tensor& output) {

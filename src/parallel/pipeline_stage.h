@@ -29,6 +29,11 @@ class PipelineStage {
   Tensor forward(std::size_t microbatch, Batch chunk, bool keeps_output);
   /// backward_one_chunk, from the loss on the last stage; what is sent back, if it is anything.
   Tensor backward(std::size_t microbatch, Tensor loss, bool is_last_backward);
+  /// perform_reduce_grad, without its division in place
+  void reduce_gradients();
+  void unshard();
+  void wait_for_unshard();
+  void reshard();
   /// set_local_fwd_input, set_local_bwd_input: what a neighbour on the same rank hands over.
   void take_input(std::size_t microbatch, const Tensor& output);
   void take_gradient(std::size_t microbatch, Tensor gradient) { gradients_[microbatch] = std::move(gradient); }

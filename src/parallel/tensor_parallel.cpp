@@ -40,6 +40,9 @@ void collect(Module& module, std::string_view pattern, std::vector<Module*>& fou
   }
 }
 
+/// nn.Identity in the place of what other stages have.
+bool is_empty(Module& module) { return module.children().empty() && module.parameters().empty(); }
+
 [[noreturn]] void refuse(const Module& module, const std::string& message, const std::string& hint = {}) {
   throw Error(Errc::unsupported, fmt::format("{}: {}", module.full_name(), message), "tp.plan", hint);
 }
@@ -83,7 +86,8 @@ struct TensorParallel::Planned {
   bool called = false;
 };
 
-TensorParallel::TensorParallel(Run& run, Module& root, const Mesh& mesh, const std::vector<ParallelRule>& plan)
+TensorParallel::TensorParallel(Run& run, Module& root, const Mesh& mesh, const std::vector<ParallelRule>& plan,
+                               bool is_stage)
     : mesh_(mesh) {
   const Setting<Category> category(run.category, Category::parameters);
   for (const ParallelRule& rule : plan) {
@@ -91,7 +95,8 @@ TensorParallel::TensorParallel(Run& run, Module& root, const Mesh& mesh, const s
       throw Error(Errc::unsupported, fmt::format("{}: of patterns, * and ? are known", rule.pattern), "tp.plan");
     std::vector<Module*> found;
     collect(root, rule.pattern, found);
-    if (found.empty())
+    if (is_stage) std::erase_if(found, [](Module* module) { return is_empty(*module); });
+    if (found.empty() && !is_stage)
       throw Error(Errc::bad_value, fmt::format("no module is called {}", rule.pattern), "tp.plan",
                   "a * stands for one name between dots: model.layers.*.self_attn.q_proj");
     for (Module* module : found) apply(run, *module, rule);

@@ -27,13 +27,15 @@ struct ParallelRule {
 /// The hooks of a plan, on the modules that it names.
 class TensorParallel {
  public:
-  /// parallelize_module(root, mesh, plan).  Throws Error{bad_value} for a pattern that names nothing, and
-  /// Error{unsupported} for what torch or this does not split.
-  TensorParallel(Run& run, Module& root, const Mesh& mesh, const std::vector<ParallelRule>& plan);
+  /// parallelize_module(root, mesh, plan).  Throws Error{bad_value} for a pattern that names nothing, unless `root` is
+  /// a stage of a pipeline, which has some of the modules alone, and Error{unsupported} for what torch or this does not
+  /// split.
+  TensorParallel(Run& run, Module& root, const Mesh& mesh, const std::vector<ParallelRule>& plan, bool is_stage);
   ~TensorParallel();
   TensorParallel(const TensorParallel&) = delete;
   TensorParallel& operator=(const TensorParallel&) = delete;
 
+  const Mesh& mesh() const { return mesh_; }
   /// How the gradient of a parameter lies on the devices.
   GradientPlacement placement_of(const Tensor& parameter) const;
   /// _pre_dp_module_transform: parameters become plain tensors, which all train, for a strategy that shares the data.

@@ -123,7 +123,11 @@ Tensors gradients_as_they_come(Backward& call) { return std::move(call.gradients
 
 Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
-  for (const Tensor& input : inputs) outputs.push_back(alias(input));
+  for (const Tensor& input : inputs) {
+    outputs.push_back(alias(input));
+    outputs.back().impl().split = input.impl().split;
+    outputs.back().impl().parts = input.impl().parts;
+  }
   record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients_as_they_come});
   if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told.push_back(&told);
   return outputs;

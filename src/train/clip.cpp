@@ -76,9 +76,8 @@ Tensor get_total_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>&
   for (const Tensor& norm : norms) dtype = promote(dtype, norm.dtype());
   const Tensor stacked = stacked_norms(optimizer, all, norms, dtype);
   const Op op(run, "aten::linalg_vector_norm");
-  const Tensor whole = reduce_norms                 ? reduce_norms(stacked)
-                       : has_shares(optimizer, all) ? of_the_whole(stacked)
-                                                    : stacked;
+  Tensor whole = reduce_norms ? reduce_norms(stacked) : stacked;  // one dimension of the mesh after the other
+  if (has_shares(optimizer, all)) whole = of_the_whole(whole);
   return plain_sum(whole, {1}, false, dtype);
 }
 

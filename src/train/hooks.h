@@ -28,6 +28,14 @@ struct StepHooks {
   std::function<void(const Batch& batch, const std::function<void(StepPhase)>& goes_on)> passes;
   /// loss.backward() is over.  torch: a callback that is queued in the pass
   std::function<void()> after_backward;
+  // Of a stage of a pipeline whose gradients are reduced once for all its passes.
+  /// In place of a backward pass; without `gradient` it begins at a loss.
+  std::function<void(const Tensor& output, const Tensor& gradient)> backward_without_sync;
+  /// Behind the last of them.  torch: PipelineStage.perform_reduce_grad
+  std::function<void()> reduce_gradients;
+  /// What the GPUs share of it is gathered, waited for and let go of.  torch: FSDPModule.unshard, UnshardHandle.wait,
+  /// FSDPModule.reshard
+  std::function<void()> unshard, wait_for_unshard, reshard;
   /// In place of clipping, optimizer.step() and zero_grad().
   std::function<void(Optimizer& optimizer)> step;
   /// In place of torch.nn.utils.clip_grad_norm_.

@@ -192,6 +192,29 @@ def test_stages_are_as_predicted(run, tmp_path, rank, schedule):
         assert report["peak"][kind] == done.report["peak"][kind]
 
 
+FULL_PLAN = {**{f"model.layers.*.{name}": "colwise" for name in ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj")},
+             **{f"model.layers.*.{name}": "rowwise" for name in ("self_attn.o_proj", "mlp.down_proj")}, "model.embed_tokens": "rowwise", "lm_head": "colwise"}
+
+
+@pytest.mark.parametrize("pp, copies, tp, rank", [(1, 2, 2, 7), (2, 1, 2, 7), (2, 2, 1, 1)])
+def test_meshes_are_as_predicted(run, tmp_path, pp, copies, tp, rank):
+    """Eight GPUs in up to four dimensions."""
+    config, spec = tmp_path / "config.json", tmp_path / "spec.json"
+    config.write_text(json.dumps({"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 4, "num_attention_heads": 4,
+                                  "num_key_value_heads": 2, "vocab_size": 4096, "tie_word_embeddings": False}))
+    options = {"--pp": pp, "--replicate": copies, "--tp": tp, "--sequence": 64}
+    program = [PYTHON, EXAMPLES / "mesh_transformers.py", config, *(str(word) for item in options.items() for word in item)]
+    done = succeeded(run(program, options=world(8, "--rank", str(rank), "--event-order", "instant")))
+    spec.write_text(json.dumps({
+        "model": str(config), "batch": 16, "seq": 64, "dtype": "fp32", "gpu": "a100-80gb", "gpus": 8, "rank": rank, "parallel": "fsdp2",
+        "fsdp2": {"param_dtype": "bf16", "reduce_dtype": "fp32", "data_parallel_replicate_degree": copies},
+        **({"tp": {"degree": tp, "plan": FULL_PLAN}} if tp > 1 else {}), **({"pp": {"degree": pp, "microbatches": 8}} if pp > 1 else {})}))
+    predicted = subprocess.run([TIDEMARK, "predict", "--spec", spec, "--json", "-"], capture_output=True, text=True, check=True)
+    report = json.loads(predicted.stdout)
+    for kind in ("allocated_bytes", "reserved_bytes"):
+        assert report["peak"][kind] == done.report["peak"][kind]
+
+
 # What other ranks say
 
 SETUP = """

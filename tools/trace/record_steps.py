@@ -107,38 +107,55 @@ def wrapped(model, spec):
     import torch
 
     torch.distributed.init_process_group("nccl", rank=int(os.environ.get("RANK", 0)), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
+    mesh = mesh_of(spec) if "tp" in spec or spec["parallel"] == "fsdp2" else None
     if "tp" in spec:
         from tensor_parallel import parallelized
-        from torch.distributed.device_mesh import init_device_mesh
 
-        degree = spec["tp"]["degree"]
-        if spec.get("parallel", "none") == "none":
-            return parallelized(model, spec, init_device_mesh("cuda", (degree,)))
-        mesh = init_device_mesh("cuda", (spec["gpus"] // degree, degree), mesh_dim_names=("dp", "tp"))
-        return torch.nn.parallel.DistributedDataParallel(parallelized(model, spec, mesh["tp"]), device_mesh=mesh["dp"], **spec.get("ddp", {}))
+        model = parallelized(model, spec, mesh["tp"])
+        if spec.get("parallel", "none") == "ddp":
+            return torch.nn.parallel.DistributedDataParallel(model, device_mesh=mesh["dp_shard"], **spec.get("ddp", {}))
+    if spec.get("parallel", "none") == "none":
+        return model
     if spec["parallel"] == "fsdp2":
-        return fully_sharded(model, spec)
+        return fully_sharded(model, spec, mesh)
     if spec["parallel"] == "fsdp1":
         return flat_sharded(model, spec)
     return torch.nn.parallel.DistributedDataParallel(model, **{name: value for name, value in spec.get("ddp", {}).items() if name != "no_sync"})
 
 
-def fully_sharded(model, spec):
+def mesh_of(spec):
+    """The ranks as torchtitan lays them (torchtitan/distributed/parallel_dims.py): pipelines, copies, shards, parts of matrices."""
+    from torch.distributed.device_mesh import init_device_mesh
+
+    degrees = {name: spec[name[:2]]["degree"] for name in ("pp", "tp") if name in spec}
+    copies = {"dp_replicate": spec["fsdp2"]["data_parallel_replicate_degree"]} if "data_parallel_replicate_degree" in spec.get("fsdp2", {}) else {}
+    rest = spec["gpus"]
+    for degree in (*degrees.values(), *copies.values()):
+        rest //= degree
+    data = {**copies, "dp_shard": rest} if spec.get("parallel", "none") != "none" else {}
+    sizes = {name: size for name, size in {"pp": degrees.get("pp"), **data, "tp": degrees.get("tp")}.items() if size}
+    return init_device_mesh("cuda", tuple(sizes.values()), mesh_dim_names=tuple(sizes))
+
+
+def fully_sharded(model, spec, mesh):
     """fully_shard of every layer of every nn.ModuleList, then of the root, as torchtitan and accelerate do."""
     import torch
-    from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
 
     asked = spec.get("fsdp2", {})
     reshard = {"auto": None, "true": True, "false": False}.get(asked.get("reshard_after_forward", "auto"), asked.get("reshard_after_forward"))
+    of_root = reshard = reshard if isinstance(reshard, (bool, type(None))) else int(reshard)
+    if "pp" in spec and reshard is None:   # torchtitan's policy: a gather for every micro-batch would cost too much
+        reshard = False
     types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
-    settings = {"mesh": init_device_mesh("cuda", (spec["gpus"],)), "reshard_after_forward": reshard if isinstance(reshard, (bool, type(None))) else int(reshard), "mp_policy": MixedPrecisionPolicy(**types)}
+    shared = ("dp_replicate", "dp_shard") if "data_parallel_replicate_degree" in asked else "dp_shard"
+    settings = {"mesh": mesh[shared], "mp_policy": MixedPrecisionPolicy(**types)}
     if asked.get("offload_policy") == "cpu":
         settings["offload_policy"] = CPUOffloadPolicy()
     for layers in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
         for layer in layers:
-            fully_shard(layer, **settings)
-    return fully_shard(model, **settings)
+            fully_shard(layer, **settings, reshard_after_forward=reshard)
+    return fully_shard(model, **settings, reshard_after_forward=of_root)
 
 
 def flat_sharded(model, spec):
@@ -150,7 +167,10 @@ def flat_sharded(model, spec):
     asked = spec.get("fsdp1", {})
     types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
     layers = {type(layer) for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module}
-    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True,
+    nodes = {}
+    if "HYBRID" in asked.get("sharding_strategy", ""):
+        nodes["device_mesh"] = torch.distributed.device_mesh.init_device_mesh("cuda", (spec["gpus"] // spec["gpus_per_node"], spec["gpus_per_node"]), mesh_dim_names=("replicate", "shard"))
+    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True, **nodes,
                                     sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
 
 
@@ -229,16 +249,24 @@ def trained_by_pipeline(spec):
     ranks, rank = pp["degree"], int(os.environ.get("RANK", 0))
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", rank=rank, world_size=spec["gpus"], store=None if "RANK" in os.environ else dist.HashStore())
-    group = data_group = None
-    if spec["gpus"] > ranks:
-        mesh = dist.init_device_mesh("cuda", (ranks, spec["gpus"] // ranks), mesh_dim_names=("pp", "dp"))
-        group, data_group, rank = mesh["pp"].get_group(), mesh["dp"].get_group(), mesh["pp"].get_local_rank()
+    group = mesh = None
+    if spec["gpus"] > ranks or spec.get("parallel", "none") != "none" or "tp" in spec:
+        mesh = mesh_of(spec)
+        group, rank = mesh["pp"].get_group(), mesh["pp"].get_local_rank()
     model = build(spec, "cpu")
     count = ranks * pp.get("stages_per_rank", 1)
     mine = list(range(rank, count, ranks))
     modules = [stage_of(model, spec, index) for index in mine]
-    if data_group:
-        modules = [torch.nn.parallel.DistributedDataParallel(module, process_group=data_group, **spec.get("ddp", {})) for module in modules]
+    if "tp" in spec:
+        from tensor_parallel import parallelized
+
+        for module in modules:
+            parallelized(module.whole, spec, mesh["tp"])
+    if spec.get("parallel", "none") == "ddp":
+        copies = {"device_mesh": mesh["dp_shard"]} if "tp" in spec else {"process_group": mesh["dp_shard"].get_group()}
+        modules = [torch.nn.parallel.DistributedDataParallel(module, **copies, **spec.get("ddp", {})) for module in modules]
+    if spec.get("parallel", "none") == "fsdp2":
+        modules = [fully_sharded(module, spec, mesh) for module in modules]
     stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device()), group=group)
               for module, index in zip(modules, mine)]
     kind = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B", "interleaved_1f1b": "ScheduleInterleaved1F1B", "looped_bfs": "ScheduleLoopedBFS"}[pp["schedule"]]
@@ -248,7 +276,7 @@ def trained_by_pipeline(spec):
         stages[0] if kind in ("ScheduleGPipe", "Schedule1F1B") else stages, pp["microbatches"], scale_grads=pp.get("scale_grads", True),
         loss_fn=lambda logits, labels: loss_function(logits=logits, labels=labels, vocab_size=words))
     trainable = [p for module in modules for p in module.parameters() if p.requires_grad]
-    optimizer = optimizer_of(spec, trainable)
+    optimizer = optimizer_of(spec, param_groups(trainable, spec))
     to_none, rows = spec.get("set_to_none", True), rows_of(spec)
     wanted = {"attention_mask", *(("input_ids", "pixel_values") if 0 in mine else ()), *(("labels",) if count - 1 in mine else ())}
     for _ in range(spec.get("steps", 3)):
@@ -259,10 +287,12 @@ def trained_by_pipeline(spec):
             inputs = [batch.pop("input_ids")] if 0 in mine and "pixel_values" not in batch else []
             schedule.step(*inputs, target=batch.pop("labels", None), return_outputs=pp.get("return_outputs", True), **batch)
             del batch, inputs
-            if data_group:
+            if spec.get("parallel") == "ddp":
                 pause(trainable[0])
         if spec.get("max_grad_norm"):
             norm = torch.nn.utils.get_total_norm([p.grad for p in trainable if p.grad is not None])
+            if hasattr(norm, "full_tensor"):   # torchtitan/distributed/utils.py, clip_grad_norm_
+                norm = norm.full_tensor()
             norm **= 2.0
             dist.all_reduce(norm, group=group)
             norm **= 0.5
@@ -294,7 +324,8 @@ def param_groups(trainable, spec):
         return trainable
     from torch.distributed.tensor import DTensor
 
-    groups = [[p for p in trainable if isinstance(p, DTensor) == split] for split in (True, False)]
+    is_split = [isinstance(p, DTensor) and "tp" in p.device_mesh.mesh_dim_names for p in trainable]
+    groups = [[p for p, of_kind in zip(trainable, is_split) if of_kind == split] for split in (True, False)]
     return [{"params": group} for group in groups if group]
 
 

@@ -531,6 +531,7 @@ def zero3_models():
 
 def cases():
     from fsdp_cases import flat_sharded, fully_sharded
+    from product_cases import products
 
     found = []
     for name, options in optimizers().items():
@@ -542,7 +543,7 @@ def cases():
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
     groups = [
         steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
-        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline,
+        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, products,
     ]
     for group in groups:
         found += group().items()

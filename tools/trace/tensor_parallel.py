@@ -55,10 +55,12 @@ def parallelized(model, spec, mesh):
 
     from torch.distributed.tensor.parallel import parallelize_module
 
-    prefix = "base_model.model." if "lora" in spec else ""   # PEFT's own
+    from torch.nn import Identity
+
+    prefix = "base_model.model." if "lora" in spec and "pp" not in spec else ""   # PEFT's own
     plan = {}
     for pattern, entry in plan_of(spec).items():
-        matching = [(name, module) for name, module in model.named_modules() if len(name.split(".")) == len((prefix + pattern).split(".")) and all(map(fnmatch, name.split("."), (prefix + pattern).split(".")))]
+        matching = [(name, module) for name, module in model.named_modules() if len(name.split(".")) == len((prefix + pattern).split(".")) and all(map(fnmatch, name.split("."), (prefix + pattern).split("."))) and not isinstance(module, Identity)]
         if matching:
             name, module = matching[0]
             plan[prefix + pattern] = style(module, name[len(prefix):], entry)

@@ -21,6 +21,16 @@ std::string text_of(const PipelineShape& shape, std::int64_t rank) {
   return text;
 }
 
+/// F, B, and for all of a stage's micro-batches U(nshard), R(eshard), G(radients are reduced).
+std::string gathering_of(const PipelineShape& shape, std::int64_t rank) {
+  std::string text;
+  for (const PipelineAction& action : with_gathering(pipeline_actions(shape, rank), shape)) {
+    if (!text.empty()) text += ' ';
+    text += "FBURG"[static_cast<int>(action.kind)] + std::to_string(action.stage);
+  }
+  return text;
+}
+
 /// The most micro-batches that have gone forward in one stage and not yet back.
 std::int64_t most_in_flight(const PipelineShape& shape, std::int64_t rank) {
   std::int64_t now = 0, most = 0;
@@ -47,6 +57,17 @@ TEST(PipelineSchedule, LoopedBfsFinishesAStageFirst) {
 TEST(PipelineSchedule, InterleavedFinishesARoundFirst) {
   const PipelineShape shape{PipelineSchedule::interleaved_1f1b, 2, 2, 4};
   EXPECT_EQ(text_of(shape, 1), "1F0 1F1 3F0 3B0 3F1 3B1 1F2 1B0 1F3 1B1 3F2 3B2 3F3 3B3 1B2 1B3");
+}
+
+TEST(PipelineSchedule, SchedulesOfOneStageReduceBehindTheirLastBackward) {
+  EXPECT_EQ(gathering_of({PipelineSchedule::gpipe, 2, 1, 2}, 1), "F1 F1 B1 B1 G1");
+}
+
+// What torch 2.11.0 prints of _add_reduce_grad(_add_unshard_reshard(…)).
+TEST(PipelineSchedule, OfSeveralStagesThreeAreGatheredAtOnce) {
+  EXPECT_EQ(gathering_of({PipelineSchedule::looped_bfs, 1, 2, 1}, 0), "U0 U1 F0 F1 B1 G1 R1 B0 G0 R0");
+  EXPECT_EQ(gathering_of({PipelineSchedule::looped_bfs, 1, 4, 1}, 0),
+            "U0 U1 U2 F0 R0 U3 F1 F2 F3 B3 G3 R3 U0 B2 G2 R2 B1 G1 R1 B0 G0 R0");
 }
 
 TEST(PipelineSchedule, OneForwardOneBackwardHoldsAsManyAsStagesFollow) {

@@ -27,7 +27,7 @@ class TensorParallelTest : public testing::Test {
     return bytes;
   }
   void split(std::int64_t devices, const std::vector<ParallelRule>& plan) {
-    split_ = std::make_unique<TensorParallel>(run_, root_, Mesh{devices, 0}, plan);
+    split_ = std::make_unique<TensorParallel>(run_, root_, Mesh{devices, 0}, plan, false);
   }
   Tensor forward() {
     const Tensor ids = empty(run_, {2, 32}, Dtype::int64);
