@@ -22,6 +22,9 @@ Strategy strategy_of(Parallel parallel);
 /// to `assume`.  Does nothing when the spec has no `tp`.
 void split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config, StepHooks& hooks,
                    const std::function<void(std::string)>& assume);
+/// Leaves each GPU its part of the tokens, inside the strategy of `parallel`.  Does nothing when the spec has no `cp`.
+void split_tokens(Run& run, const Model& model, const Spec& spec, const BatchSizes& sizes, StepHooks& hooks,
+                  const std::function<void(std::string)>& assume);
 /// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
 /// as long.
 std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);

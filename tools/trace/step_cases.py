@@ -1,5 +1,7 @@
 """The cases of record_steps.py: specs of `tidemark predict`, each an option or a pair of options that changes memory."""
 
+from context_parallel_cases import context_parallel
+
 MODEL = {"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 3, "num_attention_heads": 4,
          "num_key_value_heads": 2, "vocab_size": 1024}
 BASE = {"model": MODEL, "batch": 2, "seq": 64}
@@ -577,7 +579,6 @@ def zero3_models():
 
 
 
-
 def cases():
     found = []
     for name, options in optimizers().items():
@@ -589,7 +590,7 @@ def cases():
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))
     groups = [
         steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
-        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline,
+        expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, lambda: context_parallel(MODEL, LORA),
     ]
     for group in groups:
         found += group().items()
