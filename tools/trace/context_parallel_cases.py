@@ -67,9 +67,11 @@ def context_parallel(model, lora):
     rings = {
         "two": (ring(), pair), "two_plain": (ring(**plain), pair), "two_alltoall": (ring(**alltoall), pair), "two_alltoall_plain": (ring(**alltoall, **plain), pair),
         "restore": (ring(restore_buffers=True), pair), "restore_many": ({**ring(restore_buffers=True), "batch": 4}, pair), "three_alltoall": ({**ring(3, **alltoall), "seq": 96}, (0, 1, 2)),
-        "four": (ring(4), all_four), "four_plain": (ring(4, **plain), all_four), "four_alltoall": (ring(4, **alltoall), (1, 2, 3)), "four_alltoall_plain": (ring(4, **alltoall, **plain), (1, 2, 3)),
-        "four_fp32": ({**ring(4), **fp32}, (1, 2)), "four_gpt2": ({**ring(4), "model": GPT2}, (2,)),
-    }
+        "four": (ring(4), all_four), "four_plain": (ring(4, **plain), all_four), "four_alltoall": (ring(4, **alltoall), all_four), "four_alltoall_plain": (ring(4, **alltoall, **plain), all_four),
+        "four_fp32": ({**ring(4), **fp32}, all_four), "four_gpt2": ({**ring(4), "model": GPT2}, (0, 2)),
+        "four_many": ({**ring(4), "batch": 6}, (0,)), "four_no_cache": ({**ring(4), "use_cache": "false"}, (0,)),
+        "four_fp32_alltoall_plain": ({**ring(4, **alltoall, **plain), **fp32}, (0,)), "four_checkpoint": ({**ring(4), "checkpointing": "non_reentrant"}, (0, 3)),
+        "four_fsdp2": ({**ring(4), "parallel": "fsdp2"}, (0, 3)), "eight": ({**ring(8), "seq": 128}, (5,))}
     single = {}
     for name, options in {**loops(lora), **families(), **with_others(model)}.items():
         options = {**ring(), **options}

@@ -595,6 +595,6 @@ def cases():
     for group in groups:
         found += group().items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
-    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan")
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan", "cp_two_0", "cp_two_1", "cp_checkpoint")
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]
