@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/value.h"
 #include "parallel/pipeline_schedule.h"
+#include "parallel/ring_attention.h"
 
 namespace tidemark {
 
@@ -57,6 +58,18 @@ struct TpSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
+inline constexpr std::array<std::string_view, 2> kRotateMethodNames{"allgather", "alltoall"};
+
+/// torch.distributed.tensor.experimental.context_parallel on a mesh of `degree` GPUs; others may share the data.
+struct CpSpec {
+  std::int64_t degree = 1;
+  RotateMethod rotate_method = RotateMethod::allgather;
+  bool load_balance = true, restore_buffers = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
 inline constexpr std::array<std::string_view, 4> kPolicyDtypeNames{"none", "bf16", "fp16", "fp32"};
 enum class PolicyDtype { none, bf16, fp16, fp32 };
 
@@ -66,7 +79,7 @@ struct Fsdp2Spec {
   PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
   bool requires_gradient_sync = true;
   Offload offload_policy = Offload::none;
-  std::optional<std::int64_t> data_parallel_replicate_degree;  // torchtitan's name; none: a mesh of one dimension
+  std::optional<std::int64_t> data_parallel_replicate_degree = {};  // torchtitan's name; none: a mesh of one dimension
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
@@ -206,6 +219,21 @@ void TpSpec::fields(Self& self, Visit&& visit) {
              "PLAN"));
   visit("sequence_parallel", self.sequence_parallel,
         text(group, "The default plan also splits what is between the matrices, by tokens"));
+}
+
+template <class Self, class Visit>
+void CpSpec::fields(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Many GPUs";
+  visit("degree", self.degree, whole(group, "GPUs that share the tokens of each sample", 1, 1 << 16));
+  visit("rotate_method", self.rotate_method,
+        choice(group, "How keys and values come from other GPUs: set_rotate_method", kRotateMethodNames));
+  visit("load_balance", self.load_balance,
+        FieldInfo{.help = "Each GPU has a chunk from the beginning of a sample and one from its end",
+                  .group = group,
+                  .negated = "Each GPU has a stretch of a sample: _cp_options.enable_load_balance = False"});
+  visit("restore_buffers", self.restore_buffers,
+        text(group, "The batch is whole again behind each backward pass: no no_restore_buffers"));
 }
 
 template <class Self, class Visit>

@@ -176,8 +176,9 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     load(run, model.root, spec, model_type_of(model_config));
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
+    split_tokens(run, model, spec, sizes, options.hooks, assume);
   }
-  if (spec.pp || spec.tp || spec.parallel != Parallel::none)
+  if (spec.pp || spec.tp || spec.cp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);

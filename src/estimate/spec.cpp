@@ -108,10 +108,25 @@ void check_pipeline(const Spec& spec, const PipelineSpec& pp, const Check& check
     check.refuse("pp.layers", fmt::format("{} numbers are not one for each of {} stages", pp.layers.size(), stages));
 }
 
+/// What torch's own assertions refuse.
+void check_context_parallel(const Spec& spec, const CpSpec& cp, const Check& check) {
+  if (spec.tp || spec.pp)
+    check.refuse("cp", fmt::format("it is not known together with {}", spec.tp ? "tp" : "pp"), "leave one of them out");
+  if (spec.gpus % cp.degree != 0)
+    check.refuse("cp.degree", fmt::format("{} GPUs are not groups of {}", spec.gpus, cp.degree),
+                 "gpus counts all of them: those that share tokens, times those that share the data");
+  const std::int64_t pieces = cp.degree * (cp.load_balance ? 2 : 1);
+  if (spec.seq % pieces != 0)
+    check.refuse("seq", fmt::format("{} tokens are not {} equal pieces for {} GPUs", spec.seq, pieces, cp.degree),
+                 cp.load_balance ? "with load_balance each GPU has two pieces" : "each GPU has one piece");
+}
+
 void check_parallel(const Spec& spec, const Check& check) {
   using enum Parallel;
   if (spec.pp) check_pipeline(spec, *spec.pp, check);
-  const std::int64_t parts = spec.tp ? spec.tp->degree : 1, split = parts * (spec.pp ? spec.pp->degree : 1);
+  if (spec.cp) check_context_parallel(spec, *spec.cp, check);
+  const std::int64_t parts = spec.tp ? spec.tp->degree : 1;
+  const std::int64_t split = parts * (spec.pp ? spec.pp->degree : 1) * (spec.cp ? spec.cp->degree : 1);
   if (spec.gpus % split != 0)
     check.refuse("tp.degree", fmt::format("{} GPUs are not a multiple of {}", spec.gpus, split),
                  "gpus counts all of them: those that split matrices, times those that split the data");

@@ -91,6 +91,7 @@ struct Spec {
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
   std::optional<TpSpec> tp;
+  std::optional<CpSpec> cp;
   std::optional<EpSpec> ep;
   std::optional<Fsdp1Spec> fsdp1;
   std::optional<Fsdp2Spec> fsdp2;
@@ -188,7 +189,8 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
 
   group = "Data";
   visit("batch", self.batch,
-        whole(group, "Samples per forward and backward pass, of each GPU or pipeline of GPUs", 1, 1 << 20));
+        whole(group, "Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens",
+              1, 1 << 20));
   visit("seq", self.seq,
         whole(group, "Tokens per sample, those of images included (0: what the model takes)", 0, 1 << 24));
   visit("images", self.images, whole(group, "Images per sample", 0, 1 << 16));
@@ -259,6 +261,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
   visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));
+  visit("cp", self.cp, text(group, "Context parallelism: ring attention by torch's context_parallel"));
   visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
   visit("fsdp1", self.fsdp1, text(group, "FullyShardedDataParallel's options; {} for its defaults"));
   visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));

@@ -48,6 +48,9 @@ std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec
 /// What the optimizer is made for: parameters that are split in one group, the others in another, as foreach functions
 /// take one kind.
 void group_parameters(const std::vector<Wrapped>& parts, const Spec& spec, StepHooks& hooks);
+/// Leaves each GPU its part of the tokens, inside the strategy of `parallel`.  Does nothing when the spec has no `cp`.
+void split_tokens(Run& run, const Model& model, const Spec& spec, const BatchSizes& sizes, StepHooks& hooks,
+                  const Assume& assume);
 /// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
 /// as long.
 std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);

@@ -193,11 +193,13 @@ Tensor attention_interface(AttentionKind kind, Tensor query, Tensor key, Tensor 
       .output;
 }
 
-Tensor causal_lm_loss(Tensor logits, Tensor labels) {
+Tensor causal_lm_loss(Tensor logits, Tensor labels, Tensor shift_labels) {
   const Tensor argument = std::move(logits);
-  Tensor upcast = to(argument, Dtype::f32);
-  Tensor padded = pad(std::move(labels), 0, 1);
-  Tensor shift_labels = contiguous(slice(padded, -1, 1, padded.size(-1)));
+  Tensor upcast = to(argument, Dtype::f32), padded;
+  if (!shift_labels) {
+    padded = pad(std::move(labels), 0, 1);
+    shift_labels = contiguous(slice(padded, -1, 1, padded.size(-1)));
+  }
   const std::int64_t vocabulary = upcast.size(-1);
   upcast = view(std::move(upcast), {-1, vocabulary});
   shift_labels = view(std::move(shift_labels), {-1});

@@ -114,6 +114,6 @@ std::array<Tensor, N> unpack(Tensors tensors) {
 Tensor split_heads(Tensor x, std::int64_t head_dim);
 
 /// transformers: loss.loss_utils.ForCausalLMLoss
-Tensor causal_lm_loss(Tensor logits, Tensor labels);
+Tensor causal_lm_loss(Tensor logits, Tensor labels, Tensor shift_labels = {});
 
 }  // namespace tidemark

@@ -143,11 +143,12 @@ Masks create_masks(const Decoder& config, const Context& context, const Tensor& 
 }  // namespace
 
 Tensor decoder_model(Module& m, const Decoder& config, const Context& context, Tensor input_ids, Tensor inputs_embeds,
-                     const Tensor& attention_mask, DynamicCache& cache, std::shared_ptr<CapturedOutputs> captured) {
+                     const Tensor& attention_mask, DynamicCache& cache, std::shared_ptr<CapturedOutputs> captured,
+                     Tensor position_ids) {
   Run& run = attention_mask.run();
   const Call scope(run, m);
   if (!inputs_embeds) inputs_embeds = m["embed_tokens"](input_ids);
-  const Tensor position_ids = text_position_ids(inputs_embeds);
+  if (!position_ids) position_ids = text_position_ids(inputs_embeds);
   const Masks masks = create_masks(config, context, inputs_embeds, attention_mask);
   Tensor hidden_states = inputs_embeds;
   DecoderInputs inputs{config, context, {}, {}, cache.enabled ? &cache : nullptr, position_ids, captured};

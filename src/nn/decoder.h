@@ -61,8 +61,10 @@ Attended decoder_attention(Module& m, Tensor hidden_states, const DecoderInputs&
 Tensor gated_mlp(Module& m, Tensor x);
 Tensor decoder_layer(Module& m, Tensor hidden_states, const DecoderInputs& inputs, std::size_t layer);
 
-/// LlamaModel.forward: inputs_embeds (B, S, D) or, when empty, input_ids (B, S) -> (B, S, D)
+/// LlamaModel.forward: inputs_embeds (B, S, D) or, when empty, input_ids (B, S) -> (B, S, D); position_ids (B, S) are
+/// made when there are none.
 Tensor decoder_model(Module& m, const Decoder& config, const Context& context, Tensor input_ids, Tensor inputs_embeds,
-                     const Tensor& attention_mask, DynamicCache& cache, std::shared_ptr<CapturedOutputs> captured = {});
+                     const Tensor& attention_mask, DynamicCache& cache, std::shared_ptr<CapturedOutputs> captured = {},
+                     Tensor position_ids = {});
 
 }  // namespace tidemark

@@ -13,7 +13,8 @@ namespace tidemark {
 /// The keyword arguments of the model's forward; what a model does not take stays empty.
 struct Batch {
   Tensor input_ids, attention_mask, labels, pixel_values, image_grid_thw, mm_token_type_ids;
-  Dims grid;  // what every row of image_grid_thw holds, as the host reads it
+  Tensor position_ids, shift_labels;  // of models that take positions; labels of the next tokens
+  Dims grid;                          // what every row of image_grid_thw holds, as the host reads it
 };
 
 /// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.
@@ -61,6 +62,8 @@ struct Model {
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
   std::optional<Stack> stack = {};  // none where it is not one
+  /// Whether its forward is given the places of tokens, so that these need not be all of a sample.
+  bool takes_positions = false;
 };
 
 /// Leaves of a model that has a stack that part alone, before it gets to a device.

@@ -97,6 +97,8 @@ Tensor attention_bias(Tensor mask, Dtype dtype) {
 }
 
 Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, const AttentionOptions& options) {
+  if (const auto& other = q.run().scaled_dot_product_attention)
+    return other(std::move(q), std::move(k), std::move(v), std::move(mask), options);
   const Op op(q, "aten::scaled_dot_product_attention");
   const Tensor arguments[] = {q, k, v, mask};
   AttentionInputs in{.q = {}, .k = {}, .v = {}, .mask = {}, .options = options};

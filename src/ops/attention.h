@@ -16,6 +16,28 @@ struct AttentionInputs {
 /// What PyTorch would take.  torch: cuda/sdp_utils.cpp, select_sdp_backend
 AttentionBackend attention_backend(const AttentionInputs& inputs);
 
+/// What a kernel gives, in the order of its results; `random_state` are the numbers that dropout goes by.
+struct AttentionResult {
+  Tensor output, log_sum_exp = {};
+  Tensors random_state = {};
+};
+
+/// What a backward kernel takes; `mask` is no part of it, as none needs a gradient.
+struct AttentionGradient {
+  const Tensor &gradient, &q, &k, &v, &output;
+  bool dropout = false;
+};
+
+// The kernels by themselves, of which nothing is recorded: aten::_scaled_dot_product_cudnn_attention, … and their
+// _backward.  `with_log_sum_exp`: compute_log_sumexp.
+AttentionResult cudnn_attention_forward(const AttentionInputs& inputs, bool with_log_sum_exp);
+AttentionResult flash_attention_forward(const AttentionInputs& inputs);
+AttentionResult efficient_attention_forward(const AttentionInputs& inputs, bool with_log_sum_exp);
+/// The gradients of q, k and v.
+std::array<Tensor, 3> cudnn_attention_backward(const AttentionGradient& call);
+std::array<Tensor, 3> flash_attention_backward(const AttentionGradient& call);
+std::array<Tensor, 3> efficient_attention_backward(const AttentionGradient& call);
+
 Tensor cudnn_attention(AttentionInputs inputs);
 Tensor flash_attention(AttentionInputs inputs);
 /// The same of heads of any size.
@@ -27,6 +49,14 @@ Tensor math_attention(AttentionInputs inputs);
 bool attention_needs_grad(const AttentionInputs& inputs);
 /// A boolean mask as a bias of zeros and minus infinities; any other as it is.  torch: convert_boolean_attn_mask
 Tensor attention_bias(Tensor mask, Dtype dtype);
+
+/// Of the gradients those that are needed.
+inline Tensors needed(const Backward& call, std::array<Tensor, 3> gradients) {
+  Tensors result;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    result.push_back(call.needs(i) ? std::move(gradients[i]) : Tensor());
+  return result;
+}
 
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }

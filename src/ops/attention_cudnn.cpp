@@ -60,40 +60,48 @@ std::int64_t backward_workspace(const Shape& shape) {
 }
 
 Tensors backward(Backward& call) {
-  const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
-  Tensor dq = empty_like(q), dk = empty_like(k), dv = empty_like(v);
-  {
-    const Setting<Category> category(call.run.category, Category::workspace);
-    const Shape shape{call.run.card(), q.sizes(), k.sizes(), v.sizes(), call.facts.a == 1};
-    const Ref<Storage> workspace = call.run.allocate(backward_workspace(shape));
-  }
-  return {call.needs(0) ? dq : Tensor(), call.needs(1) ? dk : Tensor(), call.needs(2) ? dv : Tensor()};
+  return needed(call, cudnn_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2],
+                                                call.saved[4], call.facts.a == 1}));
 }
 
 }  // namespace
 
-/// Keeps q, k, v, the bias, the result, its logarithms of sums, seed and offset.
-Tensor cudnn_attention(AttentionInputs in) {
+AttentionResult cudnn_attention_forward(const AttentionInputs& in, bool with_log_sum_exp) {
   Run& run = in.q.run();
   if (in.q.size(2) == 1 && in.k.size(2) > 512)
     throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for one query and over 512 keys");
   if (in.q.size(-1) != in.v.size(-1))
     throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for unequal head sizes");
-  in.mask = attention_bias(std::move(in.mask), in.q.dtype());
   Tensor seed = empty(run, Dims{}, Dtype::int64), offset = empty(run, Dims{}, Dtype::int64);
   Dims sizes = in.q.sizes();
   sizes[-1] = in.v.size(-1);
-  Tensor y = empty(run, matching_layout(in.q.layout(), sizes), in.q.dtype());
-  Tensor log_sum_exp;
-  if (attention_needs_grad(in)) log_sum_exp = empty(run, Dims{sizes[0], sizes[1], sizes[2], 1}, Dtype::f32);
-  {
-    const Setting<Category> category(run.category, Category::workspace);
-    const Shape shape{run.card(), in.q.sizes(), in.k.sizes(), in.v.sizes(), in.options.dropout != 0};
-    const Ref<Storage> workspace = run.allocate(forward_workspace(shape));
-  }
-  Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp, seed, offset};
+  AttentionResult result{.output = empty(run, matching_layout(in.q.layout(), sizes), in.q.dtype())};
+  if (with_log_sum_exp) result.log_sum_exp = empty(run, Dims{sizes[0], sizes[1], sizes[2], 1}, Dtype::f32);
+  result.random_state = {std::move(seed), std::move(offset)};
+  const Setting<Category> category(run.category, Category::workspace);
+  const Shape shape{run.card(), in.q.sizes(), in.k.sizes(), in.v.sizes(), in.options.dropout != 0};
+  const Ref<Storage> workspace = run.allocate(forward_workspace(shape));
+  return result;
+}
+
+std::array<Tensor, 3> cudnn_attention_backward(const AttentionGradient& call) {
+  const Tensor &q = call.q, &k = call.k, &v = call.v;
+  Run& run = q.run();
+  std::array<Tensor, 3> gradients{empty_like(q), empty_like(k), empty_like(v)};
+  const Setting<Category> category(run.category, Category::workspace);
+  const Shape shape{run.card(), q.sizes(), k.sizes(), v.sizes(), call.dropout};
+  const Ref<Storage> workspace = run.allocate(backward_workspace(shape));
+  return gradients;
+}
+
+/// Keeps q, k, v, the bias, the result, its logarithms of sums, seed and offset.
+Tensor cudnn_attention(AttentionInputs in) {
+  in.mask = attention_bias(std::move(in.mask), in.q.dtype());
+  AttentionResult result = cudnn_attention_forward(in, attention_needs_grad(in));
+  Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
+  for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   const Facts facts{.a = in.options.dropout != 0 ? 1 : 0};
-  return record(std::move(y), {in.q, in.k, in.v},
+  return record(std::move(result.output), {in.q, in.k, in.v},
                 {.name = "ScaledDotProductCudnnAttentionBackward0",
                  .saved = std::move(saved),
                  .facts = facts,

@@ -55,24 +55,6 @@ Tensor delta_of(const Tensor& y) {
   return contiguous(transpose(std::move(sum), -2, -1));
 }
 
-Tensors backward(Backward& call) {
-  const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
-  const Tensor gradient = contiguous_with_heads_last(call.gradient());
-  const auto new_rows = [&](const Tensor& x) {
-    const Layout rows = with_heads_last(x.layout());
-    return transpose(empty(call.run, rows.sizes, x.dtype()), 1, 2);
-  };
-  const Tensor dq = new_rows(q), dk = new_rows(k), dv = new_rows(v);
-  {
-    const Setting<Category> category(call.run.category, Category::workspace);
-    const Tensor delta = delta_of(call.saved[4]);
-    const BackwardKernel kernel =
-        backward_kernel(call.run.card(), q.dtype(), std::max(q.size(3), v.size(3)), call.facts.a == 1);
-    const Ref<Storage> workspace = call.run.allocate(workspace_bytes(kernel, q, k, v));
-  }
-  return {call.needs(0) ? dq : Tensor(), call.needs(1) ? dk : Tensor(), call.needs(2) ? dv : Tensor()};
-}
-
 /// torch: attention.cpp, preprocess_mask: rows of a multiple of 8 elements
 Tensor padded_bias(Tensor bias) {
   if (!bias || bias.size(-1) % 8 == 0) return bias;
@@ -84,24 +66,50 @@ Tensor padded_bias(Tensor bias) {
   return view_of(padded, shown);
 }
 
+Tensors backward(Backward& call) {
+  return needed(call, efficient_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2],
+                                                    call.saved[4], call.facts.a == 1}));
+}
+
 }  // namespace
 
-/// Keeps q, k, v, the bias, the result and its logarithms of sums, whose rows are rounded up to 32.
-Tensor efficient_attention(AttentionInputs in) {
+/// Rows of logarithms of sums are rounded up to 32.
+AttentionResult efficient_attention_forward(const AttentionInputs& in, bool with_log_sum_exp) {
   Run& run = in.q.run();
-  in.mask = attention_bias(std::move(in.mask), in.q.dtype());
-  in.mask = padded_bias(std::move(in.mask));
   const Dims& q = in.q.sizes();
-  Tensor y = transpose(empty(run, Dims{q[0], q[2], q[1], in.v.size(3)}, in.q.dtype()), 1, 2);
-  Tensor log_sum_exp;
-  if (attention_needs_grad(in)) log_sum_exp = empty(run, Dims{q[0], q[1], round_up(q[2], 32)}, Dtype::f32);
+  AttentionResult result{.output = transpose(empty(run, Dims{q[0], q[2], q[1], in.v.size(3)}, in.q.dtype()), 1, 2)};
+  if (with_log_sum_exp) result.log_sum_exp = empty(run, Dims{q[0], q[1], round_up(q[2], 32)}, Dtype::f32);
   if (size_of(in.q.dtype()) == 2 && std::max(q[3], in.v.size(3)) > 128) {  // kNeedsOutputAccumulatorBuffer
     const Setting<Category> category(run.category, Category::workspace);
     const Tensor accumulated = empty(run, Dims{q[0], q[2], q[1], in.v.size(3)}, Dtype::f32);
   }
-  Tensors saved{in.q, in.k, in.v, in.mask, alias(y), log_sum_exp};
+  return result;
+}
+
+std::array<Tensor, 3> efficient_attention_backward(const AttentionGradient& call) {
+  const Tensor &q = call.q, &k = call.k, &v = call.v;
+  Run& run = q.run();
+  const Tensor gradient = contiguous_with_heads_last(call.gradient);
+  const auto new_rows = [&](const Tensor& x) {
+    const Layout rows = with_heads_last(x.layout());
+    return transpose(empty(run, rows.sizes, x.dtype()), 1, 2);
+  };
+  std::array<Tensor, 3> gradients{new_rows(q), new_rows(k), new_rows(v)};
+  const Setting<Category> category(run.category, Category::workspace);
+  const Tensor delta = delta_of(call.output);
+  const BackwardKernel kernel = backward_kernel(run.card(), q.dtype(), std::max(q.size(3), v.size(3)), call.dropout);
+  const Ref<Storage> workspace = run.allocate(workspace_bytes(kernel, q, k, v));
+  return gradients;
+}
+
+/// Keeps q, k, v, the bias, the result and its logarithms of sums.
+Tensor efficient_attention(AttentionInputs in) {
+  in.mask = attention_bias(std::move(in.mask), in.q.dtype());
+  in.mask = padded_bias(std::move(in.mask));
+  AttentionResult result = efficient_attention_forward(in, attention_needs_grad(in));
+  Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   const Facts facts{.a = in.options.dropout > 0 ? 1 : 0};
-  return record(std::move(y), {in.q, in.k, in.v},
+  return record(std::move(result.output), {in.q, in.k, in.v},
                 {.name = "ScaledDotProductEfficientAttentionBackward0",
                  .saved = std::move(saved),
                  .facts = facts,

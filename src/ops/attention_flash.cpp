@@ -51,44 +51,52 @@ std::int64_t splits_of(const AttentionInputs& in) {
 }
 
 Tensors backward(Backward& call) {
-  const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
-  const Tensor gradient = contiguous_with_heads_last(call.gradient()),
-               result = contiguous_with_heads_last(call.saved[3]);
-  const Tensor dq = empty_like(q), dk = empty_like(k), dv = empty_like(v);
-  const std::int64_t b = q.size(0), h = q.size(1), rows = round_up(q.size(2), 128);
-  const Setting<Category> category(call.run.category, Category::workspace);
-  const Tensor softmax_d = empty(call.run, Dims{b, h, rows}, Dtype::f32);
-  const Tensor dq_accumulated = empty(call.run, Dims{b, rows, h, rounded_head(q.size(3))}, Dtype::f32);
-  Tensor dk_expanded, dv_expanded;
-  if (h != k.size(1)) {
-    dk_expanded = empty(call.run, Dims{b, k.size(2), h, q.size(3)}, q.dtype());
-    dv_expanded = empty(call.run, Dims{b, k.size(2), h, q.size(3)}, q.dtype());
-  }
-  return {call.needs(0) ? dq : Tensor(), call.needs(1) ? dk : Tensor(), call.needs(2) ? dv : Tensor()};
+  return needed(
+      call, flash_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[3]}));
 }
 
 }  // namespace
 
-/// Keeps q, k, v, the result, its logarithms of sums and the state of the random numbers.
-Tensor flash_attention(AttentionInputs in) {
+AttentionResult flash_attention_forward(const AttentionInputs& in) {
   Run& run = in.q.run();
   const Dims& q = in.q.sizes();
-  Tensor y = empty_like(in.q);
-  Tensor log_sum_exp = empty(run, Dims{q[0], q[1], q[2]}, Dtype::f32);
-  Tensor random_state, unused;
-  {
-    Tensor log_sum_exp_parts, parts;
-    if (const std::int64_t splits = splits_of(in); splits > 1) {
-      const Setting<Category> category(run.category, Category::workspace);
-      log_sum_exp_parts = empty(run, Dims{splits, q[0], q[1], q[2]}, Dtype::f32);
-      parts = empty(run, Dims{splits, q[0], q[1], q[2], rounded_head(q[3])}, Dtype::f32);
-    }
-    random_state = empty(run, Dims{2}, Dtype::int64);
-    unused = empty(run, Dims{}, Dtype::int64);
-    if (in.options.dropout != 0) random_state = empty(run, Dims{2}, Dtype::int64);
+  AttentionResult result{.output = empty_like(in.q)};
+  result.log_sum_exp = empty(run, Dims{q[0], q[1], q[2]}, Dtype::f32);
+  Tensor log_sum_exp_parts, parts;
+  if (const std::int64_t splits = splits_of(in); splits > 1) {
+    const Setting<Category> category(run.category, Category::workspace);
+    log_sum_exp_parts = empty(run, Dims{splits, q[0], q[1], q[2]}, Dtype::f32);
+    parts = empty(run, Dims{splits, q[0], q[1], q[2], rounded_head(q[3])}, Dtype::f32);
   }
-  Tensors saved{in.q, in.k, in.v, alias(y), log_sum_exp, random_state, unused};
-  return record(std::move(y), {in.q, in.k, in.v},
+  Tensor random_state = empty(run, Dims{2}, Dtype::int64), unused = empty(run, Dims{}, Dtype::int64);
+  if (in.options.dropout != 0) random_state = empty(run, Dims{2}, Dtype::int64);
+  result.random_state = {std::move(random_state), std::move(unused)};
+  return result;
+}
+
+std::array<Tensor, 3> flash_attention_backward(const AttentionGradient& call) {
+  const Tensor &q = call.q, &k = call.k, &v = call.v;
+  Run& run = q.run();
+  const Tensor gradient = contiguous_with_heads_last(call.gradient), result = contiguous_with_heads_last(call.output);
+  std::array<Tensor, 3> gradients{empty_like(q), empty_like(k), empty_like(v)};
+  const std::int64_t b = q.size(0), h = q.size(1), rows = round_up(q.size(2), 128);
+  const Setting<Category> category(run.category, Category::workspace);
+  const Tensor softmax_d = empty(run, Dims{b, h, rows}, Dtype::f32);
+  const Tensor dq_accumulated = empty(run, Dims{b, rows, h, rounded_head(q.size(3))}, Dtype::f32);
+  Tensor dk_expanded, dv_expanded;
+  if (h != k.size(1)) {
+    dk_expanded = empty(run, Dims{b, k.size(2), h, q.size(3)}, q.dtype());
+    dv_expanded = empty(run, Dims{b, k.size(2), h, q.size(3)}, q.dtype());
+  }
+  return gradients;
+}
+
+/// Keeps q, k, v, the result, its logarithms of sums and the state of the random numbers.
+Tensor flash_attention(AttentionInputs in) {
+  AttentionResult result = flash_attention_forward(in);
+  Tensors saved{in.q, in.k, in.v, alias(result.output), result.log_sum_exp};
+  for (Tensor& state : result.random_state) saved.push_back(std::move(state));
+  return record(std::move(result.output), {in.q, in.k, in.v},
                 {.name = "ScaledDotProductFlashAttentionBackward0", .saved = std::move(saved), .backward = backward});
 }
 

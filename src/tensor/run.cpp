@@ -81,9 +81,9 @@ void Run::fill(Storage& storage, std::int64_t bytes) {
 }
 
 void Run::resize(Storage& storage, std::int64_t bytes) {
-  free(storage);
-  storage.id = kNoBytes;
+  Storage before = storage;
   fill(storage, bytes);
+  free(before);
 }
 
 void Run::free(Storage& storage) {

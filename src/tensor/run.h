@@ -61,6 +61,8 @@ struct RunConfig {
   std::function<void(std::string_view)> on_event;
 };
 
+struct AttentionOptions;
+
 class Run {
  public:
   explicit Run(RunConfig config);
@@ -85,7 +87,7 @@ class Run {
 
   Ref<Storage> allocate(std::int64_t bytes);
   void free(Storage& storage);
-  /// UntypedStorage.resize_, of memory whose contents do not matter: all of it goes, and new memory comes.
+  /// UntypedStorage.resize_: new memory comes, and the old goes.
   void resize(Storage& storage, std::int64_t bytes);
 
   /// What a collective reads stays until its `result` is first used.  torch: AsyncCollectiveTensor,
@@ -119,6 +121,9 @@ class Run {
   void set_category(const Storage& storage, Category to) {
     if (storage.id != kNoBytes) ledger_[storage.record].category = to;
   }
+  std::int64_t bytes_of(const Storage& storage) const {
+    return storage.id == kNoBytes ? 0 : ledger_[storage.record].requested_bytes;
+  }
   std::uint32_t module_of(const Storage& storage) const { return ledger_[storage.record].module; }
   void set_module(const Storage& storage, std::uint32_t to) {
     if (storage.id != kNoBytes) ledger_[storage.record].module = to;
@@ -139,6 +144,9 @@ class Run {
   std::function<void(const Tensor& parameter)> on_gradient;
   /// What a library has put in the place of torch.nn.functional.linear; none: torch's own.
   Tensor (*linear)(Tensor x, Tensor weight, Tensor bias) = nullptr;
+  /// Likewise of torch.nn.functional.scaled_dot_product_attention.
+  std::function<Tensor(Tensor q, Tensor k, Tensor v, Tensor mask, const AttentionOptions& options)>
+      scaled_dot_product_attention;
   CheckpointFrame* checkpoint = nullptr;  // the block whose saved tensors are being left out, or made again
   /// Where the running operation began: how many beginnings there were, and the ledger's next entry then.  An operation
   /// begins anew behind one that it is made of.

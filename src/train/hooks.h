@@ -12,6 +12,10 @@ enum class StepPhase : std::uint8_t { forward, backward, optimizer };
 
 /// Empty ones are not called.
 struct StepHooks {
+  /// The batch of a forward and a backward pass is on the device; what is put into it lives as long.
+  std::function<void(Batch& batch)> batch_is_loaded;
+  /// Both passes are over.
+  std::function<void(Batch& batch)> batch_is_done;
   /// A forward and a backward pass begin; `is_last`: the step comes behind them.
   std::function<void(bool is_last)> pass_begins;
   /// The wrapper's own part of `model(**batch)`, in front of the model's.

@@ -66,6 +66,7 @@ class Loop {
         both_passes(batch, phase_ends);
         continue;
       }
+      if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(batch);
       if (options_.hooks.pass_begins) options_.hooks.pass_begins(micro + 1 == options_.grad_accumulation);
       if (options_.hooks.before_forward) options_.hooks.before_forward();
       loss_ = forward(run_, model_, batch, options_);
@@ -74,6 +75,7 @@ class Loop {
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
       begin(StepPhase::backward);
       backward_pass(micro + 1 == options_.grad_accumulation);
+      if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(batch);
       phase_ends(StepPhase::backward);
       if (!options_.hooks.loop_keeps_loss) loss_.reset();
     }

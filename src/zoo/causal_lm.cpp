@@ -23,7 +23,7 @@ ModelOutputs causal_lm_outputs(Module& lm_head, const Tensor& hidden_states, con
     logits = tanh(logits);
     logits = mul_scalar(logits);
   }
-  if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels);
+  if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels, batch.shift_labels);
   if (head.experts.output_router_logits) {
     const Tensor aux_loss = load_balancing_loss(held, head.experts, batch.attention_mask);
     if (batch.labels) outputs.loss = add_(outputs.loss, mul_scalar(aux_loss));
@@ -115,12 +115,13 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
        .experts = decoder.experts},
       [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
         const auto captured = decoder.experts.output_router_logits ? std::make_shared<CapturedOutputs>() : nullptr;
-        Tensor hidden_states =
-            decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache, captured);
+        Tensor hidden_states = decoder_model(m, decoder, context, batch.input_ids, {}, batch.attention_mask, cache,
+                                             captured, batch.position_ids);
         if (captured) held = std::move(captured->router_logits);
         return hidden_states;
       });
   model->stack = stack_of(model->root, m, decoder, request);
+  model->takes_positions = request.head != "sequence_classification" && decoder.rope.kind == RopeUpdate::Kind::none;
   return model;
 }
 

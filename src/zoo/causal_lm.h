@@ -53,6 +53,7 @@ struct TextFamily {
   const char* head = "lm_head";
   bool head_bias = false;
   std::optional<TextCut> cut = {};
+  bool takes_positions = false;
 };
 template <class Config>
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config& c, const TextFamily<Config>& family) {
@@ -75,6 +76,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config&
                          &body[cut->layers],
                          {&body[cut->norm], &model->root["lm_head"]},
                          c.hidden_size};
+  model->takes_positions = family.takes_positions && request.head != "sequence_classification";
   return model;
 }
 

@@ -77,7 +77,7 @@ Module& add_model(Module& root, const Gpt2Config& c) {
 Tensor model_forward(Module& m, BlockInputs inputs, const Batch& batch) {
   const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["wte"](batch.input_ids);
-  inputs.position_ids = text_position_ids(inputs_embeds);
+  inputs.position_ids = batch.position_ids ? batch.position_ids : text_position_ids(inputs_embeds);
   const Tensor position_embeds = m["wpe"](inputs.position_ids);
   Tensor hidden_states = add(inputs_embeds, position_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
@@ -93,7 +93,12 @@ std::unique_ptr<Model> make_gpt2(const ModelRequest& request) {
   refuse(c.add_cross_attention, "add_cross_attention", "true");
   refuse(c.reorder_and_upcast_attn && request.context.attention == AttentionKind::eager, "reorder_and_upcast_attn",
          "true");
-  return make_causal_lm<Gpt2Config>(request, c, {add_model, "wte", model_forward, true});
+  return make_causal_lm<Gpt2Config>(request, c,
+                                    {.add = add_model,
+                                     .embedding = "wte",
+                                     .forward = model_forward,
+                                     .learned_positions = true,
+                                     .takes_positions = true});
 }
 
 }  // namespace tidemark

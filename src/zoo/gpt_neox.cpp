@@ -87,7 +87,7 @@ Module& add_model(Module& root, const GptNeoxConfig& c) {
 Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
   const Call call(batch.input_ids.run(), m);
   const Tensor inputs_embeds = m["embed_in"](batch.input_ids);
-  inputs.position_ids = text_position_ids(inputs_embeds);
+  inputs.position_ids = batch.position_ids ? batch.position_ids : text_position_ids(inputs_embeds);
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   Tensor hidden_states = m["emb_dropout"](inputs_embeds);
   inputs.rotary = rotary_embedding(m["rotary_emb"], hidden_states, inputs.position_ids, inputs.config.rope_update());
@@ -99,13 +99,14 @@ Tensor model_forward(Module& m, Inputs inputs, const Batch& batch) {
 
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request) {
   const auto c = read_config<GptNeoxConfig>(request.config);
-  c.rope_update();  // is a type that is known
+  const bool fixed = c.rope_update().kind == RopeUpdate::Kind::none;
   check_rotary({"rotary_pct", c.rope.rotary_dim(c.head_size())});
   return make_causal_lm<GptNeoxConfig>(request, c,
                                        {.add = add_model,
                                         .embedding = "embed_in",
                                         .forward = model_forward,
-                                        .cut = TextCut{"emb_dropout", "layers", "final_layer_norm"}});
+                                        .cut = TextCut{"emb_dropout", "layers", "final_layer_norm"},
+                                        .takes_positions = fixed});
 }
 
 }  // namespace tidemark

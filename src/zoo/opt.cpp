@@ -96,8 +96,11 @@ Tensor decoder_layer(Module& m, Tensor input, const Inputs& inputs, std::size_t 
 Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
   const Call call(batch.input_ids.run(), m);
   Tensor inputs_embeds = m["embed_tokens"](batch.input_ids);
-  inputs.position_ids = cumsum(batch.attention_mask, 1);
-  inputs.position_ids = add_scalar(mul(inputs.position_ids, batch.attention_mask));
+  inputs.position_ids = batch.position_ids;
+  if (!inputs.position_ids) {
+    inputs.position_ids = cumsum(batch.attention_mask, 1);
+    inputs.position_ids = add_scalar(mul(inputs.position_ids, batch.attention_mask));
+  }
   inputs.mask = create_causal_mask(inputs.context, inputs_embeds, batch.attention_mask);
   const Tensor pos_embeds = m["embed_positions"](inputs.position_ids);
   if (m.has("project_in")) inputs_embeds = m["project_in"](inputs_embeds);
@@ -111,7 +114,12 @@ Tensor decoder_forward(Module& m, Inputs inputs, const Batch& batch) {
 std::unique_ptr<Model> make_opt(const ModelRequest& request) {
   const auto c = read_config<OptConfig>(request.config);
   refuse(c.layerdrop != 0, "layerdrop", "not 0");  // which layers run is drawn at random
-  return make_causal_lm<OptConfig>(request, c, {add_decoder, "embed_tokens", decoder_forward, true});
+  return make_causal_lm<OptConfig>(request, c,
+                                   {.add = add_decoder,
+                                    .embedding = "embed_tokens",
+                                    .forward = decoder_forward,
+                                    .learned_positions = true,
+                                    .takes_positions = true});
 }
 
 }  // namespace tidemark

@@ -368,6 +368,7 @@ def with_grids(rows, spec):
 def train(spec):
     """The training loop that a spec stands for."""
     import torch
+    from context_parallel import cp_mesh, tokens_split
 
     if "pp" in spec:
         return trained_by_pipeline(spec)
@@ -381,7 +382,7 @@ def train(spec):
     precision = torch.autocast("cuda", dtype=getattr(torch, DTYPES[autocast])) if autocast != "none" else contextlib.nullcontext()
     scaler = torch.amp.GradScaler("cuda") if spec.get("grad_scaler") else None
     where, to_none = spec.get("zero_grad", "after_step"), spec.get("set_to_none", True)
-    rows = rows_of(spec)
+    rows, mesh = rows_of(spec), cp_mesh(spec)
     for _ in range(spec.get("steps", 3)):
         if where == "before_forward":
             optimizer.zero_grad(set_to_none=to_none)
@@ -390,18 +391,19 @@ def train(spec):
             if not spec.get("fsdp2", {}).get("requires_gradient_sync", True):
                 model.set_requires_gradient_sync(micro + 1 == spec["grad_accumulation"])
             apart = spec.get("ddp", {}).get("no_sync") and micro + 1 < spec.get("grad_accumulation", 1)
-            with model.no_sync() if apart else contextlib.nullcontext(), precision:
-                out = model(**batch)
-                loss = out.loss
-            del out
-            if where == "before_backward" and micro == 0:
-                optimizer.zero_grad(set_to_none=to_none)
-            if scaler:
-                scaler.scale(loss).backward()
-            else:
-                loss.backward()
-            if spec.get("parallel") == "ddp":
-                pause(trainable[0])
+            with tokens_split(batch, spec, mesh):
+                with model.no_sync() if apart else contextlib.nullcontext(), precision:
+                    out = model(**batch)
+                    loss = out.loss
+                del out
+                if where == "before_backward" and micro == 0:
+                    optimizer.zero_grad(set_to_none=to_none)
+                if scaler:
+                    scaler.scale(loss).backward()
+                else:
+                    loss.backward()
+                if spec.get("parallel") == "ddp":
+                    pause(trainable[0])
             del loss, batch
         if spec.get("max_grad_norm"):
             if scaler:

@@ -1,5 +1,7 @@
 """The cases of record_steps.py: specs of `tidemark predict`, each an option or a pair of options that changes memory."""
 
+from context_parallel_cases import context_parallel
+
 MODEL = {"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 3, "num_attention_heads": 4,
          "num_key_value_heads": 2, "vocab_size": 1024}
 BASE = {"model": MODEL, "batch": 2, "seq": 64}
@@ -544,10 +546,11 @@ def cases():
     groups = [
         steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
         expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, products,
+        lambda: context_parallel(MODEL, LORA),
     ]
     for group in groups:
         found += group().items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
-    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan")
+    elsewhere = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence", "tp_plan", "cp_two_0", "cp_two_1", "cp_checkpoint")
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in elsewhere]

@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "estimate/predict.h"
+
+namespace tidemark {
+namespace {
+
+Value::Map llama() {
+  return {{"model_type", "llama"},    {"hidden_size", 128},       {"intermediate_size", 344}, {"num_hidden_layers", 2},
+          {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"vocab_size", 1024}};
+}
+
+Spec spec_of(std::int64_t degree, std::int64_t rank = 0) {
+  Spec spec;
+  spec.model = llama();
+  spec.seq = 512;
+  spec.gpus = degree;
+  spec.rank = rank;
+  spec.cp = CpSpec{.degree = degree};
+  return spec;
+}
+
+Report predicted(const Spec& spec) {
+  check_spec(spec);
+  Card card;
+  card.key = card.name = "card";
+  card.compute_capability_major = 9;
+  card.multiprocessors = 132;
+  card.max_threads_per_multiprocessor = 2048;
+  card.total_bytes = std::int64_t{80} << 30;
+  return predict(spec, spec.model, card, {.on_event = {}, .interval = false});
+}
+
+std::int64_t peak_bytes(const Spec& spec) { return predicted(spec).peak.allocated_bytes; }
+
+/// Which field of the spec is refused.
+std::string refused(const Spec& spec) {
+  try {
+    predicted(spec);
+  } catch (const Error& error) {
+    return error.where();
+  }
+  return "nothing";
+}
+
+TEST(ContextParallel, OneGpuSharesWithNobody) {
+  Spec none = spec_of(1);
+  none.cp.reset();
+  EXPECT_EQ(peak_bytes(spec_of(1)), peak_bytes(none));
+}
+
+TEST(ContextParallel, ActivationsAreShared) {
+  const std::int64_t one = peak_bytes(spec_of(1)), two = peak_bytes(spec_of(2)), four = peak_bytes(spec_of(4));
+  EXPECT_LT(two, one);
+  EXPECT_LT(four, two);
+}
+
+TEST(ContextParallel, DataParallelismBesideItChangesTheRankAlone) {
+  Spec alone = spec_of(2, 1), pair = spec_of(2, 3);
+  alone.parallel = pair.parallel = Parallel::ddp;
+  pair.gpus = 4;
+  EXPECT_EQ(peak_bytes(alone), peak_bytes(pair));
+}
+
+TEST(ContextParallel, RefusesByName) {
+  const auto with = [](auto change) {
+    Spec spec = spec_of(2);
+    change(spec);
+    return refused(spec);
+  };
+  EXPECT_EQ(with([](Spec&) {}), "nothing");
+  EXPECT_EQ(with([](Spec& spec) { spec.attn = Attention::eager; }), "attn");
+  EXPECT_EQ(with([](Spec& spec) { spec.padding = true; }), "padding");
+  EXPECT_EQ(with([](Spec& spec) { spec.seq = 514; }), "seq");
+  EXPECT_EQ(with([](Spec& spec) { spec.cp->degree = 4; }), "cp.degree");
+  EXPECT_EQ(with([](Spec& spec) { spec.labels = false; }), "labels");
+  EXPECT_EQ(with([](Spec& spec) { spec.parallel = Parallel::zero2; }), "cp");
+  EXPECT_EQ(with([](Spec& spec) { spec.tp = TpSpec{.degree = 2, .plan = {}}; }), "cp");
+  EXPECT_EQ(with([](Spec& spec) { spec.dtype = WeightDtype::fp32; }), "cp");  // grouped heads: the math kernel
+}
+
+TEST(ContextParallel, RefusesModelsThatAreNotKnownWithAPartOfTheTokens) {
+  const auto with = [](std::initializer_list<Value::Item> entries) {
+    Spec spec = spec_of(2);
+    for (const Value::Item& entry : entries) spec.model.set(entry.key, entry.value);
+    return refused(spec);
+  };
+  EXPECT_EQ(with({{"model_type", "mistral"}, {"sliding_window", 64}}), "cp");
+  const Value::Map dynamic{{"rope_type", "dynamic"}, {"rope_theta", 10000.0}, {"factor", 2.0}};
+  EXPECT_EQ(with({{"rope_parameters", dynamic}}), "cp");
+}
+
+}  // namespace
+}  // namespace tidemark
