@@ -24,6 +24,7 @@ struct AllOptions {
   OpsOptions ops;
   ReportOptions report;
   PrepareOptions prepare;
+  ValidateOptions validate;
   VersionOptions version;
 };
 
@@ -86,6 +87,7 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "ops") return options.ops;
   if (name == "report") return options.report;
   if (name == "prepare") return options.prepare;
+  if (name == "validate") return options.validate;
   return options.version;
 }
 
@@ -123,6 +125,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_ops(app, options.ops);
   add_report(app, options.report);
   add_prepare(app, options.prepare);
+  add_validate(app, options.validate);
   app.add_subcommand("version", "Print the version.");
 
   // What follows `--` is the user's program and none of our business.

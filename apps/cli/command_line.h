@@ -9,6 +9,7 @@
 #include "outcome.h"
 #include "ranks.h"
 #include "spec_options.h"
+#include "validate_options.h"
 
 namespace tidemark::cli {
 
@@ -70,7 +71,7 @@ struct PrepareOptions {
 struct VersionOptions {};
 
 using CommandLine = std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions,
-                                 ModelsOptions, OpsOptions, ReportOptions, PrepareOptions, VersionOptions>;
+                                 ModelsOptions, OpsOptions, ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

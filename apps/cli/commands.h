@@ -38,6 +38,9 @@ int report(const ReportOptions& options);
 void add_prepare(CLI::App& app, PrepareOptions& options);
 int prepare(const PrepareOptions& options);
 
+void add_validate(CLI::App& app, ValidateOptions& options);
+int validate(const ValidateOptions& options);
+
 int version();
 const char* version_text();
 

@@ -46,13 +46,14 @@ struct Helper {
   pid_t pid = -1;
   CaptureFile output, errors;
 
-  Helper(const std::vector<std::string>& command, const Environment& environment) {
+  Helper(const std::vector<std::string>& command, const Environment& environment, const std::string& folder = {}) {
     std::vector<std::string> arguments = command, variables = environment.strings();
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, errors.descriptor(), STDERR_FILENO);
+    if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
     const int error = ::posix_spawn(&pid, command[0].c_str(), &actions, nullptr, pointers_to(arguments).data(),
                                     pointers_to(variables).data());
     posix_spawn_file_actions_destroy(&actions);
@@ -100,8 +101,9 @@ std::optional<std::filesystem::path> find_command(const std::string& command, co
   return std::nullopt;
 }
 
-Finished run_helper(const std::vector<std::string>& command, const Environment& environment) {
-  return Helper(command, environment).wait();
+Finished run_helper(const std::vector<std::string>& command, const Environment& environment,
+                    const std::string& folder) {
+  return Helper(command, environment, folder).wait();
 }
 
 std::vector<Finished> run_helpers(const std::vector<std::vector<std::string>>& commands, std::size_t at_once,

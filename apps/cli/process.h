@@ -19,8 +19,10 @@ struct Finished {
 /// The file that a shell would run for `command`; nothing when there is none.
 std::optional<std::filesystem::path> find_command(const std::string& command, const Environment& environment);
 
-/// Runs a program to its end with no input.  Throws Error{io} when it cannot be started.
-Finished run_helper(const std::vector<std::string>& command, const Environment& environment);
+/// Runs a program to its end with no input, in `folder` unless that is empty.  Throws Error{io} when it cannot be
+/// started.
+Finished run_helper(const std::vector<std::string>& command, const Environment& environment,
+                    const std::string& folder = {});
 
 /// Runs all of them, at most `at_once` at a time; the results are in the same order.
 std::vector<Finished> run_helpers(const std::vector<std::vector<std::string>>& commands, std::size_t at_once,

@@ -9,6 +9,7 @@ struct Resources {
   std::filesystem::path python;           // tidemark/
   std::filesystem::path torch_extension;  // *.cpp
   std::filesystem::path gpu_library;      // libtidemark_gpu.so
+  std::filesystem::path validation;       // a folder per corpus of measured trainings
 };
 
 Resources find_resources();

@@ -85,18 +85,13 @@ class Adder {
   Value& said_;
 };
 
-Value spec_file_value(const SpecOptions& options) {
-  if (options.file.empty()) return Value::Map();
-  Value value = io::value_of_spec_file(read_file(options.file), options.file);
-  if (!value.as_map()) fail_expected("a map", value, {options.file, {}});
-  // Paths in a file are meant from its folder, as in every build file; those of options from where we are.
-  const std::filesystem::path folder = std::filesystem::path(options.file).parent_path();
-  const Value* model = value.find("model");
-  if (const std::string* path = model ? model->as_text() : nullptr) value.set("model", (folder / *path).string());
-  const Value* gpu = value.find("gpu");
+// Paths in a file are meant from its folder, as in every build file; those of options from where we are.
+void resolve_paths(Value& spec, const std::filesystem::path& folder) {
+  const Value* model = spec.find("model");
+  if (const std::string* path = model ? model->as_text() : nullptr) spec.set("model", (folder / *path).string());
+  const Value* gpu = spec.find("gpu");
   if (const std::string* path = gpu ? gpu->as_text() : nullptr; path && path->ends_with(".json"))
-    value.set("gpu", (folder / *path).string());
-  return value;
+    spec.set("gpu", (folder / *path).string());
 }
 
 Value model_config_of(const Spec& spec, const std::string& spec_file) {
@@ -113,6 +108,13 @@ Value model_config_of(const Spec& spec, const std::string& spec_file) {
   return io::read_hf_config(read_file(path), path.string());
 }
 
+Asked asked_of(const Value& value, const std::string& where) {
+  Asked asked;
+  asked.spec = read_spec(value, where);
+  asked.model_config = model_config_of(asked.spec, where);
+  return asked;
+}
+
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
@@ -123,13 +125,27 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
 
+Value spec_of_file(const std::string& path) {
+  Value spec = io::value_of_spec_file(read_file(path), path);
+  if (!spec.as_map()) fail_expected("a map", spec, {path, {}});
+  resolve_paths(spec, std::filesystem::path(path).parent_path());
+  return spec;
+}
+
 Asked read_asked(const SpecOptions& options) {
-  Value value = merged(spec_file_value(options), options.said);
+  Value value = merged(options.file.empty() ? Value::Map() : spec_of_file(options.file), options.said);
   if (!options.config.empty()) value.set("model", options.config);
-  Asked asked;
-  asked.spec = read_spec(value, options.file);
-  asked.model_config = model_config_of(asked.spec, options.file);
-  return asked;
+  return asked_of(value, options.file);
+}
+
+Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where) {
+  resolve_paths(spec, folder);
+  const Value* file = spec.find("spec");
+  if (!file) return asked_of(spec, where);
+  Value over = Value::Map();
+  for (const Value::Item& item : *spec.as_map())
+    if (item.key != "spec") over.append(item.key, item.value);
+  return asked_of(merged(spec_of_file((folder / to_text(*file, {where, "spec"})).string()), over), where);
 }
 
 }  // namespace tidemark::cli

@@ -1,5 +1,6 @@
 // The options that say what is trained, made from the fields of Spec; `predict` and `explain` share them.
 #pragma once
+#include <filesystem>
 #include <string>
 
 #include "base/value.h"
@@ -27,5 +28,12 @@ struct Asked {
 
 /// Reads the files that the options name; what an option says wins over the spec file.  Throws Error.
 Asked read_asked(const SpecOptions& options);
+
+/// The same of a spec that stands in another file, `where`, whose paths are meant from `folder`.  A key "spec" names a
+/// spec file that its other keys are laid over.
+Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where);
+
+/// A spec file before its fields are read, its paths as seen from here.
+Value spec_of_file(const std::string& path);
 
 }  // namespace tidemark::cli

@@ -12,11 +12,13 @@
 //   };
 //
 // A field is a bool, an int64, a double, a text, an enum (its names in order), one of these in std::optional (null:
-// none) or std::vector, TextOrList, a Value as it is, or a struct with fields of its own, in std::optional too.  A
-// field that the file does not have keeps the value that the struct was made with.
+// none) or std::vector, TextOrList, a std::map from names that the user chooses to one of these, a Value as it is, or a
+// struct with fields of its own, in std::optional too.  A field that the file does not have keeps the value that the
+// struct was made with.
 #pragma once
 #include <concepts>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,17 +50,17 @@ using TextOrList = std::variant<std::string, std::vector<std::string>>;
 template <class T>
 concept HasFields = requires(T& config) { T::fields(config, [](std::string_view, auto&, const FieldInfo&) {}); };
 
-enum class FieldKind { boolean, integer, real, text, choice, list, text_or_list, map, any };
+enum class FieldKind { boolean, integer, real, text, choice, list, text_or_list, map, named, any };
 
 /// A field as data, for whoever makes something of all fields.
 struct FieldDescription {
   std::string name;
   FieldKind kind = FieldKind::any;
-  FieldKind element = FieldKind::any;  // of a list
+  FieldKind element = FieldKind::any;  // of a list, or of what has names of the user's
   bool optional = false;               // null stands for none
   FieldInfo info;
   Value initial = {};                         // what it is when nothing is said; null for an optional one
-  std::vector<FieldDescription> fields = {};  // of a map
+  std::vector<FieldDescription> fields = {};  // of a map, or of the maps in a list or under the user's names
 };
 
 /// The value that a text of the command line stands for: "3", "true", "a,b".  Throws Error{bad_value}; `where` is the
@@ -75,17 +77,22 @@ Value write_text_or_list(const TextOrList& value);
 
 template <class T>
 struct Inner {
-  static constexpr bool is_optional = false, is_list = false;
+  static constexpr bool is_optional = false, is_list = false, is_named = false;
 };
 template <class T>
 struct Inner<std::optional<T>> {
   using type = T;
-  static constexpr bool is_optional = true, is_list = false;
+  static constexpr bool is_optional = true, is_list = false, is_named = false;
 };
 template <class T>
 struct Inner<std::vector<T>> {
   using type = T;
-  static constexpr bool is_optional = false, is_list = true;
+  static constexpr bool is_optional = false, is_list = true, is_named = false;
+};
+template <class T>
+struct Inner<std::map<std::string, T>> {
+  using type = T;
+  static constexpr bool is_optional = false, is_list = false, is_named = true;
 };
 
 template <class T>
@@ -134,6 +141,11 @@ void read_one(const Value& value, T& out, const FieldInfo& info, const ValuePath
       read_one(list[i], element, info, path[i], harmless);
       out.push_back(std::move(element));
     }
+  } else if constexpr (Traits::is_named) {
+    if (!value.as_map()) fail_expected("a map", value, path);
+    out.clear();
+    for (const Value::Item& item : *value.as_map())
+      read_one(item.value, out[item.key], info, path / item.key, harmless);
   } else {
     static_assert(HasFields<T>, "a field of a type that base/fields.h does not read");
     read_map(value, out, path, harmless);
@@ -164,6 +176,10 @@ Value write_one(const T& value, const FieldInfo& info) {
     Value::List list;
     for (const auto& element : value) list.push_back(write_one(element, info));
     return list;
+  } else if constexpr (Traits::is_named) {
+    Value map = Value::Map();
+    for (const auto& [name, element] : value) map.append(name, write_one(element, info));
+    return map;
   } else if constexpr (HasFields<T>) {
     Value map = Value::Map();
     T::fields(value, [&](std::string_view name, const auto& member, const FieldInfo& inner) {
@@ -184,6 +200,7 @@ constexpr FieldKind kind_of(const FieldInfo& info) {
   if (std::same_as<T, std::string>) return FieldKind::text;
   if (std::same_as<T, TextOrList>) return FieldKind::text_or_list;
   if (Inner<T>::is_list) return FieldKind::list;
+  if (Inner<T>::is_named) return FieldKind::named;
   return HasFields<T> ? FieldKind::map : FieldKind::any;
 }
 
@@ -210,7 +227,11 @@ std::vector<FieldDescription> describe_fields(const T& initial = {}) {
     FieldDescription field{.name = std::string(name), .info = info, .initial = write_one(member, info)};
     const auto fill = [&]<class Plain>(const Plain*) {
       field.kind = kind_of<Plain>(info);
-      if constexpr (Inner<Plain>::is_list) field.element = kind_of<typename Inner<Plain>::type>(info);
+      if constexpr (Inner<Plain>::is_list || Inner<Plain>::is_named) {
+        using Element = typename Inner<Plain>::type;
+        field.element = kind_of<Element>(info);
+        if constexpr (HasFields<Element>) field.fields = describe_fields<Element>();
+      }
       if constexpr (HasFields<Plain>) field.fields = describe_fields<Plain>();
     };
     if constexpr (Inner<Member>::is_optional) {

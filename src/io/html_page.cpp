@@ -60,12 +60,18 @@ std::string escape_html(std::string_view text) {
   return result;
 }
 
-std::string html_page(std::string_view title, std::string_view body) {
+std::string html_row(const std::vector<std::string>& cells, std::string_view tag, std::string_view row_class) {
+  std::string text = row_class.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", row_class);
+  for (const std::string& cell : cells) text += fmt::format("<{0}>{1}</{0}>", tag, cell);
+  return text + "</tr>\n";
+}
+
+std::string html_page(std::string_view title, std::string_view body, std::string_view style) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n<style>{}{}</style>\n</head>\n"
       "<body>\n{}<script>{}</script>\n</body>\n</html>\n",
-      escape_html(title), kStyle, body, kScript);
+      escape_html(title), kStyle, style, body, kScript);
 }
 
 }  // namespace tidemark::io

@@ -13,12 +13,6 @@
 namespace tidemark::io {
 namespace {
 
-std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
-  std::string text = "<tr>";
-  for (const std::string& cell : cells) text += fmt::format("<{0}>{1}</{0}>", tag, cell);
-  return text + "</tr>\n";
-}
-
 // "61.3 GiB", with the exact figure when the pointer rests on it.
 std::string bytes_cell(std::int64_t bytes) {
   return fmt::format("<span title=\"{} bytes\">{}</span>", group_digits(bytes), format_bytes(bytes));
@@ -28,9 +22,9 @@ std::string peaks(const Report& report) {
   const Peak& peak = report.peak;
   std::string text = fmt::format("<h2>Peak <small>step {}, {}</small></h2>\n<table>\n", peak.step, name_of(peak.phase));
   const auto add = [&](const char* name, std::int64_t bytes, const char* what) {
-    text += row({name, bytes_cell(bytes), group_digits(bytes), what});
+    text += html_row({name, bytes_cell(bytes), group_digits(bytes), what});
   };
-  text += row({"", "", "bytes", ""}, "th");
+  text += html_row({"", "", "bytes", ""}, "th");
   add("allocated", peak.allocated_bytes, "live tensors");
   add("reserved", peak.reserved_bytes, "what PyTorch's allocator holds");
   add("device", peak.device_bytes, "reserved, the CUDA context and what the driver keeps");
@@ -54,13 +48,13 @@ std::string out_of_memory(const Report& report) {
 std::string steps(const Report& report) {
   if (report.steps.empty()) return {};
   std::string text = "<h2>Steps</h2>\n<table>\n";
-  text += row({"step", "phase", "peak allocated", "peak reserved", "allocated at the end"}, "th");
+  text += html_row({"step", "phase", "peak allocated", "peak reserved", "allocated at the end"}, "th");
   for (const StepReport& step : report.steps) {
-    text += row({fmt::format("<b>{}</b>", step.step), "", bytes_cell(step.peak_allocated_bytes),
-                 bytes_cell(step.peak_reserved_bytes), bytes_cell(step.end_allocated_bytes)});
+    text += html_row({fmt::format("<b>{}</b>", step.step), "", bytes_cell(step.peak_allocated_bytes),
+                      bytes_cell(step.peak_reserved_bytes), bytes_cell(step.end_allocated_bytes)});
     for (const PhaseReport& phase : step.phases)
-      text += row({"", std::string(name_of(phase.phase)), bytes_cell(phase.peak_allocated_bytes),
-                   bytes_cell(phase.peak_reserved_bytes), bytes_cell(phase.end_allocated_bytes)});
+      text += html_row({"", std::string(name_of(phase.phase)), bytes_cell(phase.peak_allocated_bytes),
+                        bytes_cell(phase.peak_reserved_bytes), bytes_cell(phase.end_allocated_bytes)});
   }
   return text + "</table>\n";
 }
@@ -88,9 +82,10 @@ std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int6
 
 std::string assumptions(const Report& report) {
   if (report.assumptions.empty()) return {};
-  std::string text = "<h2>Assumptions</h2>\n<table>\n" + row({"what", "where", "times"}, "th");
+  std::string text = "<h2>Assumptions</h2>\n<table>\n" + html_row({"what", "where", "times"}, "th");
   for (const Assumption& one : report.assumptions)
-    text += row({escape_html(one.what), "<code>" + escape_html(one.where) + "</code>", fmt::format("{}", one.count)});
+    text +=
+        html_row({escape_html(one.what), "<code>" + escape_html(one.where) + "</code>", fmt::format("{}", one.count)});
   return text + "</table>\n";
 }
 

@@ -14,7 +14,8 @@ namespace {
 // The events of nlohmann's parser: a tree of its own type would already have dropped the first of two equal keys.
 class Events {
  public:
-  Events(std::string_view text, const std::string& where) : text_(text), where_(where), builder_(where) {}
+  Events(std::string_view text, const std::string& where, std::int64_t first_line)
+      : text_(text), where_(where), first_line_(first_line), builder_(where) {}
 
   bool null() { return scalar({}); }
   bool boolean(bool value) { return scalar(value); }
@@ -36,7 +37,7 @@ class Events {
     if (error.id == 406)  // a number that no type can hold
       throw Error(Errc::bad_file, "it is not JSON that can be read: a number is too large", where_);
     const auto at = static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + at, '\n');
+    const auto line = first_line_ + std::count(text_.begin(), text_.begin() + at, '\n');
     throw Error(Errc::bad_file, fmt::format("it is not JSON: mistake in line {}", line), where_);
   }
 
@@ -47,6 +48,7 @@ class Events {
 
   std::string_view text_;
   const std::string& where_;
+  std::int64_t first_line_;
   ValueBuilder builder_;
 };
 
@@ -70,14 +72,18 @@ Json to_json(const Value& value) {
 
 }  // namespace
 
-Value value_from_json(std::string_view text, const std::string& where) {
-  Events events(text, where);
+Value value_from_json(std::string_view text, const std::string& where, std::int64_t first_line) {
+  Events events(text, where, first_line);
   Json::sax_parse(text.begin(), text.end(), &events);
   return events.take();
 }
 
 std::string value_to_json(const Value& value) {
   return to_json(value).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string value_to_json_line(const Value& value) {
+  return to_json(value).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tidemark::io

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails on an #include that the layer table does not allow.
 
-    base -> memory -> tensor -> ops -> nn -> { zoo, train -> parallel } -> estimate -> plan -> io -> apps, bindings
+    base -> memory -> tensor -> ops -> nn -> { zoo, train -> parallel } -> estimate -> plan -> validate -> io -> apps, bindings
 
 A folder may include itself and what stands to its left.  usage: check_layers.py REPOSITORY
 """
@@ -22,7 +22,8 @@ CHAIN = {
 }
 CHAIN["estimate"] = set(CHAIN["parallel"]) | {"zoo", "parallel"}
 CHAIN["plan"] = CHAIN["estimate"] | {"estimate"}
-CHAIN["io"] = CHAIN["plan"] | {"plan"}
+CHAIN["validate"] = CHAIN["plan"] | {"plan"}
+CHAIN["io"] = CHAIN["validate"] | {"validate"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 # What only some folders may know: (pattern of the include, folders that may have it).

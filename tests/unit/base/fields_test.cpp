@@ -32,6 +32,7 @@ struct Config {
   TextOrList targets;
   std::optional<Adapter> adapter;
   Value model;
+  std::map<std::string, std::int64_t> sizes;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -45,6 +46,7 @@ struct Config {
     visit("targets", self.targets, FieldInfo{.help = "names or a pattern"});
     visit("adapter", self.adapter, FieldInfo{.help = "adapter"});
     visit("model", self.model, FieldInfo{.help = "anything"});
+    visit("sizes", self.sizes, FieldInfo{.help = "by name", .low = 1});
   }
 };
 
@@ -73,7 +75,8 @@ TEST(Fields, GivesBackWhatItWrote) {
                 {"a", "b"},
                 std::vector<std::string>{"q"},
                 Adapter{16},
-                Value::Map{{"x", 1}}};
+                Value::Map{{"x", 1}},
+                {{"one", 1}, {"two", 2}}};
   const Value written = write_fields(config);
   Config again;
   read_fields(written, again);
@@ -106,6 +109,9 @@ TEST(Fields, SaysWhatIsWrong) {
             "c.json: frozen[1]: expected a text, found the number 1.5 (write it in quotes)");
   EXPECT_EQ(refusal(Value::Map{{"adapter", Value::Map{{"r", "x"}}}}),
             "c.json: adapter.r: expected a whole number, found \"x\"");
+  EXPECT_EQ(refusal(Value::Map{{"sizes", Value::Map{{"a", 0}}}}),
+            "c.json: sizes.a: expected a number at least 1, found 0");
+  EXPECT_EQ(refusal(Value::Map{{"sizes", 3}}), "c.json: sizes: expected a map, found 3");
   EXPECT_EQ(refusal(Value::List{}), "c.json: expected a map, found a list");
 }
 
@@ -126,7 +132,7 @@ TEST(Fields, PassesOverHarmlessKeysOfEachLevel) {
 
 TEST(Fields, DescribesItself) {
   const auto fields = describe_fields<Config>();
-  ASSERT_EQ(fields.size(), 10U);
+  ASSERT_EQ(fields.size(), 11U);
   EXPECT_EQ(fields[0].kind, FieldKind::integer);
   EXPECT_EQ(fields[0].initial, Value(4));
   EXPECT_EQ(fields[4].kind, FieldKind::choice);
@@ -137,6 +143,8 @@ TEST(Fields, DescribesItself) {
   EXPECT_EQ(fields[8].kind, FieldKind::map);
   ASSERT_EQ(fields[8].fields.size(), 1U);
   EXPECT_EQ(fields[8].fields[0].initial, Value(8));
+  EXPECT_EQ(fields[10].kind, FieldKind::named);
+  EXPECT_EQ(fields[10].element, FieldKind::integer);
 }
 
 TEST(ValueFromText, ReadsWhatTheFieldIs) {

@@ -3,26 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "io/value_json.h"
+#include "support/generated_page.h"
 
 namespace tidemark::io {
 namespace {
 
-void expect_current(const char* name, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(TIDEMARK_SOURCE_DIR) / "docs" / "reference" / name;
-  if (std::getenv("TIDEMARK_ACCEPT")) std::ofstream(path, std::ios::binary) << text;
-  std::ifstream file(path, std::ios::binary);
-  const std::string stored((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(stored, text) << path << " is old: run this test with TIDEMARK_ACCEPT=1";
-}
-
-TEST(SpecSchema, IsTheStoredOne) { expect_current("spec.schema.json", spec_schema()); }
-TEST(SpecPage, IsTheStoredOne) { expect_current("spec.md", spec_page()); }
+TEST(SpecSchema, IsTheStoredOne) { expect_current_page("spec.schema.json", spec_schema()); }
+TEST(SpecPage, IsTheStoredOne) { expect_current_page("spec.md", spec_page()); }
 
 TEST(SpecSchema, KnowsNestedFields) {
   const Value schema = value_from_json(spec_schema(), "schema");

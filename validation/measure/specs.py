@@ -1,9 +1,9 @@
-"""The trainings of validation/measure/cases.jsonl as specs of `tidemark predict`: the same model, data and loop, said in its words."""
+"""The trainings of cases.jsonl as specs of `tidemark predict`: the same model, data and loop, said in its words."""
 
 import json
 from pathlib import Path
 
-CASES = Path(__file__).resolve().parents[2] / "validation" / "measure" / "cases.jsonl"
+CASES = Path(__file__).resolve().with_name("cases.jsonl")
 # Families of cases.jsonl that `tidemark predict` does not know yet (`tidemark models` lists those that it does).
 NOT_YET = {"t5", "whisper", "mixtral"}
 DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
