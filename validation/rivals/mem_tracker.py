@@ -9,7 +9,7 @@ nobody knows (DataDependentOutputException).
 from training import LENGTHS, Refused
 
 DEVICE = "cuda:0"
-ITERATIONS = 2   # of the four: with batches of one length, what is alive when the third begins is what was when the second did
+ITERATIONS = 2   # of the four: after the first, everything that outlives a step exists, and all batches here are of one length
 
 
 def version():
