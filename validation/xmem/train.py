@@ -76,6 +76,10 @@ def make_cnn(name):
     return model
 
 
+def make(name):
+    return make_cnn(name) if name in CNNS else make_transformer(name)
+
+
 def check_size(model, expected):
     found = sum(p.numel() for p in model.parameters())
     if found != expected:
