@@ -1,6 +1,6 @@
 """transformers' guide "Efficient Training on a Single GPU" of 2022: bert-large-uncased on exact lengths, by the Trainer.
 
-    python hf_bert_large.py weights|vanilla|everything|adam8bit
+    python hf_bert_large.py weights|vanilla|everything
 
 What docs/source/en/perf_train_gpu_one.mdx of huggingface/transformers runs, one experiment in a process.  In 2022 the Trainer's default optimizer was the AdamW of
 transformers (`adamw_hf`) and BERT's attention was eager; both are asked for by name.  What differs: weights are left as they come, and three optimizer steps stand
@@ -19,7 +19,6 @@ EVERYTHING = {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 4
 EXPERIMENTS = {
     "vanilla": {"per_device_train_batch_size": 4, "optim": "adamw_hf"},
     "everything": {**EVERYTHING, "optim": "adafactor"},
-    "adam8bit": {"per_device_train_batch_size": 4},
 }
 
 
@@ -29,17 +28,6 @@ class RandomTokens(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         return {"input_ids": torch.randint(100, 30000, (LENGTH,)), "labels": torch.tensor(0)}
-
-
-def adam8bit(model, arguments):
-    """As the guide makes it: decay for all but biases and norms, embeddings' states in 32 bits."""
-    import bitsandbytes as bnb
-    from transformers.trainer_pt_utils import get_parameter_names
-
-    decayed = {name for name in get_parameter_names(model, [torch.nn.LayerNorm]) if "bias" not in name}
-    groups = [{"params": [p for n, p in model.named_parameters() if n in decayed], "weight_decay": arguments.weight_decay},
-              {"params": [p for n, p in model.named_parameters() if n not in decayed], "weight_decay": 0.0}]
-    return bnb.optim.Adam8bit(groups, betas=(arguments.adam_beta1, arguments.adam_beta2), eps=arguments.adam_epsilon, lr=arguments.learning_rate)
 
 
 def main():
@@ -53,8 +41,7 @@ def main():
         return
     model.zero_grad = functools.partial(model.zero_grad, set_to_none=False)   # PyTorch's default before 2.0: gradients stay
     arguments = TrainingArguments(output_dir="/tmp/tidemark_hf_bert_large", max_steps=STEPS, save_strategy="no", report_to="none", log_level="error", **EXPERIMENTS[name])
-    optimizers = (adam8bit(model, arguments), None) if name == "adam8bit" else (None, None)
-    Trainer(model=model, args=arguments, train_dataset=RandomTokens(), optimizers=optimizers).train()
+    Trainer(model=model, args=arguments, train_dataset=RandomTokens()).train()
 
 
 if __name__ == "__main__":
