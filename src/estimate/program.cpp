@@ -89,7 +89,10 @@ void add_hooks(StepHooks& hooks, StepHooks split) {
     hooks.gradient_placements = std::move(split.gradient_placements);
   }
   if (split.after_forward) hooks.after_forward = std::move(split.after_forward);
-  if (split.keeps) hooks.keeps = std::move(split.keeps);
+  if (split.keeps) {
+    hooks.keeps = std::move(split.keeps);
+    hooks.begins_settled = false;
+  }
 }
 
 void to_device(Run& run, Module& root) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tensor/run.h"
+#include "tensor/second_forward.h"
 
 namespace tidemark {
 namespace {
@@ -76,6 +77,7 @@ Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
   for (const Tensor& input : inputs) needed = needed || input.requires_grad();
   if (!needed) return {};
   Ref<Node> node = make_node(run, inputs, what);
+  if (run.checkpoint) write_down(*node, *run.checkpoint, what.saved);
   save(run, *node, what.saved);
   return node;
 }
@@ -123,6 +125,7 @@ Tensors gradients_as_they_come(Backward& call) { return std::move(call.gradients
 
 Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
+  ++inputs[0].run().side_effects;
   for (const Tensor& input : inputs) outputs.push_back(alias(input));
   record(outputs, std::move(inputs), {.name = "torch::autograd::Function", .backward = gradients_as_they_come});
   if (outputs[0].impl().grad_fn) outputs[0].impl().grad_fn->told = &told;
@@ -132,6 +135,7 @@ Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
 void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
   TM_CHECK(output.impl().grad_fn && !output.impl().grad_fn->told, "one hook for each graph node");
   output.impl().grad_fn->told = &told;
+  ++output.run().side_effects;
 }
 
 }  // namespace tidemark
