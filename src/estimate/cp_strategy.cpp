@@ -40,6 +40,7 @@ void split_tokens(Run& run, const Model& model, const Spec& spec, const BatchSiz
                                                     .load_balance = asked.load_balance,
                                                     .rotate_method = asked.rotate_method},
                                            .restore_buffers = asked.restore_buffers});
+  hooks.begins_settled = false;
   hooks.batch_is_loaded = std::move(inner.batch_is_loaded);
   hooks.batch_is_done = std::move(inner.batch_is_done);
 }

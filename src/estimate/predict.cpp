@@ -97,9 +97,10 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   return model;
 }
 
-}  // namespace
+/// Out of memory where requests were repeated: the program would have let go of tensors on its way out.
+struct RepetitionDoesNotFit {};
 
-Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
+Report simulate(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   check_versions(spec);
   check_card(card);
   Report report;
@@ -117,6 +118,7 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   try {
     run_program(run, models, spec, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
+    if (full.in_repetition && !options.on_event) throw RepetitionDoesNotFit{};
     run.end();
     report.oom = out_of_memory(full, run.stage);
     recorder.end_phase(run.stage.step, report.oom->phase);
@@ -125,6 +127,18 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   if (options.interval && !report.oom) report.interval = interval_of_addresses(run);
   judge(report);
   return report;
+}
+
+}  // namespace
+
+Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
+  try {
+    return simulate(spec, model_config, card, options);
+  } catch (const RepetitionDoesNotFit&) {
+    PredictOptions without = options;
+    without.repeat_steps = false;
+    return simulate(spec, model_config, card, without);
+  }
 }
 
 std::vector<ModelInfo> known_models() {

@@ -6,11 +6,20 @@
 #include "parallel/ddp.h"
 
 namespace tidemark {
+namespace {
+
+StepHooks without_strategy(Run&, Module&, const Spec&, const TensorParallel*) {
+  StepHooks hooks;
+  hooks.begins_settled = true;
+  return hooks;
+}
+
+}  // namespace
 
 Strategy strategy_of(Parallel parallel) {
   // One line per name of kParallelNames.
   constexpr Strategy kStrategies[] = {
-      [](Run&, Module&, const Spec&, const TensorParallel*) { return StepHooks{}; },
+      without_strategy,
       with_ddp,    // ddp
       with_zero,   // zero1
       with_zero,   // zero2
@@ -69,11 +78,13 @@ Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config
       if (outer) outer();
       split->reconstruct();
     };
-  if (split)
+  if (split) {
+    hooks.begins_settled = false;
     hooks.after_forward = [outer = std::move(hooks.after_forward), split](ModelOutputs& outputs) {
       if (outer) outer(outputs);
       split->check_called();
     };
+  }
   return {&root, std::move(hooks), std::move(placements)};
 }
 

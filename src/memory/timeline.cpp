@@ -21,7 +21,21 @@ void Timeline::add(const Totals& totals) {
   peaks_.reserved_bytes = std::max(peaks_.reserved_bytes, totals.reserved_bytes);
   if (event == 0 || is_higher(totals, allocated_peak_)) allocated_peak_ = {event, totals};
   reserved_peak_bytes_ = std::max(reserved_peak_bytes_, totals.reserved_bytes);
-  if (starts_point(event) && points_.size() == most_points_) halve();
+  if (starts_point(event))
+    start_point(event, totals);
+  else if (is_higher(totals, points_.back()))
+    points_.back() = {event, totals};
+}
+
+void Timeline::add_fallen(const Totals& totals) {
+  const std::int64_t event = events_++;
+  last_ = totals;
+  if (starts_point(event)) start_point(event, totals);
+}
+
+/// Stretches may become longer, so that this event does not start one.
+void Timeline::start_point(std::int64_t event, const Totals& totals) {
+  if (points_.size() == most_points_) halve();
   if (starts_point(event))
     points_.push_back({event, totals});
   else if (is_higher(totals, points_.back()))

@@ -19,6 +19,8 @@ class Timeline {
 
   /// The totals after the next event.
   void add(const Totals& totals);
+  /// The same where none of them has risen.
+  void add_fallen(const Totals& totals);
 
   const std::vector<Point>& points() const { return points_; }
   std::int64_t events() const { return events_; }
@@ -35,6 +37,7 @@ class Timeline {
 
  private:
   bool starts_point(std::int64_t event) const { return (event & (stretch_ - 1)) == 0; }
+  void start_point(std::int64_t event, const Totals& totals);
   void halve();
 
   std::size_t most_points_;

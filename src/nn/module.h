@@ -128,7 +128,9 @@ class Call {
   };
 
   Call(Run& run, Module& module) : module_(module), scope_(run, module) {
-    if (module_.hooks && module_.hooks->entered) module_.hooks->entered(module_);
+    if (!module_.hooks) return;
+    ++run.side_effects;
+    if (module_.hooks->entered) module_.hooks->entered(module_);
   }
   /// `others` are further arguments whose type may matter: floating-point ones.
   Call(Module& module, Tensor& input, std::initializer_list<Tensor*> others = {}) : Call(input.run(), module) {

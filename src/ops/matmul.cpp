@@ -34,6 +34,7 @@ bool has_fused_bias(const Tensor& bias, const Tensor& b) {
 void take_fused_bias_workspace(Run& run) {
   Ref<Storage>& workspace = run.fused_bias_workspaces[run.in_backward ? 1 : 0];
   if (workspace) return;
+  const Once once(run);
   const Setting<Category> category(run.category, Category::workspace);
   workspace = run.allocate(1 << 20);  // _parseChosenWorkspaceSize
 }
@@ -112,6 +113,7 @@ Tensor folded(Tensor a, Tensor b) {
 void take_matmul_workspace(Run& run) {
   Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
   if (workspace) return;
+  const Once once(run);
   const Setting<Category> category(run.category, Category::workspace);
   const bool hopper = run.card().compute_capability_major == 9;  // and no other
   workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));

@@ -16,6 +16,7 @@ StepHooks zero(Run& run, Module& root, const ZeroOptions& options) {
   hooks.gradient_is_ready = [optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
   hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
   hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
+  hooks.begins_settled = true;
   hooks.loop_keeps_loss = true;
   return hooks;
 }

@@ -55,7 +55,7 @@ void ZeroOptimizer::step(Optimizer& optimizer) {
   check_overflow(run_, averaged_);
   Tensor norm = combine_grad_norm_groups({grad_norm_direct(run_, averaged_, mine_.size())});
   check_grad_norm(norm);
-  const Tensor previous = global_grad_norm_;  // the engine's, until the step is done
+  Tensor previous = global_grad_norm_;  // the engine's, until the step is done
   global_grad_norm_ = fresh("aten::div", norm);
   set_master_gradient();
   if (options_.gradient_clipping > 0) {
@@ -64,6 +64,7 @@ void ZeroOptimizer::step(Optimizer& optimizer) {
   }
   optimizer.step(optimizer);
   master_.grad().reset();
+  run_.let_go(std::move(previous), global_grad_norm_);
 }
 
 /// _flatten_dense_tensors: a view of a single one.

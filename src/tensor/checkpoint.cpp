@@ -3,6 +3,7 @@
 #include "tensor/engine.h"
 #include "tensor/node.h"
 #include "tensor/run.h"
+#include "tensor/second_forward.h"
 
 namespace tidemark {
 namespace {
@@ -29,6 +30,9 @@ Ref<CheckpointFrame> make_frame(const Run& run) {
 }
 
 void recompute(Run& run, CheckpointFrame& frame) {
+  frame.recomputed = true;
+  if (repeat_second_forward(run, frame)) return;
+  WatchedForward watched(run);
   frame.values.resize(frame.wanted.size());
   frame.recomputing = true;
   frame.first = run.beginning.number;
@@ -40,7 +44,7 @@ void recompute(Run& run, CheckpointFrame& frame) {
   }
   for (Ref<Storage>& workspace : run.matmul_workspaces)  // of a product that was not run
     if (workspace && workspace->id == kNoBytes) workspace.reset();
-  frame.recomputed = true;
+  watched.keep(frame);
 }
 
 /// See Note [Where recomputation stops].
@@ -87,7 +91,10 @@ Tensors checkpoint(Run& run, std::function<Tensors()> block) {
   frame->block = std::move(block);
   frame->first = run.beginning.number;
   const Setting<CheckpointFrame*> current(run.checkpoint, frame.get());
-  return frame->block();
+  begin_first_forward(run, *frame);
+  Tensors outputs = frame->block();
+  end_first_forward(run, *frame);
+  return outputs;
 }
 
 Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input) {

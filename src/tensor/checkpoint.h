@@ -3,11 +3,14 @@
 // CheckpointFunction (2.11.0)
 #pragma once
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "tensor/tensor.h"
 
 namespace tidemark {
+
+struct FirstForward;
 
 /// torch: _CheckpointFrame, and what CheckpointFunction keeps in its context
 struct CheckpointFrame {
@@ -29,6 +32,7 @@ struct CheckpointFrame {
   }
   std::uint32_t first = 0, last = 0;
   bool last_saves_inputs = false;
+  std::shared_ptr<FirstForward> first_forward;  // as far as it was written down: tensor/second_forward.h
   static void destroy(CheckpointFrame* frame) { delete frame; }
 };
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tensor/run.h"
+#include "tensor/second_forward.h"
 
 namespace tidemark {
 namespace {
@@ -76,6 +77,7 @@ Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
   for (const Tensor& input : inputs) needed = needed || input.requires_grad();
   if (!needed) return {};
   Ref<Node> node = make_node(run, inputs, what);
+  if (run.checkpoint) write_down(*node, *run.checkpoint, what.saved);
   save(run, *node, what.saved);
   return node;
 }
@@ -123,6 +125,7 @@ Tensors gradients_as_they_come(Backward& call) { return std::move(call.gradients
 
 Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   Tensors outputs;
+  ++inputs[0].run().side_effects;
   for (const Tensor& input : inputs) {
     outputs.push_back(alias(input));
     outputs.back().impl().split = input.impl().split;
@@ -136,6 +139,7 @@ Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
 void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
   TM_CHECK(output.impl().grad_fn, "a leaf has no node that could tell");
   output.impl().grad_fn->told.push_back(&told);
+  ++output.run().side_effects;
 }
 
 }  // namespace tidemark

@@ -23,6 +23,7 @@ std::uint32_t first_entry(const std::vector<std::int32_t>& history, std::size_t 
 }  // namespace
 
 bool Run::is_closed(std::size_t before, std::size_t begin) {
+  legacies_.clear();
   heirs_.clear();
   stretch_ = begin;
   const std::uint32_t first = first_entry(history_, begin, ledger_.size());
@@ -48,6 +49,65 @@ bool Run::is_closed(std::size_t before, std::size_t begin) {
   return taken == heirs_.size();
 }
 
+void Run::let_go(Tensor last, Tensor& place) {
+  if (!last && stage.step == 1) legacies_.push_back({history_.size(), &place});
+}
+
+bool Run::is_closed_first(std::size_t begin) {
+  heirs_.clear();
+  stretch_ = begin;
+  const std::uint32_t first = first_entry(history_, begin, ledger_.size());
+  std::vector<bool> made_once(ledger_.size() - first);
+  auto once = once_.begin();
+  for (std::size_t i = begin; i < history_.size(); ++i) {
+    while (once != once_.end() && once->end <= i) ++once;
+    const bool is_once = once != once_.end() && once->begin <= i;
+    const auto entry = static_cast<std::uint32_t>(std::abs(history_[i]) - 1);
+    if (history_[i] == 0 || entry < first) return false;
+    if (history_[i] > 0)
+      made_once[entry - first] = is_once;
+    else if (made_once[entry - first] != is_once)
+      return false;
+  }
+  std::erase_if(legacies_, [](const Legacy& legacy) { return !*legacy.place; });
+  std::vector<std::uint32_t> known, left;  // what the next step lets go of, and what there is
+  for (const Legacy& legacy : legacies_) {
+    if (!legacy.place->is_sole_owner()) return false;
+    known.push_back(legacy.place->impl().storage->record);
+  }
+  for (std::size_t i = 0, count = legacies_.size(); i < count; ++i)  // once more when the second step is over
+    legacies_.push_back({history_.size(), legacies_[i].place});
+  std::sort(known.begin(), known.end());
+  for (std::uint32_t entry = first; entry < ledger_.size(); ++entry)
+    if (ledger_[entry].died == 0 && !made_once[entry - first]) left.push_back(entry);
+  return left == known;
+}
+
+/// Comes twice: where the step lets go of what is in `place`, and when it is over and has made what is there now.
+void Run::hand_over(Tensor& place) {
+  Storage& memory = *place.impl().storage;
+  const std::uint32_t entry = memory.record;
+  const Twin twin = std::exchange(repeated_[entry], Twin{});
+  if (memory.id == kNoBytes) {
+    memory.id = twin.id;
+    memory.record = twin.entry;
+    storages_of_[twin.entry] = &memory;
+    return;
+  }
+  Tensor next = alias(place);
+  next.impl().storage = memory_of({kNoBytes, entry});
+  place = std::move(next);
+  repeated_[entry] = twin;
+}
+
+Ref<Storage> Run::memory_of(const Twin& twin) {
+  Ref<Storage> storage(storages.make());
+  storage->run = this;
+  storage->id = twin.id;
+  storage->record = twin.entry;
+  return storage;
+}
+
 Run::Twin Run::repeated(std::uint32_t entry) const {
   if (entry < repeated_.size() && repeated_[entry].entry != 0) return repeated_[entry];
   return {ledger_[entry].id, entry};
@@ -58,28 +118,114 @@ void Run::succeed() {
   for (Heir& heir : heirs_) heir.last = repeated(heir.entry);
 }
 
+Run::DriverState Run::driver_state() const {
+  const AllocatorStats& stats = allocator_.stats();
+  return {stats.num_device_alloc + stats.num_device_free, stats.all.reserved_bytes.current};
+}
+
 void Run::repeat(std::size_t begin, std::size_t end) {
   repeated_.resize(ledger_.size());
   if (begin == stretch_) succeed();
+  const auto begins_later = [&](const Stretch& known) { return known.begin >= begin; };
+  std::size_t once = static_cast<std::size_t>(std::find_if(once_.begin(), once_.end(), begins_later) - once_.begin());
+  std::size_t answered =
+      static_cast<std::size_t>(std::find_if(answered_.begin(), answered_.end(), begins_later) - answered_.begin());
+  sources_ = sources_within(begin, end);
+  std::size_t source = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    const auto entry = static_cast<std::uint32_t>(std::abs(history_[i]) - 1);
-    if (history_[i] > 0) {
-      LedgerEntry twin = ledger_[entry];
-      twin.id = request(twin.requested_bytes, twin.stream);
-      twin.bytes = allocator_.block_bytes(twin.id);
-      repeated_[entry] = {twin.id, static_cast<std::uint32_t>(ledger_.size())};
-      note_allocation(twin, allocator_.totals());
+    if (source < sources_.size() && sources_[source].at == i) {
+      sources_[source].repeated_at = history_.size();
+      sources_[source++].driver = driver_state();
+    }
+    if (once < once_.size() && once_[once].begin == i) {
+      i = once_[once++].end - 1;
+    } else if (answered < answered_.size() && answered_[answered].begin == i) {
+      const Answered known = answered_[answered++];
+      if (repeat_answered(known))
+        i = known.end - 1;
+      else
+        repeat_event(history_[i]);
+    } else {
+      repeat_event(history_[i]);
+    }
+    hand_over_at(i + 1);
+  }
+}
+
+/// By which events between these others were answered.
+std::vector<Run::Source> Run::sources_within(std::size_t begin, std::size_t end) const {
+  std::vector<Source> sources;
+  for (const Answered& known : answered_)
+    if (known.begin >= begin && known.end <= end && known.source >= begin) sources.push_back({.at = known.source});
+  const auto is_before = [](const Source& a, const Source& b) { return a.at < b.at; };
+  std::sort(sources.begin(), sources.end(), is_before);
+  const auto is_same = [](const Source& a, const Source& b) { return a.at == b.at; };
+  sources.erase(std::unique(sources.begin(), sources.end(), is_same), sources.end());
+  return sources;
+}
+
+/// The allocator stands where it stood, for between an answered stretch and its source there are but stretches that
+/// leave nothing behind (tensor/repeat.h); and it has not been to the driver since, if this says true.
+bool Run::repeat_answered(const Answered& answered) {
+  const auto source =
+      std::find_if(sources_.begin(), sources_.end(), [&](const Source& known) { return known.at == answered.source; });
+  if (source == sources_.end() || source->driver != driver_state()) return false;
+  repeat_answers(source->repeated_at, source->repeated_at + (answered.end - answered.begin));
+  return true;
+}
+
+/// A place is filled in the phase in which what was there is let go of: never in front of a stretch.
+void Run::hand_over_at(std::size_t event) {
+  for (; !legacies_.empty() && legacies_.front().at == event; legacies_.erase(legacies_.begin()))
+    hand_over(*legacies_.front().place);
+}
+
+void Run::request_again(LedgerEntry& twin) {
+  try {
+    twin.id = request(twin.requested_bytes, twin.stream);
+  } catch (DeviceOutOfMemory& full) {
+    full.in_repetition = true;
+    throw;
+  }
+  twin.bytes = allocator_.block_bytes(twin.id);
+}
+
+void Run::repeat_event(std::int32_t event) {
+  const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+  if (event > 0) {
+    LedgerEntry twin = ledger_[entry];
+    request_again(twin);
+    repeated_[entry] = {twin.id, static_cast<std::uint32_t>(ledger_.size())};
+    return note_allocation(twin, allocator_.totals());
+  }
+  const auto heir = std::find_if(heirs_.begin(), heirs_.end(), [&](const Heir& known) { return known.of == entry; });
+  const Twin freed = heir != heirs_.end() ? heir->last : repeated_[entry];
+  allocator_.free(freed.id);
+  note_free(freed.entry, allocator_.totals());
+}
+
+std::vector<Ref<Storage>> Run::repeat_for(const std::vector<LedgerEntry>& made, const std::vector<std::int32_t>& events,
+                                          std::uint32_t like) {
+  std::vector<Ref<Storage>> left(made.size());
+  for (const std::int32_t event : events) {
+    const auto number = static_cast<std::uint32_t>(std::abs(event) - 1);
+    if (event < 0) {
+      left[number].reset();
       continue;
     }
-    const auto heir = std::find_if(heirs_.begin(), heirs_.end(), [&](const Heir& known) { return known.of == entry; });
-    const Twin freed = heir != heirs_.end() ? heir->last : repeated_[entry];
-    allocator_.free(freed.id);
-    note_free(freed.entry, allocator_.totals());
+    LedgerEntry twin = made[number];
+    twin.module = ledger_[like + number].module;
+    request_again(twin);
+    left[number] = memory_of({twin.id, static_cast<std::uint32_t>(ledger_.size())});
+    note_allocation(twin, allocator_.totals());
+    storages_of_.back() = left[number].get();
   }
+  return left;
 }
 
 void Run::repeat_answers(std::size_t begin, std::size_t end) {
   repeated_.resize(ledger_.size());
+  answered_.push_back({{history_.size(), history_.size() + (end - begin)}, begin});
   // Where the part before this one left them; on one stream, nothing that was freed waits.
   Totals totals = timeline_.last();
   for (std::size_t i = begin; i < end; ++i) {

@@ -20,10 +20,10 @@ class KnownRequests {
     const auto known =
         std::find_if(known_.begin(), known_.end(), [&](const Stretch& stretch) { return stretch.kind == kind; });
     if (known != known_.end()) return run_.repeat_answers(known->begin, known->end);
-    const DriverState before = driver();
+    const Run::DriverState before = run_.driver_state();
     const std::size_t begin = run_.history().size();
     requests();
-    if (driver() != before)
+    if (run_.driver_state() != before)
       known_.clear();
     else if (!ages_count_)
       known_.push_back({kind, begin, run_.history().size()});
@@ -34,14 +34,6 @@ class KnownRequests {
     Kind kind;
     std::size_t begin, end;
   };
-  /// Calls to it, and what it has given.
-  using DriverState = std::pair<std::int64_t, std::int64_t>;
-
-  DriverState driver() const {
-    const AllocatorStats& stats = run_.allocator().stats();
-    return {stats.num_device_alloc + stats.num_device_free, run_.allocator().totals().reserved_bytes};
-  }
-
   Run& run_;
   const bool ages_count_;  // how often the allocator was asked decides what it collects
   std::vector<Stretch> known_;

@@ -47,12 +47,13 @@ void Run::note_allocation(LedgerEntry entry, const Totals& totals) {
   entry.born = static_cast<std::int32_t>(timeline_.events());
   entry.died = 0;
   ledger_.push_back(entry);
+  storages_of_.push_back(nullptr);
   history_.push_back(static_cast<std::int32_t>(ledger_.size()));
   if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
 }
 
 void Run::note_free(std::uint32_t entry, const Totals& totals) {
-  timeline_.add(totals);
+  timeline_.add_fallen(totals);
   ledger_[entry].died = static_cast<std::int32_t>(timeline_.events());
   history_.push_back(-static_cast<std::int32_t>(entry) - 1);
   if (config_.on_event) config_.on_event(fmt::format("-{} {} {}", ledger_[entry].bytes, op, module_names_[module]));
@@ -78,9 +79,11 @@ void Run::fill(Storage& storage, std::int64_t bytes) {
                    .category = category,
                    .stream = stream},
                   allocator_.totals());
+  storages_of_.back() = &storage;
 }
 
 void Run::resize(Storage& storage, std::int64_t bytes) {
+  ++side_effects;
   Storage before = storage;
   fill(storage, bytes);
   free(before);
@@ -88,6 +91,7 @@ void Run::resize(Storage& storage, std::int64_t bytes) {
 
 void Run::free(Storage& storage) {
   if (storage.id == kNoBytes || ended_) return;
+  storages_of_[storage.record] = nullptr;
   const Twin last = repeated(storage.record);
   allocator_.free(last.id);
   note_free(last.entry, allocator_.totals());
@@ -99,6 +103,7 @@ void Run::finish_collective(const Tensor& result) {
 }
 
 void Run::empty_cache() {
+  ++side_effects;
   allocator_.empty_cache();
   history_.push_back(0);
 }

@@ -46,6 +46,8 @@ struct StepHooks {
   std::function<void()> clip_grad_norm;
   /// Whether the next step will be like the last one: false while the strategy is still learning from steps.
   std::function<bool()> is_settled;
+  /// The strategy does nothing in the first step that it does not do in every one, and keeps nothing that it counts.
+  bool begins_settled = false;
   /// Of the norms of this rank's gradients those of all ranks', before clip_grad_norm_ makes one of them.
   std::function<Tensor(Tensor norms)> reduce_norms;
   /// Makes the optimizer for two groups: what a strategy split, and the others.  foreach functions take one kind.

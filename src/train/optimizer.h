@@ -69,9 +69,10 @@ using Chosen = std::vector<std::size_t>;
 Chosen with_gradient(const Optimizer& optimizer);
 /// Those of one type together, as a foreach loop takes them.  torch: Optimizer._group_tensors_by_device_and_dtype
 std::vector<Chosen> grouped(const Optimizer& optimizer);
-/// Calls make(parameter, state) for parameters with a gradient that have no state yet.
+/// Calls make(parameter, state) for parameters with a gradient that have no state yet, which has no other effect.
 template <class Make>
 void init_state(Optimizer& optimizer, Make&& make) {
+  const Once once(optimizer.run());
   const Setting<Category> category(optimizer.run().category, Category::optimizer_state);
   optimizer.state.resize(optimizer.parameters.size());
   for (const std::size_t i : with_gradient(optimizer))

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "tensor/engine.h"
+#include "tensor/second_forward.h"
 #include "train/clip.h"
 #include "train/grad_scaler.h"
 
@@ -69,7 +70,7 @@ class Loop {
       if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(batch);
       if (options_.hooks.pass_begins) options_.hooks.pass_begins(micro + 1 == options_.grad_accumulation);
       if (options_.hooks.before_forward) options_.hooks.before_forward();
-      loss_ = forward(run_, model_, batch, options_);
+      run_.let_go(std::exchange(loss_, forward(run_, model_, batch, options_)), loss_);
       if (options_.hooks.loop_keeps_loss) batch = {};
       phase_ends(StepPhase::forward);
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
@@ -145,7 +146,7 @@ AllocatorState state_of(const CachingAllocator& allocator) {
   return state;
 }
 
-/// One step that was simulated, as far as others may repeat it.
+/// One step, as far as others may repeat it.
 struct Template {
   std::size_t begin = 0;                                  // its first event
   std::vector<std::pair<StepPhase, std::size_t>> phases;  // and the event with which each ends
@@ -154,11 +155,15 @@ struct Template {
 };
 
 /// Note [Steps that repeat]
-/// The first step makes the optimizer's state, the second finds it there.  When a later step leaves nothing behind and
-/// frees nothing older, but that the loss, say, takes the place of the last one, then the next begins with the same
-/// live tensors and asks for the same memory in the same order, whatever the allocator then does with it: its requests
-/// are repeated without making tensors again. When the allocator, too, stands after that step where it stood before it,
-/// and has not been to the driver in between, it would give the next step the same answers: it is not asked again.
+/// When a step leaves nothing behind and frees nothing older, but that the loss, say, takes the place of the last one,
+/// then the next begins with the same live tensors and asks for the same memory in the same order, whatever the
+/// allocator then does with it: its requests are repeated without making tensors again. When the allocator, too, stands
+/// after that step where it stood before it, and has not been to the driver in between, it would give the next step the
+/// same answers: it is not asked again.
+///
+/// A first step also makes what all others find: workspaces and the optimizer's state, in the scope of a Once.  Where a
+/// strategy, if there is one, has nothing to learn, and all else that the step leaves behind are tensors that the next
+/// one lets go of at known places (Run::let_go), the second repeats it without the ones and with the others.
 class Steps {
  public:
   Steps(Run& run, Loop loop, const StepOptions& options, const PhaseObserver& observer)
@@ -167,30 +172,43 @@ class Steps {
   void run_all() {
     for (std::int64_t step = 1; step <= options_.steps; ++step) {
       run_.stage.step = step;
-      last_.repeats ? repeat(step) : simulate(step);
+      if (step > 2 && last_.repeats)
+        repeat(last_, [&](StepPhase phase) { observer_(step, phase); });
+      else
+        make_template(step);
     }
   }
 
  private:
-  void simulate(std::int64_t step) {
-    const bool may_repeat = options_.repeat_steps && step >= 2 && step < options_.steps;
-    const std::size_t begin_before = last_.begin;
-    last_ = {.begin = run_.history().size(), .phases = {}, .before = {}};
-    if (may_repeat) last_.before = state_of(run_.allocator());
-    loop_.step([&](StepPhase phase) {
+  using PhaseEnds = std::function<void(StepPhase)>;
+
+  /// What frees are told with is not kept.
+  bool first_may_repeat() const { return options_.hooks.begins_settled && !run_.config().on_event; }
+
+  /// A step that the next may repeat.
+  void make_template(std::int64_t step) {
+    const bool may_repeat = options_.repeat_steps && step < options_.steps && (step >= 2 || first_may_repeat());
+    const Template before = std::exchange(last_, {.begin = run_.history().size(), .phases = {}, .before = {}});
+    if (may_repeat && step >= 2) last_.before = state_of(run_.allocator());
+    const PhaseEnds phase_ends = [&](StepPhase phase) {
       last_.phases.emplace_back(phase, run_.history().size());
       observer_(step, phase);
-    });
-    const bool settled = !options_.hooks.is_settled || options_.hooks.is_settled();
-    last_.repeats = may_repeat && settled && run_.is_closed(begin_before, last_.begin);
+    };
+    before.repeats ? repeat(before, phase_ends) : loop_.step(phase_ends);
+    if (!may_repeat || (options_.hooks.is_settled && !options_.hooks.is_settled())) return;
+    if (step == 1) {
+      last_.repeats = run_.is_closed_first(last_.begin);
+      return;
+    }
+    last_.repeats = run_.is_closed(before.begin, last_.begin);
     last_.answers_repeat = last_.repeats && !run_.has_heirs() && state_of(run_.allocator()) == last_.before;
   }
 
-  void repeat(std::int64_t step) {
-    for (std::size_t from = last_.begin; const auto& [phase, end] : last_.phases) {
+  void repeat(const Template& step, const PhaseEnds& phase_ends) {
+    for (std::size_t from = step.begin; const auto& [phase, end] : step.phases) {
       run_.stage.part = static_cast<int>(phase);
-      last_.answers_repeat ? run_.repeat_answers(from, end) : run_.repeat(from, end);
-      observer_(step, phase);
+      step.answers_repeat ? run_.repeat_answers(from, end) : run_.repeat(from, end);
+      phase_ends(phase);
       from = end;
     }
   }
@@ -206,6 +224,7 @@ class Steps {
 
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer) {
+  if (options.repeat_steps && !run.config().on_event) repeat_second_forwards(run);
   const Setting on_gradient(run.on_gradient, options.hooks.gradient_is_ready);
   Steps(run, Loop(run, model, sizes, optimizer, options), options, observer).run_all();
 }

@@ -4,6 +4,7 @@
 
 #include "ops/ops.h"
 #include "tensor/engine.h"
+#include "tensor/second_forward.h"
 
 namespace tidemark {
 namespace {
@@ -91,6 +92,72 @@ TEST_F(Checkpoint, LetsGoOfItsArguments) {
   backward(y);
   y.reset();
   EXPECT_EQ(live_blocks(), 2);  // w and its gradient
+}
+
+/// Everything that a run tells of its events, by numbers.
+std::vector<std::int64_t> told(const tidemark::Run& run) {
+  std::vector<std::int64_t> all;
+  for (const std::int32_t event : run.history()) all.push_back(event);
+  for (const LedgerEntry& entry : run.ledger()) {
+    for (const std::int64_t number : {entry.bytes, std::int64_t{entry.born}, std::int64_t{entry.died}})
+      all.push_back(number);
+    all.push_back(entry.module);
+    all.push_back(static_cast<std::int64_t>(entry.category));
+    for (const char letter : std::string_view(entry.op)) all.push_back(letter);
+  }
+  return all;
+}
+
+using Block = Tensors (*)(const Tensor& x, const Tensor& w);
+
+/// Four blocks, one behind the other; every one in its own module.
+void train(tidemark::Run& run, Block block, bool repeat, std::initializer_list<std::int64_t> widths) {
+  if (repeat) repeat_second_forwards(run);
+  std::vector<Tensor> weights;
+  for (const std::int64_t width : widths) {
+    weights.push_back(empty(run, {width}, Dtype::f32));
+    weights.back().impl().requires_grad = true;
+  }
+  Tensor x = empty(run, {8, 1024}, Dtype::f32);
+  x.impl().requires_grad = true;
+  for (const Tensor& w : weights) {
+    const Setting<std::uint32_t> module(run.module, run.name_module("block"));
+    x = checkpoint(run, [=] { return block(x, w); })[0];
+  }
+  backward(x);
+}
+
+Tensors gated(const Tensor& x, const Tensor& w) {
+  const Tensor y = silu(x);
+  const Tensor z = mul(y, w);
+  return {mul(sigmoid(z), y)};
+}
+
+TEST_F(Checkpoint, EqualBlocksRunAgainAsTheFirstOfThem) {
+  const auto all = [&](bool repeat, std::initializer_list<std::int64_t> widths) {
+    tidemark::Run one{RunConfig()};
+    train(one, gated, repeat, widths);
+    return std::pair(told(one), one.next_sequence);
+  };
+  for (const auto widths : {std::initializer_list<std::int64_t>{1024, 1024, 1024, 1024}, {1024, 1, 1, 1024}}) {
+    const auto [expected, nodes] = all(false, widths);
+    const auto [repeated, fewer_nodes] = all(true, widths);
+    EXPECT_EQ(repeated, expected);
+    EXPECT_LT(fewer_nodes, nodes);
+  }
+}
+
+TEST_F(Checkpoint, ABlockThatLeavesMoreBehindRunsAgainItself) {
+  const Block leaves = [](const Tensor& x, const Tensor& w) {
+    w.grad() = empty(w.run(), w.sizes(), Dtype::f32);  // each time in place of the last
+    return gated(x, w);
+  };
+  const auto all = [&](bool repeat) {
+    tidemark::Run one{RunConfig()};
+    train(one, leaves, repeat, {1024, 1024, 1024});
+    return std::pair(told(one), one.next_sequence);
+  };
+  EXPECT_EQ(all(true), all(false));
 }
 
 }  // namespace
