@@ -7,6 +7,7 @@ validation/parallel/README.md says how the two packages are put together."""
 
 import argparse
 import json
+import os
 import warnings
 
 warnings.simplefilter("ignore")
@@ -83,6 +84,8 @@ def launched(tp):
     import colossalai
     from colossalai.logging import disable_existing_loggers
 
+    for name, value in {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items():
+        os.environ.setdefault(name, value)  # as torchrun says on one GPU
     # tp_real.py says data=1 for 2DP+2TP as well; its ProcessGroup(tp_degree=2) of four ranks makes two of data.
     colossalai.launch_from_torch(config={} if tp == 0 else {"parallel": {"data": 1, "pipeline": 1, "tensor": {"size": tp, "mode": "1d"}}})
     disable_existing_loggers()
