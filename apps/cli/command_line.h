@@ -70,8 +70,9 @@ struct PrepareOptions {
 
 struct VersionOptions {};
 
-using CommandLine = std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions,
-                                 ModelsOptions, OpsOptions, ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
+using CommandLine =
+    std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions, ModelsOptions, OpsOptions,
+                 ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

@@ -148,9 +148,9 @@ TEST_F(Checkpoint, EqualBlocksRunAgainAsTheFirstOfThem) {
 }
 
 TEST_F(Checkpoint, ABlockThatLeavesMoreBehindRunsAgainItself) {
-  const Block leaves = [](const Tensor& x, const Tensor& w) {
-    w.grad() = empty(w.run(), w.sizes(), Dtype::f32);  // each time in place of the last
-    return gated(x, w);
+  const Block leaves = [](const Tensor& x, const Tensor& weight) {
+    weight.grad() = empty(weight.run(), weight.sizes(), Dtype::f32);  // each time in place of the last
+    return gated(x, weight);
   };
   const auto all = [&](bool repeat) {
     tidemark::Run one{RunConfig()};
