@@ -1,6 +1,6 @@
 """Cases of record_steps.py whose parameters are sharded by FSDP."""
 
-from step_cases import LORA, MODEL, classifiers, grids, vision
+from step_groups import LORA, MODEL, classifiers, grids, vision
 
 
 def fully_sharded():

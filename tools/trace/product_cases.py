@@ -1,6 +1,6 @@
 """Cases of record_steps.py in which several strategies for many GPUs are at work at once."""
 
-from step_cases import FULL_PLAN, LORA, MODEL, vision
+from step_groups import FULL_PLAN, LORA, MODEL, vision
 
 POLICY = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
 PLAN = {"tp": {"degree": 2, "plan": FULL_PLAN}}
