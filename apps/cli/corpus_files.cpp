@@ -45,6 +45,8 @@ Corpus read_folder(const fs::path& folder) {
   corpus.rows = read("rows.jsonl", io::read_rows);
   std::error_code ignored;
   if (fs::exists(folder / "predictions.jsonl", ignored)) corpus.stored = read("predictions.jsonl", io::read_answers);
+  if (fs::exists(folder / "estimates.jsonl", ignored))
+    add_estimates(corpus, read("estimates.jsonl", io::read_estimates));
   return corpus;
 }
 

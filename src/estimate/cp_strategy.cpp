@@ -24,7 +24,7 @@ void check_cp(const Model& model, const Spec& spec) {
 }  // namespace
 
 void split_tokens(Run& run, const Model& model, const Spec& spec, const BatchSizes& sizes, StepHooks& hooks,
-                  const std::function<void(std::string)>& assume) {
+                  const Assume& assume) {
   if (!spec.cp || spec.cp->degree == 1) return;  // accelerate: ParallelismConfig.cp_enabled
   check_cp(model, spec);
   const CpSpec& asked = *spec.cp;

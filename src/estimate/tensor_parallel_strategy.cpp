@@ -71,8 +71,7 @@ ParallelRule rule_of(const std::string& pattern, const Value& value) {
   return rule;
 }
 
-std::vector<ParallelRule> plan_of(const TpSpec& asked, Module& root, const Value& model_config,
-                                  const std::function<void(std::string)>& assume) {
+std::vector<ParallelRule> plan_of(const TpSpec& asked, Module& root, const Value& model_config, const Assume& assume) {
   if (asked.plan.is_null()) {
     assume(asked.sequence_parallel ? "tp: the plan of PyTorch's tutorial, with sequence parallelism"
                                    : "tp: attention and MLP are split as base_model_tp_plan of transformers says");

@@ -56,6 +56,13 @@ std::vector<Answer> read_answers(std::string_view text, const std::string& where
   return answers;
 }
 
+std::vector<Estimate> read_estimates(std::string_view text, const std::string& where) {
+  std::vector<Estimate> estimates;
+  for_each_line(text, where,
+                [&](const Value& value, const std::string& at) { estimates.push_back(read_estimate(value, at)); });
+  return estimates;
+}
+
 std::string write_rows(const std::vector<Measurement>& rows) {
   std::string text;
   for (const Measurement& row : rows) text += value_to_json_line(only_said(write_fields(row)));

@@ -3,6 +3,7 @@
 #include "io/fields_schema.h"
 #include "io/value_json.h"
 #include "validate/corpus.h"
+#include "validate/estimates.h"
 
 namespace tidemark::io {
 namespace {
@@ -26,7 +27,7 @@ Value with_unknown(const Value& schema) {
 constexpr const char* kHead = R"(# Measured trainings
 
 `tidemark validate` reads corpora: folders with `corpus.json`, `rows.jsonl` (one measured training a line) and, if there are answers of
-`tidemark run` that are kept, `predictions.jsonl`. null, and a key that is not there, stand for what is not known; a key that is not listed is an
+`tidemark run` that are kept, `predictions.jsonl`, and of others that were asked, `estimates.jsonl`. null, and a key that is not there, stand for what is not known; a key that is not listed is an
 error. Paths are meant from the corpus's folder. Every row says for each engine how it is asked, or why it cannot be; a row that no engine can be
 asked says so in `left_out`.
 
@@ -57,7 +58,8 @@ A `.csv` file is a corpus too. Its first line names the columns, an empty cell s
 std::string measurement_schema() {
   Value definitions = Value::Map{{"corpus", schema_of_fields(describe_fields<CorpusInfo>())},
                                  {"row", with_unknown(schema_of_fields(describe_fields<Measurement>()))},
-                                 {"prediction", with_unknown(schema_of_fields(describe_fields<Answer>()))}};
+                                 {"prediction", with_unknown(schema_of_fields(describe_fields<Answer>()))},
+                                 {"estimate", with_unknown(schema_of_fields(describe_fields<Estimate>()))}};
   return value_to_json(Value::Map{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                                   {"title", "The files of a corpus of tidemark validate"},
                                   {"$defs", std::move(definitions)}});
@@ -65,7 +67,8 @@ std::string measurement_schema() {
 
 std::string measurement_page() {
   return kHead + table_of_fields(describe_fields<Measurement>()) + "\n# Files beside the rows\n" +
-         table_of_fields(describe_fields<CorpusInfo>()) + table_of_fields(describe_fields<Answer>()) + kTable;
+         table_of_fields(describe_fields<CorpusInfo>()) + table_of_fields(describe_fields<Answer>()) +
+         table_of_fields(describe_fields<Estimate>()) + kTable;
 }
 
 }  // namespace tidemark::io

@@ -20,6 +20,8 @@ void check_bytes_by_metric(const std::map<std::string, std::int64_t>& bytes, con
     fields_detail::index_of_name(metric, FieldInfo{.names = kMetricNames}, ValuePath(where) / key);
 }
 
+}  // namespace
+
 Value without_nulls(const Value& value, const std::string& where) {
   if (!value.as_map()) fail_expected("a map", value, where);
   Value said = Value::Map();
@@ -27,8 +29,6 @@ Value without_nulls(const Value& value, const std::string& where) {
     if (!item.value.is_null()) said.append(item.key, item.value);
   return said;
 }
-
-}  // namespace
 
 std::optional<std::int64_t> Answer::bytes(Metric metric) const {
   switch (metric) {

@@ -76,6 +76,9 @@ struct Corpus {
   std::string folder;  // what paths of its rows are meant from
 };
 
+/// A map without the keys that null stands for.  Throws Error{bad_value} for what is no map.
+Value without_nulls(const Value& value, const std::string& where);
+
 /// All of them throw Error{bad_value} and Error{unknown_name}.
 CorpusInfo read_corpus_info(const Value& value, const std::string& where);
 Answer read_answer(const Value& value, const std::string& where);

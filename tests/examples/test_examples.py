@@ -76,7 +76,7 @@ def test_example(run, example):
 
 def test_every_example_is_here():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
-    elsewhere = {"llava_finetune.py", "deepspeed_llava.py", "fsdp2_llama.py", "pipeline_llama.py", "tensor_parallel_llama.py", "context_parallel_llama.py", "expert_parallel_mixtral.py", "pipeline_transformers.py"} | {name for name in scripts if any(word in name for word in ("qlora", "bitsandbytes", "liger", "compile"))}
+    elsewhere = {"llava_finetune.py", "deepspeed_llava.py", "fsdp2_llama.py", "pipeline_llama.py", "tensor_parallel_llama.py", "context_parallel_llama.py", "expert_parallel_mixtral.py", "mesh_transformers.py", "pipeline_transformers.py"} | {name for name in scripts if any(word in name for word in ("qlora", "bitsandbytes", "liger", "compile"))}
     assert scripts - elsewhere == {example.script for example in EXAMPLES}
 
 

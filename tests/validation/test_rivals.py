@@ -24,9 +24,7 @@ GPT2 = "gpt2 AdamW 27 rtx-3060 -"
 GPT2_PARAMETERS = 124_439_808
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="not all asked yet: python validation/rivals/estimate.py --only mem-tracker --missing"))
-    if name == "mem-tracker" else name for name in rivals.RIVALS])
+@pytest.mark.parametrize("name", rivals.RIVALS)
 def test_every_training_is_answered_or_refused(name):
     assert [key for key, rival in STORED if rival == name] == list(TRAININGS)
 

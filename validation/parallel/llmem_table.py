@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from llmem_models import CHOICES, METHODS, MODELS, ONE_GPU_MB
-from running import PYTHON, ROOT, cells_to, run_cell
+from cells import PYTHON, ROOT, cells_to, run_cell
 
 CARD = "v100-16gb"
 # OOM there, and here they fit at batch 1: again with less memory, as if NCCL had taken it, and with larger batches.

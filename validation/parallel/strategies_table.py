@@ -4,7 +4,7 @@ three steps of batch 4, 1024 tokens, on H100s.
     python validation/parallel/strategies_table.py validation/parallel/llama_strategies.jsonl
 """
 
-from running import ROOT, cells_to, launched, run_cell
+from cells import ROOT, cells_to, launched, run_cell
 
 STRATEGIES = ("ddp", "ddp_amp", "fsdp1", "fsdp2", "fsdp2_keep", "zero1", "zero2", "zero3", "tp")
 

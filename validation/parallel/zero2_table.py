@@ -7,7 +7,7 @@ One row per cell: peaks of the run and of every step, allocated and reserved per
 The card has as much memory as it takes, so that every cell has its peak.
 """
 
-from running import ROOT, cells_to, launched, run_cell
+from cells import ROOT, cells_to, launched, run_cell
 
 DATA_PARALLEL = (1, 2, 4, 8)
 SHAPES = ((1024, 16), (2048, 8))   # sequence, batch

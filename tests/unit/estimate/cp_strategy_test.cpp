@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "estimate/predict.h"
+#include "estimate/asked.h"
 
 namespace tidemark {
 namespace {
@@ -19,29 +18,6 @@ Spec spec_of(std::int64_t degree, std::int64_t rank = 0) {
   spec.rank = rank;
   spec.cp = CpSpec{.degree = degree};
   return spec;
-}
-
-Report predicted(const Spec& spec) {
-  check_spec(spec);
-  Card card;
-  card.key = card.name = "card";
-  card.compute_capability_major = 9;
-  card.multiprocessors = 132;
-  card.max_threads_per_multiprocessor = 2048;
-  card.total_bytes = std::int64_t{80} << 30;
-  return predict(spec, spec.model, card, {.on_event = {}, .interval = false});
-}
-
-std::int64_t peak_bytes(const Spec& spec) { return predicted(spec).peak.allocated_bytes; }
-
-/// Which field of the spec is refused.
-std::string refused(const Spec& spec) {
-  try {
-    predicted(spec);
-  } catch (const Error& error) {
-    return error.where();
-  }
-  return "nothing";
 }
 
 TEST(ContextParallel, OneGpuSharesWithNobody) {

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "estimate/predict.h"
+#include "estimate/asked.h"
 
 namespace tidemark {
 namespace {
@@ -23,28 +22,6 @@ Spec spec_of(std::int64_t degree, PipelineSchedule schedule, std::int64_t microb
   spec.rank = rank;
   spec.pp = PipelineSpec{.degree = degree, .schedule = schedule, .microbatches = microbatches, .layers = {}};
   return spec;
-}
-
-Report predicted(const Spec& spec) {
-  check_spec(spec);
-  Card card;
-  card.key = card.name = "card";
-  card.compute_capability_major = 9;
-  card.multiprocessors = 132;
-  card.max_threads_per_multiprocessor = 2048;
-  card.total_bytes = std::int64_t{80} << 30;
-  return predict(spec, spec.model, card, {.on_event = {}, .interval = false});
-}
-
-std::int64_t peak_bytes(const Spec& spec) { return predicted(spec).peak.allocated_bytes; }
-
-std::string refused(const Spec& spec) {
-  try {
-    predicted(spec);
-  } catch (const Error& error) {
-    return error.where();
-  }
-  return "nothing";
 }
 
 TEST(Pipeline, MoreMicrobatchesTakeTheirBuffersAlone) {

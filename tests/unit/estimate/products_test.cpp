@@ -3,8 +3,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/error.h"
-#include "estimate/predict.h"
+#include "estimate/asked.h"
 #include "estimate/strategies.h"
 
 namespace tidemark {
@@ -46,28 +45,8 @@ Fsdp2Spec copies(std::int64_t degree) {
 
 PipelineSpec stages(std::int64_t degree) { return {.degree = degree, .microbatches = 4, .layers = {}}; }
 
-Report predicted(const Spec& spec) {
-  check_spec(spec);
-  Card card;
-  card.key = card.name = "card";
-  card.compute_capability_major = 9;
-  card.multiprocessors = 132;
-  card.max_threads_per_multiprocessor = 2048;
-  card.total_bytes = std::int64_t{80} << 30;
-  return predict(spec, spec.model, card, {.on_event = {}, .interval = false});
-}
-
 /// Parameters and AdamW's states: what is there between two steps.
 std::int64_t persistent_bytes(const Spec& spec) { return predicted(spec).steps.back().end_allocated_bytes; }
-
-std::string refused(const Spec& spec) {
-  try {
-    predicted(spec);
-  } catch (const Error& error) {
-    return error.where();
-  }
-  return "nothing";
-}
 
 // torchtitan: pp, dp_replicate, dp_shard, tp; the last varies fastest.
 TEST(Products, RanksAreLaidAsInTorchtitan) {
