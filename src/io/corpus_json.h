@@ -1,4 +1,5 @@
-// The files of a corpus: corpus.json, rows.jsonl, predictions.jsonl and estimates.jsonl (docs/reference/measurements.md).
+// The files of a corpus: corpus.json, rows.jsonl, predictions.jsonl and estimates.jsonl
+// (docs/reference/measurements.md).
 #pragma once
 #include <string>
 #include <string_view>
