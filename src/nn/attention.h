@@ -93,6 +93,12 @@ Attended attend(AttentionCall call, const LayerInputs<Config>& inputs, std::size
   return {std::move(attn_output), std::move(attn_weights)};
 }
 
+/// What an attention module returns, through the hooks behind its call.
+inline Attended returned(const Call& call, Attended attended) {
+  call.returns({&attended.output, &attended.weights});
+  return attended;
+}
+
 /// attn_output = projection(attn_output), beside the weights.
 Attended projected(Module& projection, Attended attended);
 

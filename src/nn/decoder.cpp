@@ -96,8 +96,7 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
   Attended attended = projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
                                                     is_sliding(inputs.config, layer)));
-  scope.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
-  return attended;
+  return returned(scope, std::move(attended));
 }
 
 Tensor gated_mlp(Module& m, Tensor input) {

@@ -63,8 +63,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   Attended attended =
       projected(m["out_proj"], attend({.dropout = inputs.config.attention_probs_dropout_prob, .softmax_in_f32 = false},
                                       inputs, layer, query_states, key_states, value_states));
-  call.returns({&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 /// BioGptDecoderLayer.forward

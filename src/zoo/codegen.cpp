@@ -72,8 +72,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   attended.output = view(attended.output, hidden_states.sizes());
   attended = projected(m["out_proj"], std::move(attended));
   attended = projected(m["resid_dropout"], std::move(attended));
-  call.returns({&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 /// CodeGenBlock.forward

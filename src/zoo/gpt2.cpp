@@ -61,8 +61,7 @@ Attended attention(Module& m, Tensor input, const BlockInputs& inputs, std::size
   Attended attended = attend(call, inputs, layer, query_states, key_states, value_states);
   attended = projected(m["c_proj"], std::move(attended));
   attended = projected(m["resid_dropout"], std::move(attended));
-  scope.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
-  return attended;
+  return returned(scope, std::move(attended));
 }
 
 Tensor block(Module& m, Tensor input, const BlockInputs& inputs, std::size_t layer) {

@@ -71,8 +71,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   Attended attended = attend({.dropout = inputs.config.attn_pdrop}, inputs, layer, query, key, value);
   attended = projected(m["c_proj"], std::move(attended));
   attended = projected(m["resid_dropout"], std::move(attended));
-  call.returns({&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 Tensor block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {

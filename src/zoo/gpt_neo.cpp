@@ -66,8 +66,7 @@ Attended self_attention(Module& m, Tensor input, const Inputs& inputs, std::size
   attended.output = view(attended.output, hidden_states.sizes());
   attended = projected(m["out_proj"], std::move(attended));
   attended = projected(m["resid_dropout"], std::move(attended));
-  call.returns({&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 /// GPTNeoAttention.forward
@@ -75,8 +74,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   Tensor hidden_states = std::move(input);
   const Call call(m, hidden_states);
   Attended attended = self_attention(m["attention"], hidden_states, inputs, layer);
-  call.returns({&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 Tensors block(Module& m, Tensor input, const Inputs& inputs, std::size_t layer) {

@@ -54,8 +54,7 @@ Attended attention(Module& m, Tensor input, const Inputs& inputs, std::size_t la
   std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, true);
   Attended attended = projected(m["dense"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer,
                                                    query_states, key_states, value_states));
-  call.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 /// GPTNeoXLayer.forward

@@ -66,8 +66,7 @@ Attended attention(Module& m, const Tensor& hidden_states, const Inputs& inputs,
   value_states = split_heads(std::move(value_states), head_dim);
   Attended attended = projected(m["out_proj"], attend({.dropout = inputs.config.attention_dropout}, inputs, layer,
                                                       query_states, key_states, value_states));
-  call.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 /// OPTDecoderLayer.forward

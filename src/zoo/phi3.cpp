@@ -54,8 +54,7 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
   std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, false);
   Attended attended = projected(m["o_proj"], attend({.dropout = c.attention_dropout}, inputs, layer, query_states,
                                                     key_states, value_states, is_sliding(c, layer)));
-  call.returns(std::vector<Tensor*>{&attended.output, &attended.weights});
-  return attended;
+  return returned(call, std::move(attended));
 }
 
 /// Phi3MLP.forward
