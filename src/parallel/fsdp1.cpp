@@ -10,6 +10,7 @@
 #include "parallel/wrapping.h"
 #include "tensor/arithmetic.h"
 #include "tensor/engine.h"
+#include "train/clip.h"
 
 namespace tidemark {
 namespace {
@@ -86,10 +87,7 @@ class Unit {
 
   /// Its part of _post_backward_final_callback; what was gathered ahead and not used goes.
   void end_backward() {
-    if (handle_.is_unsharded()) {
-      handle_.use_sharded_views();
-      handle_.free_unsharded();
-    }
+    if (handle_.is_unsharded()) reshard();
     handle_.finish_gradient();
     handle_.needs_pre_backward_unshard = handle_.prefetched = handle_.ran_pre_backward_hook = false;
     handle_.post_forward_index.reset();
@@ -207,8 +205,7 @@ class FlatSharded {
     const Tensor local = local_norm(gradients);
     Tensor total_norm = fresh("aten::pow", local);
     total_norm = fresh("aten::pow", total_norm);
-    Tensor clip_coef = fresh("aten::add", total_norm);
-    clip_coef = fresh("aten::mul", fresh("aten::reciprocal", clip_coef));
+    const Tensor clip_coef = clip_coefficient(total_norm);
     const Tensor clamped = fresh("aten::clamp", clip_coef);
     for (const Tensor& gradient : gradients) to(clamped, gradient.dtype());
     if (!gradients.empty()) to(total_norm, gradients.front().dtype());

@@ -91,7 +91,6 @@ void FlatHandle::make_shards(const Tensor& flat) {
   run_.set_module(*local_shard_.impl().storage, run_.module_of(*pieces_.front().parameter->tensor.impl().storage));
   release(run_, flat);
   const std::int64_t begin = shard_elements_ * options_.rank, end = begin + shard_elements_;
-  bool trains = false;
   for (Piece& piece : pieces_) {
     if (!piece.parameter) continue;
     const std::int64_t mine =
@@ -99,11 +98,10 @@ void FlatHandle::make_shards(const Tensor& flat) {
     const Setting<bool> on_host(run_.on_host, true);
     piece.sharded = mine > 0 ? piece_of(local_shard_, Dims{mine}) : empty(run_, Dims{0}, dtype_);
     piece.sharded.impl().requires_grad = piece.trains;
-    trains = trains || piece.trains;
   }
   const Setting<bool> on_host(run_.on_host, true);  // no memory until it is gathered
   full_ = empty(run_, Dims{elements_}, unsharded_dtype_);
-  full_.impl().requires_grad = trains;
+  full_.impl().requires_grad = std::ranges::any_of(pieces_, &Piece::trains);
   low_precision_shard_ = empty(run_, Dims{shard_elements_}, unsharded_dtype_);
   use_sharded_views();
 }
@@ -185,12 +183,12 @@ void FlatHandle::reduce_gradient() {
 TensorList FlatHandle::gradients() const {
   TensorList gradients;
   for (const Piece& piece : pieces_)
-    if (piece.sharded && piece.sharded.grad()) gradients.push_back(piece.sharded.grad());
+    if (piece.has_gradient()) gradients.push_back(piece.sharded.grad());
   return gradients;
 }
 
 void FlatHandle::drop_gradient_if_unused() {
-  if (gradients().empty()) sharded_grad_.reset();
+  if (std::ranges::none_of(pieces_, &Piece::has_gradient)) sharded_grad_.reset();
 }
 
 }  // namespace tidemark

@@ -50,6 +50,7 @@ class FlatHandle {
     Dims sizes;
     bool trains;
     Tensor sharded = {}, view = {};
+    bool has_gradient() const { return sharded && sharded.grad(); }
   };
 
   void add(Parameter* parameter, const Dims& sizes);

@@ -83,16 +83,17 @@ Tensor get_total_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>&
 
 }  // namespace
 
+Tensor clip_coefficient(const Tensor& total_norm) {
+  const Tensor sum = fresh("aten::add", total_norm);
+  const Tensor reciprocal = fresh("aten::reciprocal", sum);
+  return fresh("aten::mul", reciprocal);
+}
+
 void clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
   if (with_gradient(optimizer).empty()) return;
   const Setting<Category> category(optimizer.run().category, Category::other);
   const Tensor total_norm = get_total_norm(optimizer, reduce_norms);
-  Tensor clip_coef;
-  {
-    const Tensor sum = fresh("aten::add", total_norm);  // max_norm / (total_norm + 1e-6): reciprocal, then mul
-    const Tensor reciprocal = fresh("aten::reciprocal", sum);
-    clip_coef = fresh("aten::mul", reciprocal);
-  }
+  const Tensor clip_coef = clip_coefficient(total_norm);
   const Tensor clip_coef_clamped = fresh("aten::clamp", clip_coef);
   for (const Chosen& group : grouped(optimizer)) {
     const Op op(optimizer.run(), "aten::_foreach_mul_");
