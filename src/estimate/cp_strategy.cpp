@@ -10,6 +10,9 @@ void check_cp(const Model& model, const Spec& spec) {
   using enum Parallel;
   if (spec.parallel != none && spec.parallel != ddp && spec.parallel != fsdp2)
     refuse("cp", "beside this strategy, context parallelism is not modelled", "set parallel to none, ddp or fsdp2");
+  if (spec.fsdp2 && spec.fsdp2->data_parallel_replicate_degree)
+    refuse("fsdp2.data_parallel_replicate_degree", "groups of GPUs that share tokens and are copies are not modelled",
+           "leave it out");
   if (spec.attn == Attention::eager)
     refuse("attn",
            "context_parallel replaces torch's scaled_dot_product_attention, which eager attention does not call",

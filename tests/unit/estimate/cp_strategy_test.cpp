@@ -56,6 +56,15 @@ TEST(ContextParallel, RefusesByName) {
   EXPECT_EQ(with([](Spec& spec) { spec.dtype = WeightDtype::fp32; }), "cp");  // grouped heads: the math kernel
 }
 
+TEST(ContextParallel, RefusesCopiesBesideIt) {
+  Spec spec = spec_of(2);
+  spec.gpus = 4;
+  spec.parallel = Parallel::fsdp2;
+  EXPECT_EQ(refused(spec), "nothing");
+  spec.fsdp2 = Fsdp2Spec{.data_parallel_replicate_degree = 2};
+  EXPECT_EQ(refused(spec), "fsdp2.data_parallel_replicate_degree");
+}
+
 TEST(ContextParallel, RefusesModelsThatAreNotKnownWithAPartOfTheTokens) {
   const auto with = [](std::initializer_list<Value::Item> entries) {
     Spec spec = spec_of(2);
