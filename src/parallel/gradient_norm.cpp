@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tensor/reduction.h"
-#include "tensor/repeat.h"
+#include "tensor/known_requests.h"
 
 namespace tidemark {
 namespace {

@@ -64,7 +64,7 @@ void ZeroOptimizer::step(Optimizer& optimizer) {
   }
   optimizer.step(optimizer);
   master_.grad().reset();
-  run_.let_go(std::move(previous), global_grad_norm_);
+  run_.repetition.let_go(std::move(previous), global_grad_norm_);
 }
 
 /// _flatten_dense_tensors: a view of a single one.

@@ -92,7 +92,7 @@ void Run::resize(Storage& storage, std::int64_t bytes) {
 void Run::free(Storage& storage) {
   if (storage.id == kNoBytes || ended_) return;
   storages_of_[storage.record] = nullptr;
-  const Twin last = repeated(storage.record);
+  const Repetition::Twin last = repetition.twin_of(storage.record);
   allocator_.free(last.id);
   note_free(last.entry, allocator_.totals());
 }

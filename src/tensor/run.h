@@ -10,6 +10,7 @@
 #include "memory/card.h"
 #include "memory/timeline.h"
 #include "tensor/node.h"
+#include "tensor/repetition.h"
 #include "tensor/tensor.h"
 
 namespace tidemark {
@@ -111,27 +112,6 @@ class Run {
 
   /// Every allocation (entry + 1), every free (-(entry + 1)) and every empty_cache (0) so far, by entry of the ledger.
   const std::vector<std::int32_t>& history() const { return history_; }
-  /// Whether the events from `begin` on, up to now, can be repeated: they freed all that they allocated, and nothing
-  /// else, but that a tensor may have taken the place of one of its kind that was made from `before` to `begin`.
-  bool is_closed(std::size_t before, std::size_t begin);
-  /// Lets go of `last`, which the step before has left in `place`, where this step's is now.  The first step has none.
-  void let_go(Tensor last, Tensor& place);
-  /// Whether the events from `begin` on, those of the first step, can be repeated as those of the second: they left
-  /// behind what is made Once, and what the next step lets go of; and freed nothing older.
-  bool is_closed_first(std::size_t begin);
-  /// Puts the requests of events `begin` to `end` to the allocator once more, without making tensors.  A closed stretch
-  /// may be repeated in parts, in order.  Throws DeviceOutOfMemory.
-  void repeat(std::size_t begin, std::size_t end);
-  /// The same where the allocator is known to answer as it did: it is not asked.  Not where tensors take a place.
-  void repeat_answers(std::size_t begin, std::size_t end);
-  /// How often the driver was called, and what it has given: while that stays, the allocator answers by its blocks.
-  using DriverState = std::pair<std::int64_t, std::int64_t>;
-  DriverState driver_state() const;
-  bool has_heirs() const { return !heirs_.empty(); }
-  /// Puts requests to the allocator that were made before: `made` in order, where an event is as in history(), by their
-  /// numbers.  The modules are those of the entries from `like` on.  Returns what is not freed again, by number.
-  std::vector<Ref<Storage>> repeat_for(const std::vector<LedgerEntry>& made, const std::vector<std::int32_t>& events,
-                                       std::uint32_t like);
   /// Whose memory that is; null when it has been freed, and of memory that steps have repeated.
   Storage* storage_of(std::uint32_t entry) const { return storages_of_[entry]; }
 
@@ -187,6 +167,8 @@ class Run {
   std::vector<Node*> dead_nodes;  // waiting to be destroyed, so that a long chain does not recurse
   bool destroying_nodes = false;
 
+  Repetition repetition{*this};
+
  private:
   RunConfig config_;
   CachingAllocator allocator_;
@@ -195,59 +177,15 @@ class Run {
   std::vector<Storage*> storages_of_;  // by entry of the ledger
   bool ended_ = false;
   std::vector<std::int32_t> history_;
-  /// An allocation as the allocator and the ledger know it.
-  struct Twin {
-    AllocationId id = kNoBytes;
-    std::uint32_t entry = 0;
-  };
-  std::vector<Twin> repeated_;  // by entry of the ledger: the last that repeated it
-  /// Of a tensor that a repeated stretch frees in place of one from before it.
-  struct Heir {
-    std::uint32_t of = 0, entry = 0;
-    Twin last = {};  // which has its place when the next repetition begins
-  };
-  std::vector<Heir> heirs_;
-  std::size_t stretch_ = 0;  // where the events begin that are repeated
-  /// Of what the first step leaves in `place`: behind how many events the second lets go of it.
-  struct Legacy {
-    std::size_t at = 0;
-    Tensor* place = nullptr;
-  };
-  std::vector<Legacy> legacies_;  // in that order, until the second step has them
-  /// Events of `Once`, from the first to behind the last.
-  struct Stretch {
-    std::size_t begin = 0, end = 0;
-  };
-  std::vector<Stretch> once_;  // not repeated
-  /// Events that the allocator was not asked for, because it would have answered as it did from event `source` on.
-  struct Answered : Stretch {
-    std::size_t source = 0;
-  };
-  std::vector<Answered> answered_;
-  /// What a step asks for that is repeated, and then answers by.
-  struct Source {
-    std::size_t at = 0, repeated_at = 0;
-    DriverState driver = {};
-  };
-  std::vector<Source> sources_;  // in order
   std::vector<std::string> module_names_{"-"};
   std::vector<std::pair<const Storage*, Tensor>> in_flight_;  // by the memory of their results
 
-  friend class Once;
+  friend class Repetition;
   void finish_collective(const Tensor& result);
   AllocationId request(std::int64_t bytes, StreamId on);
-  void request_again(LedgerEntry& twin);
-  void repeat_event(std::int32_t event);
-  std::vector<Source> sources_within(std::size_t begin, std::size_t end) const;
-  bool repeat_answered(const Answered& answered);
-  void hand_over_at(std::size_t event);
-  void hand_over(Tensor& place);
-  Ref<Storage> memory_of(const Twin& twin);
   void fill(Storage& storage, std::int64_t bytes);
   void note_allocation(LedgerEntry entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
-  void succeed();
-  Twin repeated(std::uint32_t entry) const;
 };
 
 /// Names the operation for the ledger.  The outermost one counts, as in a profile of the real program.
@@ -289,22 +227,6 @@ class Setting {
  private:
   T& place_;
   T before_;
-};
-
-/// In whose scope a program makes what it finds there when it comes by again: workspaces, an optimizer's state.  What
-/// follows asks for the same memory either time.
-class Once {
- public:
-  explicit Once(Run& run) : run_(run), begin_(run.history().size()) {}
-  ~Once() {
-    if (run_.history().size() > begin_) run_.once_.push_back({begin_, run_.history().size()});
-  }
-  Once(const Once&) = delete;
-  Once& operator=(const Once&) = delete;
-
- private:
-  Run& run_;
-  const std::size_t begin_;
 };
 
 struct NoGrad : Setting<bool> {

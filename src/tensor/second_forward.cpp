@@ -225,7 +225,7 @@ bool repeat_second_forward(Run& run, CheckpointFrame& frame) {
     if (found->values[place].wanted && first.outside[place] != 0 && !run.storage_of(first.outside[place] - 1))
       return false;
   const std::vector<Ref<Storage>> made =
-      run.repeat_for(found->made, found->events, static_cast<std::uint32_t>(first.entry));
+      run.repetition.repeat_for(found->made, found->events, static_cast<std::uint32_t>(first.entry));
   frame.values.resize(frame.wanted.size());
   for (std::size_t place = 0; place < found->values.size(); ++place) {
     const Value& value = found->values[place];

@@ -70,7 +70,7 @@ class Loop {
       if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(batch);
       if (options_.hooks.pass_begins) options_.hooks.pass_begins(micro + 1 == options_.grad_accumulation);
       if (options_.hooks.before_forward) options_.hooks.before_forward();
-      run_.let_go(std::exchange(loss_, forward(run_, model_, batch, options_)), loss_);
+      run_.repetition.let_go(std::exchange(loss_, forward(run_, model_, batch, options_)), loss_);
       if (options_.hooks.loop_keeps_loss) batch = {};
       phase_ends(StepPhase::forward);
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
@@ -163,7 +163,7 @@ struct Template {
 ///
 /// A first step also makes what all others find: workspaces and the optimizer's state, in the scope of a Once.  Where a
 /// strategy, if there is one, has nothing to learn, and all else that the step leaves behind are tensors that the next
-/// one lets go of at known places (Run::let_go), the second repeats it without the ones and with the others.
+/// one lets go of at known places (Repetition::let_go), the second repeats it without the ones and with the others.
 class Steps {
  public:
   Steps(Run& run, Loop loop, const StepOptions& options, const PhaseObserver& observer)
@@ -197,17 +197,17 @@ class Steps {
     before.repeats ? repeat(before, phase_ends) : loop_.step(phase_ends);
     if (!may_repeat || (options_.hooks.is_settled && !options_.hooks.is_settled())) return;
     if (step == 1) {
-      last_.repeats = run_.is_closed_first(last_.begin);
+      last_.repeats = run_.repetition.is_closed_first(last_.begin);
       return;
     }
-    last_.repeats = run_.is_closed(before.begin, last_.begin);
-    last_.answers_repeat = last_.repeats && !run_.has_heirs() && state_of(run_.allocator()) == last_.before;
+    last_.repeats = run_.repetition.is_closed(before.begin, last_.begin);
+    last_.answers_repeat = last_.repeats && !run_.repetition.has_heirs() && state_of(run_.allocator()) == last_.before;
   }
 
   void repeat(const Template& step, const PhaseEnds& phase_ends) {
     for (std::size_t from = step.begin; const auto& [phase, end] : step.phases) {
       run_.stage.part = static_cast<int>(phase);
-      step.answers_repeat ? run_.repeat_answers(from, end) : run_.repeat(from, end);
+      step.answers_repeat ? run_.repetition.repeat_answers(from, end) : run_.repetition.repeat(from, end);
       phase_ends(phase);
       from = end;
     }

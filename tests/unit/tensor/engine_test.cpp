@@ -127,10 +127,10 @@ TEST(Runs, RepeatAStretchThatLeavesNothingBehind) {
     const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x));
   }
   const std::size_t end = run.history().size();
-  EXPECT_FALSE(run.is_closed(0, 0));
-  EXPECT_TRUE(run.is_closed(0, begin));
+  EXPECT_FALSE(run.repetition.is_closed(0, 0));
+  EXPECT_TRUE(run.repetition.is_closed(0, begin));
   const Totals before = run.allocator().totals();
-  run.repeat(begin, end);
+  run.repetition.repeat(begin, end);
   EXPECT_EQ(run.allocator().totals(), before);
   EXPECT_EQ(run.history().size(), 2 * end - begin);
   EXPECT_EQ(run.ledger().size(), 7U);
@@ -148,12 +148,12 @@ TEST(Runs, RepeatAStretchWhoseResultTakesThePlaceOfTheLastOne) {
       result = neg(neg(x));
     };
     for (int i = 0; i < simulations; ++i) simulate();
-    EXPECT_EQ(run.is_closed(before, begin), simulations > 1);
-    EXPECT_EQ(run.has_heirs(), simulations > 1);
+    EXPECT_EQ(run.repetition.is_closed(before, begin), simulations > 1);
+    EXPECT_EQ(run.repetition.has_heirs(), simulations > 1);
     const std::size_t end = run.history().size(), middle = begin + 2;
     for (int i = 0; i < repetitions; ++i) {
-      run.repeat(begin, middle);
-      run.repeat(middle, end);
+      run.repetition.repeat(begin, middle);
+      run.repetition.repeat(middle, end);
     }
     result.reset();
     EXPECT_EQ(run.allocator().totals().allocated_bytes, 512);
@@ -172,11 +172,11 @@ TEST(Runs, DoNotRepeatAStretchThatFreesWhatIsOld) {
   Tensor last = empty(run, {8}, Dtype::f32);
   const std::size_t begin = run.history().size();
   old = empty(run, {8}, Dtype::f32);
-  EXPECT_FALSE(run.is_closed(before, begin));
+  EXPECT_FALSE(run.repetition.is_closed(before, begin));
 }
 
 TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
-  const auto repeated = [](void (tidemark::Run::*repeat)(std::size_t, std::size_t)) {
+  const auto repeated = [](void (tidemark::Repetition::*repeat)(std::size_t, std::size_t)) {
     tidemark::Run run{RunConfig()};
     const Tensor kept = empty(run, {8}, Dtype::f32);
     {
@@ -187,8 +187,8 @@ TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
       const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x));
     }
     const std::size_t middle = begin + 2, end = run.history().size();
-    (run.*repeat)(begin, middle);
-    (run.*repeat)(middle, end);
+    (run.repetition.*repeat)(begin, middle);
+    (run.repetition.*repeat)(middle, end);
     std::vector<std::int64_t> numbers;
     for (const Timeline::Point& point : run.timeline().points())
       numbers.insert(numbers.end(), {point.event, point.totals.allocated_bytes, point.totals.reserved_bytes,
@@ -196,7 +196,7 @@ TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
     for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
     return std::pair(numbers, run.history());
   };
-  EXPECT_EQ(repeated(&tidemark::Run::repeat_answers), repeated(&tidemark::Run::repeat));
+  EXPECT_EQ(repeated(&tidemark::Repetition::repeat_answers), repeated(&tidemark::Repetition::repeat));
 }
 
 TEST(Runs, FullDeviceIsAnOutcome) {

@@ -1,4 +1,5 @@
-// Stretches of events that are repeated.  train/step.cpp, Note [Steps that repeat]
+#include "tensor/repetition.h"
+
 #include <algorithm>
 
 #include "tensor/run.h"
@@ -22,25 +23,25 @@ std::uint32_t first_entry(const std::vector<std::int32_t>& history, std::size_t 
 
 }  // namespace
 
-bool Run::is_closed(std::size_t before, std::size_t begin) {
+bool Repetition::is_closed(std::size_t before, std::size_t begin) {
   legacies_.clear();
   heirs_.clear();
   stretch_ = begin;
-  const std::uint32_t first = first_entry(history_, begin, ledger_.size());
-  const std::uint32_t oldest = first_entry(history_, before, ledger_.size());
-  for (std::size_t i = begin; i < history_.size(); ++i) {
-    if (history_[i] == 0) return false;
-    if (history_[i] > 0) continue;
-    const auto entry = static_cast<std::uint32_t>(-history_[i] - 1);
+  const std::uint32_t first = first_entry(run_.history_, begin, run_.ledger_.size());
+  const std::uint32_t oldest = first_entry(run_.history_, before, run_.ledger_.size());
+  for (std::size_t i = begin; i < run_.history_.size(); ++i) {
+    if (run_.history_[i] == 0) return false;
+    if (run_.history_[i] > 0) continue;
+    const auto entry = static_cast<std::uint32_t>(-run_.history_[i] - 1);
     if (entry < oldest || heirs_.size() > kMostHeirs) return false;
     if (entry < first) heirs_.push_back({.of = entry});
   }
   std::sort(heirs_.begin(), heirs_.end(), [](const Heir& a, const Heir& b) { return a.of < b.of; });
   std::size_t taken = 0;
-  for (std::uint32_t entry = first; entry < ledger_.size(); ++entry) {
-    if (ledger_[entry].died != 0) continue;
+  for (std::uint32_t entry = first; entry < run_.ledger_.size(); ++entry) {
+    if (run_.ledger_[entry].died != 0) continue;
     const auto heir = std::find_if(heirs_.begin(), heirs_.end(), [&](const Heir& free) {
-      return free.entry == 0 && is_of_one_kind(ledger_[free.of], ledger_[entry]);
+      return free.entry == 0 && is_of_one_kind(run_.ledger_[free.of], run_.ledger_[entry]);
     });
     if (heir == heirs_.end()) return false;
     heir->entry = entry;
@@ -49,22 +50,22 @@ bool Run::is_closed(std::size_t before, std::size_t begin) {
   return taken == heirs_.size();
 }
 
-void Run::let_go(Tensor last, Tensor& place) {
-  if (!last && stage.step == 1) legacies_.push_back({history_.size(), &place});
+void Repetition::let_go(Tensor last, Tensor& place) {
+  if (!last && run_.stage.step == 1) legacies_.push_back({run_.history_.size(), &place});
 }
 
-bool Run::is_closed_first(std::size_t begin) {
+bool Repetition::is_closed_first(std::size_t begin) {
   heirs_.clear();
   stretch_ = begin;
-  const std::uint32_t first = first_entry(history_, begin, ledger_.size());
-  std::vector<bool> made_once(ledger_.size() - first);
+  const std::uint32_t first = first_entry(run_.history_, begin, run_.ledger_.size());
+  std::vector<bool> made_once(run_.ledger_.size() - first);
   auto once = once_.begin();
-  for (std::size_t i = begin; i < history_.size(); ++i) {
+  for (std::size_t i = begin; i < run_.history_.size(); ++i) {
     while (once != once_.end() && once->end <= i) ++once;
     const bool is_once = once != once_.end() && once->begin <= i;
-    const auto entry = static_cast<std::uint32_t>(std::abs(history_[i]) - 1);
-    if (history_[i] == 0 || entry < first) return false;
-    if (history_[i] > 0)
+    const auto entry = static_cast<std::uint32_t>(std::abs(run_.history_[i]) - 1);
+    if (run_.history_[i] == 0 || entry < first) return false;
+    if (run_.history_[i] > 0)
       made_once[entry - first] = is_once;
     else if (made_once[entry - first] != is_once)
       return false;
@@ -76,55 +77,55 @@ bool Run::is_closed_first(std::size_t begin) {
     known.push_back(legacy.place->impl().storage->record);
   }
   for (std::size_t i = 0, count = legacies_.size(); i < count; ++i)  // once more when the second step is over
-    legacies_.push_back({history_.size(), legacies_[i].place});
+    legacies_.push_back({run_.history_.size(), legacies_[i].place});
   std::sort(known.begin(), known.end());
-  for (std::uint32_t entry = first; entry < ledger_.size(); ++entry)
-    if (ledger_[entry].died == 0 && !made_once[entry - first]) left.push_back(entry);
+  for (std::uint32_t entry = first; entry < run_.ledger_.size(); ++entry)
+    if (run_.ledger_[entry].died == 0 && !made_once[entry - first]) left.push_back(entry);
   return left == known;
 }
 
 /// Comes twice: where the step lets go of what is in `place`, and when it is over and has made what is there now.
-void Run::hand_over(Tensor& place) {
+void Repetition::hand_over(Tensor& place) {
   Storage& memory = *place.impl().storage;
   const std::uint32_t entry = memory.record;
-  const Twin twin = std::exchange(repeated_[entry], Twin{});
+  const Twin twin = std::exchange(twins_[entry], Twin{});
   if (memory.id == kNoBytes) {
     memory.id = twin.id;
     memory.record = twin.entry;
-    storages_of_[twin.entry] = &memory;
+    run_.storages_of_[twin.entry] = &memory;
     return;
   }
   Tensor next = alias(place);
   next.impl().storage = memory_of({kNoBytes, entry});
   place = std::move(next);
-  repeated_[entry] = twin;
+  twins_[entry] = twin;
 }
 
-Ref<Storage> Run::memory_of(const Twin& twin) {
-  Ref<Storage> storage(storages.make());
-  storage->run = this;
+Ref<Storage> Repetition::memory_of(const Twin& twin) {
+  Ref<Storage> storage(run_.storages.make());
+  storage->run = &run_;
   storage->id = twin.id;
   storage->record = twin.entry;
   return storage;
 }
 
-Run::Twin Run::repeated(std::uint32_t entry) const {
-  if (entry < repeated_.size() && repeated_[entry].entry != 0) return repeated_[entry];
-  return {ledger_[entry].id, entry};
+Repetition::Twin Repetition::twin_of(std::uint32_t entry) const {
+  if (entry < twins_.size() && twins_[entry].entry != 0) return twins_[entry];
+  return {run_.ledger_[entry].id, entry};
 }
 
 /// A repetition begins: what has the place of a tensor from before it.
-void Run::succeed() {
-  for (Heir& heir : heirs_) heir.last = repeated(heir.entry);
+void Repetition::succeed() {
+  for (Heir& heir : heirs_) heir.last = twin_of(heir.entry);
 }
 
-Run::DriverState Run::driver_state() const {
-  const AllocatorStats& stats = allocator_.stats();
+DriverState driver_state(const CachingAllocator& allocator) {
+  const AllocatorStats& stats = allocator.stats();
   return {stats.num_device_alloc + stats.num_device_free, stats.all.reserved_bytes.current};
 }
 
-void Run::repeat(std::size_t begin, std::size_t end) {
-  repeated_.resize(ledger_.size());
+void Repetition::repeat(std::size_t begin, std::size_t end) {
+  twins_.resize(run_.ledger_.size());
   if (begin == stretch_) succeed();
   const auto begins_later = [&](const Stretch& known) { return known.begin >= begin; };
   std::size_t once = static_cast<std::size_t>(std::find_if(once_.begin(), once_.end(), begins_later) - once_.begin());
@@ -134,8 +135,8 @@ void Run::repeat(std::size_t begin, std::size_t end) {
   std::size_t source = 0;
   for (std::size_t i = begin; i < end; ++i) {
     if (source < sources_.size() && sources_[source].at == i) {
-      sources_[source].repeated_at = history_.size();
-      sources_[source++].driver = driver_state();
+      sources_[source].repeated_at = run_.history_.size();
+      sources_[source++].driver = driver_state(run_.allocator_);
     }
     if (once < once_.size() && once_[once].begin == i) {
       i = once_[once++].end - 1;
@@ -144,16 +145,16 @@ void Run::repeat(std::size_t begin, std::size_t end) {
       if (repeat_answered(known))
         i = known.end - 1;
       else
-        repeat_event(history_[i]);
+        repeat_event(run_.history_[i]);
     } else {
-      repeat_event(history_[i]);
+      repeat_event(run_.history_[i]);
     }
     hand_over_at(i + 1);
   }
 }
 
 /// By which events between these others were answered.
-std::vector<Run::Source> Run::sources_within(std::size_t begin, std::size_t end) const {
+std::vector<Repetition::Source> Repetition::sources_within(std::size_t begin, std::size_t end) const {
   std::vector<Source> sources;
   for (const Answered& known : answered_)
     if (known.begin >= begin && known.end <= end && known.source >= begin) sources.push_back({.at = known.source});
@@ -165,47 +166,47 @@ std::vector<Run::Source> Run::sources_within(std::size_t begin, std::size_t end)
 }
 
 /// The allocator stands where it stood, for between an answered stretch and its source there are but stretches that
-/// leave nothing behind (tensor/repeat.h); and it has not been to the driver since, if this says true.
-bool Run::repeat_answered(const Answered& answered) {
+/// leave nothing behind (tensor/known_requests.h); and it has not been to the driver since, if this says true.
+bool Repetition::repeat_answered(const Answered& answered) {
   const auto source =
       std::find_if(sources_.begin(), sources_.end(), [&](const Source& known) { return known.at == answered.source; });
-  if (source == sources_.end() || source->driver != driver_state()) return false;
+  if (source == sources_.end() || source->driver != driver_state(run_.allocator_)) return false;
   repeat_answers(source->repeated_at, source->repeated_at + (answered.end - answered.begin));
   return true;
 }
 
 /// A place is filled in the phase in which what was there is let go of: never in front of a stretch.
-void Run::hand_over_at(std::size_t event) {
+void Repetition::hand_over_at(std::size_t event) {
   for (; !legacies_.empty() && legacies_.front().at == event; legacies_.erase(legacies_.begin()))
     hand_over(*legacies_.front().place);
 }
 
-void Run::request_again(LedgerEntry& twin) {
+void Repetition::request_again(LedgerEntry& twin) {
   try {
-    twin.id = request(twin.requested_bytes, twin.stream);
+    twin.id = run_.request(twin.requested_bytes, twin.stream);
   } catch (DeviceOutOfMemory& full) {
     full.in_repetition = true;
     throw;
   }
-  twin.bytes = allocator_.block_bytes(twin.id);
+  twin.bytes = run_.allocator_.block_bytes(twin.id);
 }
 
-void Run::repeat_event(std::int32_t event) {
+void Repetition::repeat_event(std::int32_t event) {
   const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
   if (event > 0) {
-    LedgerEntry twin = ledger_[entry];
+    LedgerEntry twin = run_.ledger_[entry];
     request_again(twin);
-    repeated_[entry] = {twin.id, static_cast<std::uint32_t>(ledger_.size())};
-    return note_allocation(twin, allocator_.totals());
+    twins_[entry] = {twin.id, static_cast<std::uint32_t>(run_.ledger_.size())};
+    return run_.note_allocation(twin, run_.allocator_.totals());
   }
   const auto heir = std::find_if(heirs_.begin(), heirs_.end(), [&](const Heir& known) { return known.of == entry; });
-  const Twin freed = heir != heirs_.end() ? heir->last : repeated_[entry];
-  allocator_.free(freed.id);
-  note_free(freed.entry, allocator_.totals());
+  const Twin freed = heir != heirs_.end() ? heir->last : twins_[entry];
+  run_.allocator_.free(freed.id);
+  run_.note_free(freed.entry, run_.allocator_.totals());
 }
 
-std::vector<Ref<Storage>> Run::repeat_for(const std::vector<LedgerEntry>& made, const std::vector<std::int32_t>& events,
-                                          std::uint32_t like) {
+std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>& made,
+                                                 const std::vector<std::int32_t>& events, std::uint32_t like) {
   std::vector<Ref<Storage>> left(made.size());
   for (const std::int32_t event : events) {
     const auto number = static_cast<std::uint32_t>(std::abs(event) - 1);
@@ -214,32 +215,39 @@ std::vector<Ref<Storage>> Run::repeat_for(const std::vector<LedgerEntry>& made, 
       continue;
     }
     LedgerEntry twin = made[number];
-    twin.module = ledger_[like + number].module;
+    twin.module = run_.ledger_[like + number].module;
     request_again(twin);
-    left[number] = memory_of({twin.id, static_cast<std::uint32_t>(ledger_.size())});
-    note_allocation(twin, allocator_.totals());
-    storages_of_.back() = left[number].get();
+    left[number] = memory_of({twin.id, static_cast<std::uint32_t>(run_.ledger_.size())});
+    run_.note_allocation(twin, run_.allocator_.totals());
+    run_.storages_of_.back() = left[number].get();
   }
   return left;
 }
 
-void Run::repeat_answers(std::size_t begin, std::size_t end) {
-  repeated_.resize(ledger_.size());
-  answered_.push_back({{history_.size(), history_.size() + (end - begin)}, begin});
+void Repetition::repeat_answers(std::size_t begin, std::size_t end) {
+  twins_.resize(run_.ledger_.size());
+  answered_.push_back({{run_.history_.size(), run_.history_.size() + (end - begin)}, begin});
   // Where the part before this one left them; on one stream, nothing that was freed waits.
-  Totals totals = timeline_.last();
+  Totals totals = run_.timeline_.last();
   for (std::size_t i = begin; i < end; ++i) {
-    const auto entry = static_cast<std::size_t>(std::abs(history_[i]) - 1);
-    const std::int64_t bytes = history_[i] > 0 ? ledger_[entry].bytes : -ledger_[entry].bytes;
+    const auto entry = static_cast<std::size_t>(std::abs(run_.history_[i]) - 1);
+    const std::int64_t bytes = run_.history_[i] > 0 ? run_.ledger_[entry].bytes : -run_.ledger_[entry].bytes;
     totals.allocated_bytes += bytes;
     totals.active_bytes += bytes;
-    if (history_[i] > 0) {
-      repeated_[entry].entry = static_cast<std::uint32_t>(ledger_.size());
-      note_allocation(ledger_[entry], totals);
+    if (run_.history_[i] > 0) {
+      twins_[entry].entry = static_cast<std::uint32_t>(run_.ledger_.size());
+      run_.note_allocation(run_.ledger_[entry], totals);
     } else {
-      note_free(repeated_[entry].entry, totals);
+      run_.note_free(twins_[entry].entry, totals);
     }
   }
+}
+
+Once::Once(Run& run) : run_(run), begin_(run.history().size()) {}
+
+Once::~Once() {
+  const std::size_t end = run_.history().size();
+  if (end > begin_) run_.repetition.once_.push_back({begin_, end});
 }
 
 }  // namespace tidemark

@@ -19,11 +19,11 @@ class KnownRequests {
   void make(const Kind& kind, Requests&& requests) {
     const auto known =
         std::find_if(known_.begin(), known_.end(), [&](const Stretch& stretch) { return stretch.kind == kind; });
-    if (known != known_.end()) return run_.repeat_answers(known->begin, known->end);
-    const Run::DriverState before = run_.driver_state();
+    if (known != known_.end()) return run_.repetition.repeat_answers(known->begin, known->end);
+    const DriverState before = driver_state(run_.allocator());
     const std::size_t begin = run_.history().size();
     requests();
-    if (run_.driver_state() != before)
+    if (driver_state(run_.allocator()) != before)
       known_.clear();
     else if (!ages_count_)
       known_.push_back({kind, begin, run_.history().size()});
