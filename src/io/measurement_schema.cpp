@@ -49,7 +49,7 @@ A `.csv` file is a corpus too. Its first line names the columns, an empty cell s
 | `metric`, `gpu`, `memory_bytes`, `out_of_memory`, `id`, `source`, `family`, `modality`, `method`, `rounding_bytes` | as in a row |
 | `model`, `batch`, `seq`, `lora.r`, ... | [keys of a spec](spec.md), for `predict`; `gpus` and `rank` say which of many was measured |
 | `spec` | a spec file, under the keys of the line |
-| `command` | `train.py --batch 3`: the program and its arguments, for `run` |
+| `command` | `train.py --batch 3`: the program and its arguments, for `run`; `"a word"` with spaces stands between quotes |
 | `environment` | the name of a Python, for `--python NAME=PATH` |
 )";
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
@@ -116,14 +118,12 @@ void set_rounded(Value& row, const std::string& text, std::int64_t unit_bytes, c
     row.set("rounding_bytes", static_cast<std::int64_t>(std::ceil(unit * std::pow(10.0, -digits) / 2)));
 }
 
-/// "train.py --batch 3": words between spaces.
-Value run_of(const std::string& command) {
+/// "train.py --batch 3": words between spaces; one that has spaces itself stands between quotes.
+Value run_of(const std::string& command, const std::string& where) {
+  if (std::ranges::count(command, '"') % 2 != 0) throw Error(Errc::bad_value, "a quote is not closed", where);
   Value::List words;
-  for (std::size_t begin = command.find_first_not_of(' '); begin != std::string::npos;) {
-    const std::size_t end = std::min(command.find(' ', begin), command.size());
-    words.emplace_back(command.substr(begin, end - begin));
-    begin = command.find_first_not_of(' ', end);
-  }
+  std::istringstream rest(command);
+  for (std::string word; rest >> std::quoted(word);) words.emplace_back(word);
   Value run = Value::Map();
   run.set("script", words.empty() ? Value("") : words.front());
   if (!words.empty()) words.erase(words.begin());
@@ -189,7 +189,7 @@ class TableReader {
     if (column.name == "measured_mib") return set_rounded(row, text, 1LL << 20, where);
     if (column.name == "spec") return spec.set("spec", text);
     Value run = row.find("run") ? *row.find("run") : Value(Value::Map());
-    row.set("run", column.name == "command" ? merged(run, run_of(text)) : (run.set("environment", text), run));
+    row.set("run", column.name == "command" ? merged(run, run_of(text, where)) : (run.set("environment", text), run));
   }
 
   std::string at(const CsvRow& row) const { return fmt::format("{}: line {}", where_, row.line); }

@@ -33,7 +33,7 @@ TEST(Csv, NamesTheLineOfAMistake) {
 TEST(MeasurementsCsv, HasRowsSpecsAndCommands) {
   const auto rows = read_measurements_csv(
       "id,metric,gpu,measured_gib,model,batch,lora.r,train_only,command\n"
-      "x,reserved,h100-80gb,12.5,llama/config.json,4,16,\"a,b\",train.py --batch 4\n"
+      "x,reserved,h100-80gb,12.5,llama/config.json,4,16,\"a,b\",\"train.py --batch \"\"4 5\"\"\"\n"
       ",allocated,t4,3,,,,,train.py\n",
       "mine.csv");
   ASSERT_EQ(rows.size(), 2u);
@@ -43,7 +43,7 @@ TEST(MeasurementsCsv, HasRowsSpecsAndCommands) {
   EXPECT_EQ(*rows[0].predict.find("batch"), Value(4));
   EXPECT_EQ(*rows[0].predict.find("lora")->find("r"), Value(16));
   EXPECT_EQ(rows[0].predict.find("train_only")->as_list()->size(), 2u);
-  EXPECT_EQ(rows[0].run->arguments, (std::vector<std::string>{"--batch", "4"}));
+  EXPECT_EQ(rows[0].run->arguments, (std::vector<std::string>{"--batch", "4 5"}));
   EXPECT_EQ(rows[1].id, "line 3");
   EXPECT_TRUE(rows[1].predict.is_null());
   EXPECT_EQ(rows[1].rounding_bytes, 1LL << 29);
@@ -59,6 +59,8 @@ TEST(MeasurementsCsv, SaysWhereAndWhatIsWrong) {
             "mine.csv: line 2: measured_gib: expected a size, found \"much\"");
   EXPECT_EQ(refusal("gpu,metric,measured_bytes,batch\nt4,reserved,5,many\n"),
             "mine.csv: line 2: batch: expected a whole number, found \"many\"");
+  EXPECT_EQ(refusal("gpu,metric,measured_bytes,command\nt4,reserved,5,\"a \"\"b\"\n"),
+            "mine.csv: line 2: command: a quote is not closed");
   EXPECT_EQ(refusal("gpu,metric\nt4,reserved\n"),
             "mine.csv: line 2: \"measured_bytes\" is missing (only a run that is \"out_of_memory\" may have none)");
 }
