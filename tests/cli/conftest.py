@@ -31,7 +31,7 @@ def environment(folders):
 def tidemark(folders, environment):
     """tidemark(*arguments) -> CompletedProcess; checks that no run leaves files behind."""
 
-    def run(*arguments, timeout=60, **changes):
+    def run(*arguments, timeout=900, **changes):
         done = subprocess.run([BINARY, *map(str, arguments)], env={**environment, **changes}, cwd=folders / "work", capture_output=True, text=True, timeout=timeout)
         assert list((folders / "tmp").iterdir()) == [], "files were left behind"
         return done

@@ -57,7 +57,7 @@ def test_an_exception_reaches_the_user(tidemark, ready, script, python):
 
 def test_stdin_reaches_the_program(start, ready, script, python):
     process = start(*H100, "--", python, script("print(input()[::-1])"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.communicate("abc\n", timeout=60)[0] == "cba\n"
+    assert process.communicate("abc\n", timeout=900)[0] == "cba\n"
 
 
 def test_report_files(tidemark, ready, reporting, python, folders):

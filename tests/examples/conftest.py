@@ -20,7 +20,7 @@ def temporary():
 def run(tmp_path, temporary):
     """run(command, options=[…], **environment) -> Run.  Checks that nothing is left behind in the temporary folder."""
 
-    def start(command, options=("--steps", "3"), gpu="a100-80gb", events=False, timeout=300, **changes):
+    def start(command, options=("--steps", "3"), gpu="a100-80gb", events=False, timeout=900, **changes):
         environment = {**os.environ, "PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}", "TMPDIR": str(temporary), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **changes}
         if events:
             environment["TIDEMARK_EVENTS"] = str(tmp_path / "events.txt")

@@ -140,6 +140,6 @@ def test_notebook(run, tmp_path):
     import os
     import subprocess
 
-    done = subprocess.run([PYTHON, "-c", program], env={**os.environ, "TIDEMARK_BIN": conftest.TIDEMARK}, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([PYTHON, "-c", program], env={**os.environ, "TIDEMARK_BIN": conftest.TIDEMARK}, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("fits: ")

@@ -267,12 +267,12 @@ def test_data_that_never_comes_is_refused(run_code):
 length = torch.zeros(1, dtype=torch.long, device="cuda")
 dist.recv(length, src=1 - rank)
 dist.send(length, dst=1 - rank)
-""", options=("--gpus", "2"), timeout=120)
+""", options=("--gpus", "2"), timeout=900)
     refused(done, 3, "rank 0 waits for whole numbers from rank 1")
 
 
 def test_the_programs_own_talk_through_the_store_is_refused(run_code):
-    done = run_code(SETUP.format(backend="nccl") + "dist.distributed_c10d._get_default_store().get('port of the other')", options=("--gpus", "2"), timeout=120)
+    done = run_code(SETUP.format(backend="nccl") + "dist.distributed_c10d._get_default_store().get('port of the other')", options=("--gpus", "2"), timeout=900)
     refused(done, 3, "port of the other")
 
 

@@ -16,7 +16,7 @@ TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build" / "release" / "apps
 PYTHON = os.environ.get("TIDEMARK_PYTHON", sys.executable)
 
 
-def tidemark_run(program, *arguments, options=("--keep-going",), gpu="a100-80gb", environment=None, timeout=300):
+def tidemark_run(program, *arguments, options=("--keep-going",), gpu="a100-80gb", environment=None, timeout=900):
     """`tidemark run -- python program arguments`; returns the finished process (its output as text)."""
     command = [TIDEMARK, "run", "--gpu", gpu, "--quiet", *options, "--", PYTHON, str(program), *map(str, arguments)]
     return subprocess.run(command, env={**os.environ, **(environment or {})}, capture_output=True, text=True, timeout=timeout)

@@ -35,7 +35,7 @@ def run(folder, program, *arguments, gpu="a100-80gb", **environment):
     (folder / "program.py").write_text(program)
     return subprocess.run(
         [TIDEMARK, "run", "--gpu", gpu, "--keep-going", "--", PYTHON, str(folder / "program.py"), *arguments],
-        capture_output=True, text=True, timeout=300, env={**os.environ, **environment},
+        capture_output=True, text=True, timeout=900, env={**os.environ, **environment},
     )
 
 

@@ -31,7 +31,7 @@ def outputs(tmp_path_factory):
     (folder / "train.py").write_text(PROGRAM)
     names = {"json": "r.json", "html": "r.html", "csv": "r.csv", "snapshot": "s.pickle"}
     options = [part for kind, name in names.items() for part in (f"--{kind}", str(folder / name))]
-    done = subprocess.run([TIDEMARK, "run", "--gpu", "a100-80gb", "--keep-going", *options, "--", PYTHON, str(folder / "train.py")], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([TIDEMARK, "run", "--gpu", "a100-80gb", "--keep-going", *options, "--", PYTHON, str(folder / "train.py")], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     allocated, reserved = map(int, re.search(r"peak (\d+) (\d+)", done.stdout).groups())
     report = json.loads((folder / "r.json").read_text())
@@ -75,7 +75,7 @@ def test_html_renders_in_a_browser(outputs):
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
          "--enable-logging=stderr", f"--user-data-dir={profile}", "--virtual-time-budget=2000", "--dump-dom", f"file://{folder / 'r.html'}"],
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=900,
     )
     assert report["verdict"].split(",")[0] in done.stdout
     assert "<svg" in done.stdout

@@ -40,7 +40,7 @@ def predicted(case, folder):
     spec, report = folder / "spec.json", folder / "report.json"
     spec.write_text(json.dumps(spec_of(case)))
     done = subprocess.run([TIDEMARK, "predict", "--spec", str(spec), "--gpu", CARD, "--json", str(report)], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(report.read_text())
 
