@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "estimate/strategies.h"
 #include "nn/lora.h"
+#include "tensor/mismatch.h"
 
 namespace tidemark {
 namespace {
@@ -190,9 +191,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   };
   try {
     train(run, model, sizes, optimizer, options, observer);
-  } catch (const InternalError&) {
+  } catch (const TensorMismatch&) {
     if (!spec.tp) throw;
-    // A plan may give modules tensors that do not go together, at which PyTorch raises an error too.
     throw Error(
         Errc::bad_value, "under this plan a module is given tensors that do not go together", "tp.plan",
         "what one module splits the next must take split: colwise, then rowwise; tokens by all modules in between");

@@ -1,5 +1,6 @@
 // Products of matrices.  torch: aten/src/ATen/native/{Linear,LinearAlgebra}.cpp, cuda/Blas.cpp
 #include "ops/ops.h"
+#include "tensor/mismatch.h"
 
 namespace tidemark {
 namespace {
@@ -152,7 +153,7 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
   if (const auto other = x.run().linear) return other(std::move(x), std::move(weight), std::move(bias));
   const Op op(x, "aten::linear");
   const Tensor arguments[] = {x, weight, bias};
-  TM_CHECK(x.size(-1) == weight.size(1), "[linear] the input is as wide as the weight takes");
+  check_match(x.size(-1) == weight.size(1), "[linear] the input is as wide as the weight takes");
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));

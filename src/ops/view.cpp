@@ -1,5 +1,6 @@
 // Views: another shape over the same memory.  torch: aten/src/ATen/native/TensorShape.cpp
 #include "ops/ops.h"
+#include "tensor/mismatch.h"
 
 namespace tidemark {
 namespace {
@@ -30,7 +31,7 @@ Tensor part_of(const Tensor& x, std::int64_t size, int d) {
 Tensor view(Tensor x, const Dims& sizes) {
   const Dims wanted = infer_sizes(sizes, x.elements());
   const std::optional<Dims> strides = view_strides(x.layout(), wanted);
-  TM_CHECK(strides, "a view that needs a copy");
+  check_match(strides.has_value(), "a view that needs a copy");
   Tensor y = view_of(x, {wanted, *strides});
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)}, {.name = "ViewBackward0", .facts = facts, .backward = back_to_sizes});

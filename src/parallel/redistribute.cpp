@@ -1,5 +1,7 @@
 #include "parallel/redistribute.h"
 
+#include "tensor/mismatch.h"
+
 namespace tidemark {
 namespace {
 
@@ -94,7 +96,7 @@ Tensor moved(const Tensor& local, Placement from, Placement to, const Mesh& mesh
     if (from.kind == Placement::partial) return all_reduced(local);
     return gathered(local, local.layout().sizes.at(from.dimension), mesh);
   }
-  TM_CHECK(to.kind == Placement::shard && from.kind != Placement::shard, "no such move between placements");
+  check_match(to.kind == Placement::shard && from.kind != Placement::shard, "no such move between placements");
   if (from.kind == Placement::partial) return reduce_scattered(local, dimension, mesh, async_op);
   return part_of(local, dimension, mesh);
 }

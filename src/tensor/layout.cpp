@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/bytes.h"
+#include "tensor/mismatch.h"
 
 namespace tidemark {
 
@@ -77,10 +78,10 @@ Dims infer_sizes(const Dims& sizes, std::int64_t elements) {
       known *= sizes[d];
   }
   if (open >= 0) {
-    TM_CHECK(known > 0 && elements % known == 0, "a size that cannot be inferred");
+    check_match(known > 0 && elements % known == 0, "a size that cannot be inferred");
     result[open] = elements / known;
   }
-  TM_CHECK(elements_of(result) == elements, "a view of another number of elements");
+  check_match(elements_of(result) == elements, "a view of another number of elements");
   return result;
 }
 
@@ -112,7 +113,7 @@ Dims broadcast(const Dims& a, const Dims& b) {
   const Dims& shorter = a.count() >= b.count() ? b : a;
   for (int d = 1; d <= shorter.count(); ++d) {
     std::int64_t& size = result[-d];
-    TM_CHECK(size == shorter[-d] || size == 1 || shorter[-d] == 1, "sizes that do not broadcast");
+    check_match(size == shorter[-d] || size == 1 || shorter[-d] == 1, "sizes that do not broadcast");
     if (size == 1) size = shorter[-d];
   }
   return result;

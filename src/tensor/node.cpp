@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "tensor/mismatch.h"
 #include "tensor/run.h"
 #include "tensor/second_forward.h"
 
@@ -66,7 +67,8 @@ bool is_distributed(const Tensors& inputs, const Record& what) {
       plain = true;
   }
   if (distributed && plain)  // gradients are not marked, and backward passes run without gradients of their own
-    TM_CHECK(!records_gradients(inputs), "an operation takes tensors that lie on several devices, or others, not both");
+    check_match(!records_gradients(inputs),
+                "an operation takes tensors that lie on several devices, or others, not both");
   return distributed;
 }
 
