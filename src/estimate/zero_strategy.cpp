@@ -52,7 +52,7 @@ void check_stage_3(const ZeroSpec& asked) {
 }
 
 /// Models whose modules are known to be called one by one, as the reference calls them: stage 3 gathers ahead by that.
-constexpr std::array<std::string_view, 19> kCalledAsKnown{
+constexpr std::array<std::string_view, 22> kCalledAsKnown{
     "BioGptForCausalLM",
     "BloomForCausalLM",
     "CodeGenForCausalLM",
@@ -65,12 +65,15 @@ constexpr std::array<std::string_view, 19> kCalledAsKnown{
     "GemmaForCausalLM",
     "LlamaForCausalLM",
     "MistralForCausalLM",
+    "MixtralForCausalLM",
     "LlavaForConditionalGeneration",
     "OPTForCausalLM",
     "Phi3ForCausalLM",
     "Qwen2ForCausalLM",
+    "Qwen2MoeForCausalLM",
     "Qwen2VLForConditionalGeneration",
     "Qwen3ForCausalLM",
+    "Qwen3MoeForCausalLM",
     "LlamaForSequenceClassification",
 };
 
@@ -80,18 +83,13 @@ bool has_packed_attention(Module& module) {
                      [](const std::unique_ptr<Module>& child) { return has_packed_attention(*child); });
 }
 
-/// Where recomputing without reentrancy differs from the recordings.
-bool recomputes_otherwise(const std::string& class_name) {
-  return class_name == "Gemma2ForCausalLM" || class_name == "GPTNeoForCausalLM";
-}
-
 void check_model(Module& root, const Spec& spec) {
   const bool is_known =
       std::find(kCalledAsKnown.begin(), kCalledAsKnown.end(), root.class_name) != kCalledAsKnown.end();
   if (!is_known)
     throw Error(Errc::unsupported, fmt::format("how {} calls its modules is not known to zero3", root.class_name),
                 "parallel", "zero2 is known with every model");
-  if (spec.checkpointing == Checkpointing::non_reentrant && recomputes_otherwise(root.class_name))
+  if (spec.checkpointing == Checkpointing::non_reentrant && root.class_name == "GPTNeoForCausalLM")
     refuse("checkpointing", "zero3 is known with this model without checkpointing, or with reentrant",
            "set it to reentrant, or take zero2");
   if (spec.attn == Attention::eager && root.class_name == "GPT2LMHeadModel")

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "nn/decoder.h"
 #include "nn/experts_forward.h"
 
@@ -51,6 +52,9 @@ Tensor run_experts(Module& m, Tensor input, const Routed& routed, const Experts&
 
 /// hidden_states *= torch.empty_like(hidden_states).uniform_(…)
 Tensor jittered(Tensor hidden_states) {
+  if (is_handed_on(hidden_states))  // torch: check_inplace, of a view that a custom Function has made
+    throw Error(Errc::unsupported, "PyTorch raises an error: it is multiplied in place into what a hook has handed on",
+                "router_jitter_noise", "set it to 0");
   const Tensor noise = empty_like(hidden_states);
   return mul_(std::move(hidden_states), noise);
 }
@@ -87,8 +91,9 @@ void add_sparse_moe_block(Module& layer, const Experts& c, std::int64_t hidden_s
 }
 
 Tensor sparse_moe_block(Module& m, Tensor input, const Experts& c, const Context& context, CapturedOutputs* captured) {
-  const Tensor argument = std::move(input);
-  const InModule scope(argument.run(), m);
+  const Tensor passed = std::move(input);
+  Tensor argument = passed;
+  const Call call(m, argument);
   Tensor hidden_states = c.jitter && m.training ? jittered(argument) : argument;
   hidden_states = view(hidden_states, {-1, hidden_states.size(-1)});
   Tensor shared_expert_output;
@@ -101,7 +106,7 @@ Tensor sparse_moe_block(Module& m, Tensor input, const Experts& c, const Context
     shared_expert_output = mul(std::move(gate), shared_expert_output);
     expert_output = add(expert_output, shared_expert_output);
   }
-  return reshape(expert_output, argument.sizes());
+  return call.returns(reshape(expert_output, argument.sizes()));
 }
 
 Tensor load_balancing_loss(const std::vector<Tensor>& gate_logits, const Experts& c, const Tensor& attention_mask) {

@@ -26,6 +26,12 @@ Zero3Parameters Zero3Module::parameters() const {
   return all;
 }
 
+Zero3Parameters Zero3Module::all_parameters() const {
+  Zero3Parameters all = within;
+  for (Zero3Parameter* parameter : external) add_once(all, parameter);
+  return all;
+}
+
 Coordinator::Coordinator(Run& run, ParameterStore& store, const Zero3Options& options)
     : run_(run), store_(store), options_(options), gather_stream_(options.overlap_comm ? kAllGatherStream : 0) {}
 
@@ -201,7 +207,9 @@ std::set<const Zero3Parameter*>& Coordinator::to_release(const Zero3Module& modu
   std::int64_t elements = 0;
   for (auto step = static_cast<std::size_t>(step_); step < order_.size(); ++step) {
     if (elements >= options_.max_reuse_distance) break;
-    for (const Zero3Parameter* parameter : order_[step]->parameters()) {
+    // Whether the others' parameters are taken with all in them is asked of the module that is released.
+    const Zero3Module& later = *order_[step];
+    for (const Zero3Parameter* parameter : module.is_leaf ? later.all_parameters() : later.parameters()) {
       chosen.erase(parameter);
       elements += parameter->elements;
     }

@@ -13,12 +13,16 @@ namespace tidemark {
 /// A module as DeepSpeedZeRoOffload sees it.
 struct Zero3Module {
   Zero3Parameters own, external;  // external: asked for by others than their own module
+  Zero3Parameters within;         // its own and those of all modules in it
+  bool is_leaf = false;           // z3_leaf_module: `own` is all that is within
   Zero3Parameters recomputed;     // ds_recompute_parameters
   int gradients_remaining = 0;    // ds_grads_remaining
   ModuleHooks hooks;
   std::function<void()> before_backward, after_backward;
 
   Zero3Parameters parameters() const;
+  /// iter_params(recurse=True)
+  Zero3Parameters all_parameters() const;
 };
 
 class Coordinator {

@@ -25,6 +25,7 @@ struct Zero3Parameter {
   std::int64_t elements = 0, part_elements = 0;
   Status status = Status::available;
   bool persistent = false;
+  bool of_leaf = false;                    // ds_z3_leaf_module
   Ref<Storage> part;                       // ds_tensor; none on the host
   std::shared_ptr<GatherHandle> handle;    // in the registry of parameters in flight
   std::vector<const Zero3Module*> active;  // ds_active_sub_modules

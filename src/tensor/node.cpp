@@ -138,6 +138,10 @@ Tensors hand_on(Tensors inputs, const std::function<void()>& told) {
   return outputs;
 }
 
+bool is_handed_on(const Tensor& tensor) {
+  return tensor.impl().grad_fn && tensor.impl().grad_fn->backward == gradients_as_they_come;
+}
+
 void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
   TM_CHECK(output.impl().grad_fn, "a leaf has no node that could tell");
   output.impl().grad_fn->told.push_back(&told);

@@ -104,6 +104,9 @@ Tensors gradients_as_they_come(Backward& call);
 /// keeps `told` as long as there is a graph.
 Tensors hand_on(Tensors inputs, const std::function<void()>& told);
 
+/// Whether hand_on gave this tensor.
+bool is_handed_on(const Tensor& tensor);
+
 /// Tensor.register_hook: calls `told` when the gradient of `output` is complete, before it goes on.
 void tell_of_gradient(const Tensor& output, const std::function<void()>& told);
 

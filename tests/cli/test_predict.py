@@ -130,6 +130,7 @@ def test_lists_are_json_too(tidemark, command):
 # A training that runs in milliseconds.
 ZERO = ["--gpus", "2", "--parallel", "zero2"]
 LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
+ZERO3 = ["--gpus", "2", "--parallel", "zero3"]
 MIXTRAL = {**LLAMA, "model_type": "mixtral", "num_key_value_heads": 2, "num_local_experts": 4}
 EP = ["--gpus", "2", "--parallel", "ep"]
 GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "vocab_size": 512}
@@ -174,6 +175,9 @@ def predict(tidemark, work):
         (LLAMA, [*ZERO, "--zero-sub-group-size", "1000"], UNSUPPORTED, ["zero.sub_group_size", "zero3"]),
         (LLAMA, [*ZERO, "--zero-offload-param", "cpu"], UNSUPPORTED, ["zero.offload_param", "zero3"]),
         (LLAMA, ["--gpus", "2", "--parallel", "zero3", "--no-zero-use-multi-rank-bucket-allreduce"], UNSUPPORTED, ["zero.use_multi_rank_bucket_allreduce", "zero2"]),
+        ({**MIXTRAL, "router_jitter_noise": 0.1}, ZERO3, UNSUPPORTED, ["router_jitter_noise", "PyTorch raises an error"]),
+        (MIXTRAL, [*ZERO3, "--train-only", "mlp.gate"], UNSUPPORTED, ["freeze", "nothing in front of a sparse block is trained"]),
+        ({**LLAMA, "model_type": "olmoe", "num_experts": 4}, ZERO3, UNSUPPORTED, ["OlmoeForCausalLM", "zero2 is known with every model"]),
         (LLAMA, ["--gpus", "6", "--parallel", "ddp", "--gpus-per-node", "4"], USAGE, ["gpus_per_node: 6 GPUs are not nodes of 4"]),
         (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--rank", "1", "--all-ranks"], USAGE, ["--all-ranks", "--rank"]),
         (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--events", "e.txt", "--all-ranks"], USAGE, ["--events", "choose one with --rank"]),

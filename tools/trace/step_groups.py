@@ -516,7 +516,7 @@ def zero3_models():
     others = {"gemma2": {"model_type": "gemma2", **gated, "head_dim": 32}, **older, "gemma": {"model_type": "gemma", **gated, "head_dim": 32},
               "gpt2": {"model_type": "gpt2", "n_embd": 128, "n_layer": 2, "n_head": 4, "vocab_size": 1024}}
     kinds = {"": {}, "_checkpoint": {"checkpointing": "non_reentrant"}, "_reentrant": {"checkpointing": "reentrant"}, "_eager": {"attn": "eager"}}
-    refused = ("gemma2_checkpoint", "gpt_neo_checkpoint", "gpt2_eager")
+    refused = ("gpt_neo_checkpoint", "gpt2_eager")
     return {
         "opt": {"model": opt}, "opt_checkpoint": {"model": opt, "checkpointing": "non_reentrant"}, "opt_after": {"model": {**opt, "do_layer_norm_before": False, "word_embed_proj_dim": 64}},
         "gpt_neox": {"model": {"model_type": "gpt_neox", **sizes, "intermediate_size": 256}}, "mistral": {"model": {"model_type": "mistral", **gated}},
