@@ -18,11 +18,11 @@ def launched(ranks, script, options):
     return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", ranks, script, *options]
 
 
-def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB", outcome=False):
+def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB", outcome=False, event_order=None):
     """What is kept of one run's report; with `outcome` whether it fits, which not to do is no error."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         report = Path(folder, "report.json")
-        words = [TIDEMARK, "run", "--quiet", "--gpu", gpu, "--memory", memory, "--gpus", ranks, "--rank", rank, "--steps", 3, "--json", report, "--", *command]
+        words = [TIDEMARK, "run", "--quiet", "--gpu", gpu, "--memory", memory, "--gpus", ranks, "--rank", rank, "--steps", 3, "--json", report, *(["--event-order", event_order] if event_order else []), "--", *command]
         begun = time.time()
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
         if outcome and report.exists() and done.returncode in (0, 1):

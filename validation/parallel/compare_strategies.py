@@ -2,8 +2,7 @@
 
     python validation/parallel/compare_strategies.py validation/parallel/llama_strategies.jsonl [--strategies fsdp2 tp]
 
-Fails when a peak of allocated memory is further off than 0.1 %, or one of reserved memory than 2 %.  The recorded program's loop gives the model no
-attention mask, one tensor for ids and labels, and keeps its batch: some KiB of allocated memory that predictions have otherwise.
+Fails when a peak of allocated memory is further off than 0.1 %, or one of reserved memory than 2 %, which are some of FSDP1 and ZeRO-3 by the clock (README.md).
 """
 
 import argparse

@@ -92,6 +92,27 @@ STRATEGIES = {
 }
 
 
+def train_plain(made, on_host, steps):
+    """PyTorch's own loop, which lets go of the batch and the loss before the optimizer's step."""
+    model, optimizer, context = made
+    for _ in range(steps):
+        batch = {key: value.cuda() for key, value in on_host.items()}
+        with context():
+            loss = model(**batch).loss
+        loss.backward()
+        del loss, batch
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def train_engine(engine, on_host, steps):
+    """DeepSpeed's, as its examples write it: the batch is gone after the forward, the last loss with the next."""
+    for _ in range(steps):
+        loss = engine(**{key: value.cuda() for key, value in on_host.items()}).loss
+        engine.backward(loss)
+        engine.step()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--strategy", choices=STRATEGIES, required=True)
@@ -110,20 +131,9 @@ def main():
     else:
         torch.distributed.init_process_group("nccl")
     made = STRATEGIES[arguments.strategy](arguments)
-    model, optimizer, context = made if isinstance(made, tuple) else (made, None, contextlib.nullcontext)
     tokens = torch.randint(0, 32000, (arguments.batch, arguments.sequence))
-    for _ in range(arguments.steps):
-        batch = tokens.cuda()
-        with context():
-            loss = model(input_ids=batch, labels=batch).loss
-        if optimizer is None:
-            model.backward(loss)
-            model.step()
-        else:
-            loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-        del loss
+    batch = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens.clone()}
+    (train_plain if isinstance(made, tuple) else train_engine)(made, batch, arguments.steps)
 
 
 if __name__ == "__main__":
