@@ -16,9 +16,9 @@
 
 namespace tidemark {
 
-inline constexpr std::array<std::string_view, 8> kParallelNames{"none",  "ddp",   "zero1", "zero2",
-                                                                "zero3", "fsdp1", "fsdp2", "ep"};
-enum class Parallel { none, ddp, zero1, zero2, zero3, fsdp1, fsdp2, ep };
+inline constexpr std::array<std::string_view, 9> kParallelNames{"none",  "ddp",   "zero1", "zero2", "zero3",
+                                                                "fsdp1", "fsdp2", "ep",    "gemini"};
+enum class Parallel { none, ddp, zero1, zero2, zero3, fsdp1, fsdp2, ep, gemini };
 
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };

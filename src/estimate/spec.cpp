@@ -148,9 +148,11 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.zero && spec.parallel != zero1 && spec.parallel != zero2 && spec.parallel != zero3)
     check.refuse("zero", "they are options of zero1, zero2 and zero3", "set parallel to one of them");
   if (spec.ep && spec.parallel != ep) check.refuse("ep", "they are options of ep", "set parallel to ep");
-  if (spec.load == Load::wrapped && spec.parallel != fsdp1 && spec.parallel != fsdp2)
+  if (spec.load == Load::wrapped && spec.parallel != fsdp1 && spec.parallel != fsdp2 && spec.parallel != gemini)
     check.refuse("load", "there is no wrapper that would move the weights",
-                 "set parallel to fsdp1 or fsdp2, or load to to");
+                 "set parallel to fsdp1, fsdp2 or gemini, or load to to");
+  if (spec.gemini && spec.parallel != gemini)
+    check.refuse("gemini", "they are options of gemini", "set parallel to gemini");
   if (spec.fsdp1 && spec.parallel != fsdp1) check.refuse("fsdp1", "they are options of fsdp1", "set parallel to fsdp1");
   if (spec.fsdp2 && spec.parallel != fsdp2) check.refuse("fsdp2", "they are options of fsdp2", "set parallel to fsdp2");
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "estimate/parallel_spec.h"
+#include "estimate/gemini_spec.h"
 
 namespace tidemark {
 
@@ -95,6 +95,7 @@ struct Spec {
   std::optional<EpSpec> ep;
   std::optional<Fsdp1Spec> fsdp1;
   std::optional<Fsdp2Spec> fsdp2;
+  std::optional<GeminiSpec> gemini;
   std::optional<PipelineSpec> pp;
 
   std::string torch = "2.11.0", transformers = "5.17.0";
@@ -184,7 +185,7 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("load", self.load,
         choice(group,
                "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
-               "(fsdp1, fsdp2)",
+               "(fsdp1, fsdp2, gemini)",
                kLoadNames));
 
   group = "Data";
@@ -265,6 +266,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("ep", self.ep, text(group, "Expert parallelism of transformers; {} for all GPUs"));
   visit("fsdp1", self.fsdp1, text(group, "FullyShardedDataParallel's options; {} for its defaults"));
   visit("fsdp2", self.fsdp2, text(group, "fully_shard's options; {} for its defaults"));
+  visit("gemini", self.gemini, text(group, "GeminiPlugin's options; {} for its defaults"));
   visit("pp", self.pp, text(group, "Layers in stages by torch.distributed.pipelining"));
 
   group = "Card";

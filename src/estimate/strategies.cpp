@@ -27,6 +27,7 @@ Strategy strategy_of(Parallel parallel) {
       with_fsdp1,  // fsdp1
       with_fsdp2,  // fsdp2
       with_ep,     // ep
+      with_gemini,
   };
   static_assert(std::size(kStrategies) == kParallelNames.size());
   return kStrategies[static_cast<int>(parallel)];

@@ -66,6 +66,7 @@ StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& par
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 StepHooks with_ep(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_gemini(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParallel* split);

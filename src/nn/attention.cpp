@@ -15,7 +15,8 @@ Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, cons
   const NoGrad no_grad(run);
   const Tensor positions = std::move(position_ids);
   update_frequencies(m, update, positions);
-  const Tensor inv_freq_expanded = expand(unsqueeze(unsqueeze(m("inv_freq"), 0), 2), {positions.size(0), -1, 1});
+  const Tensor expanded = expand(unsqueeze(unsqueeze(m("inv_freq"), 0), 2), {positions.size(0), -1, 1});
+  const Tensor inv_freq_expanded = to(expanded, Dtype::f32);  // itself, where no strategy has cast buffers
   const Tensor position_ids_expanded = to(unsqueeze(positions, 1), Dtype::f32);
   const Setting<bool> autocast(run.autocast.enabled, false);
   const Tensor freqs = transpose(matmul(inv_freq_expanded, position_ids_expanded), 1, 2);

@@ -1,25 +1,32 @@
 #include "nn/layers.h"
 
 #include "base/error.h"
+#include "nn/operation.h"
 
 namespace tidemark {
 namespace {
 
 Tensor linear_forward(Module& m, Tensor x) {
-  return linear(std::move(x), m("weight"), m.has_parameter("bias") ? m("bias") : Tensor());
+  Run& run = x.run();
+  return with_parameters(run, linear, std::move(x), m("weight"), m.has_parameter("bias") ? m("bias") : Tensor());
 }
 
-Tensor embedding_forward(Module& m, Tensor indices) { return embedding(m("weight"), std::move(indices)); }
+Tensor embedding_forward(Module& m, Tensor indices) {
+  Run& run = indices.run();
+  return with_parameters(run, embedding, m("weight"), std::move(indices));
+}
 
 /// transformers: models/opt/modeling_opt.py, OPTLearnedPositionalEmbedding.forward
 Tensor offset_embedding_forward(Module& m, Tensor positions) {
   const Tensor position_ids = std::move(positions);
-  return embedding(m("weight"), add_scalar(position_ids));
+  return with_parameters(position_ids.run(), embedding, m("weight"), add_scalar(position_ids));
 }
 
 Tensor layer_norm_forward(Module& m, Tensor x) {
   const bool affine = m.has_parameter("weight");
-  return layer_norm(std::move(x), affine ? m("weight") : Tensor(), affine ? m("bias") : Tensor());
+  if (!affine) return layer_norm(std::move(x), {}, {});
+  Run& run = x.run();
+  return with_parameters(run, layer_norm, std::move(x), m("weight"), m("bias"));
 }
 
 /// transformers: models/llama/modeling_llama.py, LlamaRMSNorm.forward
@@ -29,7 +36,8 @@ Tensor rms_norm_forward(Module& m, Tensor x) {
   Tensor hidden_states = to(hidden, Dtype::f32);
   const Tensor variance = mean(pow2(hidden_states), -1, true);
   hidden_states = mul(hidden_states, rsqrt(add_scalar(variance)));
-  return mul(m("weight"), to(hidden_states, input_dtype));
+  Tensor (*const product)(Tensor, Tensor) = mul;
+  return with_parameters(hidden.run(), product, m("weight"), to(hidden_states, input_dtype));
 }
 
 /// transformers: models/gemma/modeling_gemma.py, GemmaRMSNorm.forward
@@ -46,7 +54,7 @@ Tensor gemma_rms_norm_forward(Module& m, Tensor x) {
 
 /// transformers: models/gemma/modeling_gemma.py, GemmaTextScaledWordEmbedding.forward
 Tensor scaled_embedding_forward(Module& m, Tensor indices) {
-  const Tensor embedded = embedding(m("weight"), std::move(indices));
+  const Tensor embedded = embedding_forward(m, std::move(indices));
   return mul(embedded, to(m("embed_scale"), m("weight").dtype()));
 }
 
@@ -54,10 +62,11 @@ Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.tra
 
 /// transformers: pytorch_utils.Conv1D.forward
 Tensor conv1d_forward(Module& m, Tensor input) {
+  Run& run = input.run();
   Tensor x = std::move(input);
   Dims size_out = x.sizes();
   size_out[-1] = m("weight").size(1);
-  x = addmm(m("bias"), view(x, {-1, x.size(-1)}), m("weight"));
+  x = with_parameters(run, addmm, m("bias"), view(x, {-1, x.size(-1)}), m("weight"));
   return view(x, size_out);
 }
 

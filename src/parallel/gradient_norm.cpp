@@ -175,6 +175,21 @@ Tensor combine_grad_norm_groups(const TensorList& norms) {
   return fresh("aten::where", combined);
 }
 
+void count_overflow(const Tensor& gradient) {
+  const auto any_of = [](const Tensor& elements) { return reduced("aten::any", elements, Dtype::boolean); };
+  const Tensor any_infinite = any_of(is_infinite(gradient));
+  const Tensor any_nan = any_of(boolean("aten::isnan", gradient));
+  boolean("aten::__or__", any_nan).reset();
+}
+
+void chunk_l2_norm(const Tensor& gradient) {
+  const Tensor wide = [&] {
+    const Op op(gradient, "aten::to");
+    return empty_like(gradient, Dtype::f32);
+  }();
+  reduced("aten::linalg_vector_norm", wide, Dtype::f32).reset();
+}
+
 void check_grad_norm(const Tensor& norm) { is_invalid(norm).reset(); }
 
 void unscale_and_clip(const Tensor& norm) {

@@ -1,4 +1,5 @@
-// What DeepSpeed's optimizers ask about gradients before a step.  deepspeed/runtime/utils.py (0.19.8)
+// What DeepSpeed's optimizers ask about gradients before a step, and Colossal-AI's Gemini as soon as they are reduced.
+// deepspeed/runtime/utils.py (0.19.8), colossalai/zero/gemini/chunk/chunk.py (0.5.0)
 #pragma once
 #include "train/optimizer.h"
 
@@ -33,6 +34,12 @@ void check_grad_norm(const Tensor& norm);
 
 /// unscale_and_clip_grads, with a clipping norm above 0; stages 1 and 2 look at the norm first.
 void unscale_and_clip(const Tensor& norm);
+
+/// Chunk.has_inf_or_nan, added to a counter in place.
+void count_overflow(const Tensor& gradient);
+
+/// Chunk.set_l2_norm, which is kept on the host.
+void chunk_l2_norm(const Tensor& gradient);
 
 /// torch.isfinite: (x == x) * (abs(x) != inf)
 Tensor is_finite(const Tensor& x);

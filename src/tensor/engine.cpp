@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tensor/arithmetic.h"
+#include "tensor/parameter_hooks.h"
 #include "tensor/run.h"
 
 namespace tidemark {
@@ -39,6 +40,8 @@ void accumulate(Node& node, Tensor gradient) {
 void accumulate_grad(Node& node) {
   Tensor gradient = std::move(node.gradients[0]);
   if (!gradient) return;
+  const ParameterHooks* hooks = node.run->parameter_hooks;
+  if (hooks && hooks->takes_gradient(node.variable, gradient)) return;
   accumulate(node, std::move(gradient));
   if (node.run->on_gradient) node.run->on_gradient(node.variable);
 }

@@ -65,6 +65,7 @@ struct RunConfig {
 };
 
 struct AttentionOptions;
+struct ParameterHooks;
 struct SecondForwards;
 
 class Run {
@@ -140,6 +141,7 @@ class Run {
   AutocastState autocast;
   /// Told of a parameter whose gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> on_gradient;
+  const ParameterHooks* parameter_hooks = nullptr;  // not owned; none: nothing is done there
   /// What a library has put in the place of torch.nn.functional.linear; none: torch's own.
   Tensor (*linear)(Tensor x, Tensor weight, Tensor bias) = nullptr;
   /// Likewise of torch.nn.functional.scaled_dot_product_attention.

@@ -3,7 +3,7 @@
 
 usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...]
 
-PYTHON has torch, transformers and peft, and DeepSpeed for the cases of ZeRO.  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
+PYTHON has torch, transformers and peft, DeepSpeed for the cases of ZeRO, and Colossal-AI for those of Gemini (gemini.py).  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
 process of its own.  Work on other streams has completed at once: of the extremes of `--event-order`, the one that predictions
 follow.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
 "+bytes" and "-bytes", as the allocator rounds them.
@@ -367,6 +367,7 @@ def with_grids(rows, spec):
 
 def train(spec):
     """The training loop that a spec stands for."""
+    import gemini
     import torch
     from context_parallel import cp_mesh, tokens_split
 
@@ -374,6 +375,8 @@ def train(spec):
         return trained_by_pipeline(spec)
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
+    if spec.get("parallel") == "gemini":
+        return gemini.trained_by_gemini(spec, build, rows_of(spec))
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
     model = wrapped(build(spec), spec)
     trainable = [p for p in model.parameters() if p.requires_grad]
@@ -429,8 +432,10 @@ def pause(parameter):
 
 
 def versions(spec):
+    import gemini
+
     names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()))
-    return {name: metadata.version(name).split("+")[0] for name in names}
+    return {**{name: metadata.version(name).split("+")[0] for name in names}, **({"colossalai": gemini.version()} if spec.get("parallel") == "gemini" else {})}
 
 
 def pack(case, events, out):

@@ -102,7 +102,9 @@ INSTANTIATE_TEST_SUITE_P(
              "ddp: they are options of ddp (set parallel to ddp)"},
         Case{"GpusThatDoNotShare", map({{"gpus", 2}}),
              "gpus: nothing says how 2 of them share the work (set parallel to one of ddp, zero1, zero2, zero3, fsdp1, "
-             "fsdp2, ep)"},
+             "fsdp2, ep, gemini)"},
+        Case{"GeminiBesideAnother", map({{"gpus", 2}, {"parallel", "zero3"}, {"gemini", map({})}}),
+             "gemini: they are options of gemini (set parallel to gemini)"},
         Case{"InsideLora", map({{"lora", map({{"rank", 8}})}}), "lora: \"rank\" is not a known key"}),
     [](const auto& tested) { return tested.param.name; });
 
