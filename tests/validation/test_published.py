@@ -52,9 +52,24 @@ def test_every_row_that_is_asked_has_a_stored_answer_and_no_other():
 
 
 def test_the_claim_of_the_readme():
-    errors = sorted(abs(error(row, STORED[name])) for name, row in ASKED.items() if not row["out_of_memory"])
-    assert len(errors) >= 55 and errors[len(errors) // 2] <= 0.03
+    errors = errors_of(lambda row: True)
+    assert len(errors) >= 100 and errors[len(errors) // 2] <= 0.03
     assert all(STORED[name]["out_of_memory"] == row["out_of_memory"] for name, row in ASKED.items())
+
+
+def test_the_claim_of_the_trainings_alone():
+    """Without kernels, inference and loaded weights, and without what was added to the 623 rows from the same tables."""
+    errors = errors_of(is_published_training)
+    foretold = [name for name, row in ASKED.items() if row["out_of_memory"] and is_published_training(row)]
+    assert len(errors) + len(foretold) >= 60 and errors[len(errors) // 2] <= 0.03
+
+
+def is_published_training(row):
+    return row["family"] != "kernel" and not row["method"].startswith(("inference", "weights")) and "published.jsonl does not have" not in row["source"]
+
+
+def errors_of(wanted):
+    return sorted(abs(error(row, STORED[name])) for name, row in ASKED.items() if not row["out_of_memory"] and wanted(row))
 
 
 def error(row, answer):

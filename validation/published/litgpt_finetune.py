@@ -9,11 +9,15 @@ exists yet when the longest sample is seen).  Models come from LitGPT's first re
 
 import argparse
 import importlib
+import os
 import warnings
 
 import lightning as L
 import torch
 from lightning.fabric.plugins import BitsandbytesPrecision
+
+# bitsandbytes 0.41 has libraries for CUDA up to 12.2 and looks for one of PyTorch's own version; on a virtual GPU their kernels do nothing.
+os.environ.setdefault("BNB_CUDA_VERSION", "122")
 
 LORA = {"r": 8, "alpha": 16, "dropout": 0.05, "to_query": True, "to_value": True}
 
