@@ -11,7 +11,8 @@ import re
 
 from . import alone_cpu, leaving, world
 
-_NCCL_KEY = re.compile(r"default_pg/(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)$")   # ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks
+# ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks.  The store of a group lies in that of the default group: default_pg/0//3//cuda//0.
+_NCCL_KEY = re.compile(r"default_pg/(?:.+//)?(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)$")
 _library = ctypes.CDLL(None)   # libtidemark_gpu.so is preloaded
 _library.tidemark_await_data.argtypes, _library.tidemark_await_data.restype = [ctypes.c_bool], ctypes.c_bool
 

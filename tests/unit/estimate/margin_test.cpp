@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cmath>
 
 #include "support/sample_report.h"
 #include "support/throws.h"
