@@ -77,13 +77,13 @@ void add_tensor_parallel(List& list, const MeshPlace& place) {
 }
 
 /// deepspeed.init_distributed binds the world to its device, so that its communicator is made at once, and a clone of
-/// it is split off (deepspeed/utils/groups.py, _clone_world_group), which stages 1 and 2 use; stage 3 uses the world's
-/// own.
+/// it is split off (deepspeed/utils/groups.py, _clone_world_group).  Stages 1 and 2 use the clone alone, stage 3 both.
 void add_zero(List& list, const Spec& spec, const std::vector<std::int64_t>& world) {
-  const bool is_stage_3 = spec.parallel == Parallel::zero3;
-  list.unused(kWorld, world);
-  list.unused(kClone, world);
-  list.collective(is_stage_3 ? kWorld : kClone, world);
+  if (spec.parallel == Parallel::zero3)
+    list.collective(kWorld, world);
+  else
+    list.unused(kWorld, world);
+  list.collective(kClone, world);
 }
 
 /// Keys and values go round, and their gradients always do by an exchange of all with all

@@ -30,6 +30,13 @@ void account_for_device(Report& report, const Card& card) {
   const std::int64_t driver = card.driver_reserved_bytes;
   report.device = {{"context", card.context_bytes, "the CUDA context"},
                    {"libraries", card.beside.library_bytes, "kernels and handles of cuBLAS, cuDNN and PyTorch"}};
+  if (card.beside.library_bytes.typical < card.beside.library_bytes.high)
+    report.assumptions.push_back(
+        {fmt::format(
+             "what cuBLAS, cuDNN and loaded kernels take of the device is not known: {} counted, up to {} published",
+             format_bytes(card.beside.library_bytes.typical), format_bytes(card.beside.library_bytes.high)),
+         {},
+         1});
   if (!report.communicators.empty()) {
     report.device.push_back(communicators_item(report));
     report.assumptions.push_back(

@@ -13,7 +13,7 @@ from step_cases import cases  # noqa: E402
 SPECS = {case["name"]: case["spec"] for case in cases()}
 # A case of tests/golden/steps, GPUs of a node where it is not all, and the rank.
 TRAININGS = {
-    "ddp_plain": (None, 1), "zero2_plain": (None, 0), "zero3_plain": (None, 1), "fsdp1_plain": (None, 0), "fsdp1_hybrid_plain": (2, 3), "fsdp2_plain": (None, 1),
+    "ddp_plain": (None, 1), "zero1_plain": (None, 1), "zero2_plain": (None, 0), "zero3_plain": (None, 1), "fsdp1_plain": (None, 0), "fsdp1_hybrid_plain": (2, 3), "fsdp2_plain": (None, 1),
     "hsdp_mixed": (2, 1), "tp_plan": (None, 1), "tp_fsdp2_plain": (2, 3), "tp_ddp_plain": (2, 2), "ep_full": (None, 0), "pp_1f1b_1": (None, 1), "pp_fsdp2_plain_1": (2, 1),
     "cp_two_1": (None, 1), "cp_four_alltoall_1": (2, 1), "cp_four_fsdp2_3": (2, 3),
 }
