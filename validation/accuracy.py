@@ -1,4 +1,4 @@
-"""Writes docs/accuracy.md: what is claimed, on what evidence, and what is not known.
+"""Writes docs/accuracy.md: what is claimed, on what evidence, and what is not known; and data/residuals.json, which `--margin` reads.
 
     python validation/accuracy.py [--check]
 
@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/accuracy.md"
+RESIDUALS = ROOT / "data/residuals.json"
+CORPORA = sorted(path.parent for path in (ROOT / "validation").glob("*/corpus.json"))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
 
 # The groups of each corpus that are shown, one table each: --by, and what the table is headed by.
@@ -49,6 +51,23 @@ def statistics_row(name, one):
     verdicts = one["verdicts"] - one["false_refusals"] - one["missed_ooms"]
     right = f"{verdicts} of {one['verdicts']}" if one["verdicts"] else ""
     return [name, one["n"], percent(one["median"]), percent(one["p90"]), percent(one["max"]), percent(one["signed_mean"]), one["under_predictions"], right]
+
+
+def residuals():
+    """data/residuals.json: (measured - predicted) / predicted of every stored answer of `run`, by modality, for `--margin`."""
+    found = collections.defaultdict(list)
+    for folder in CORPORA:
+        rows = {row["id"]: row for row in map(json.loads, (folder / "rows.jsonl").read_text().splitlines())}
+        for answer in map(json.loads, (folder / "predictions.jsonl").read_text().splitlines()):
+            row = rows[answer["id"]]
+            measured, predicted = row.get("measured_bytes"), answer.get(row["metric"] + "_bytes")
+            if measured is None or predicted is None or row.get("out_of_memory") or answer.get("out_of_memory") or row.get("left_out"):
+                continue
+            off = measured - predicted
+            found[row["modality"]].append(0.0 if abs(off) <= row.get("rounding_bytes", 0) else round(off / predicted, 6))
+    groups = [{"modality": modality, "n": len(shares), "residuals": sorted(shares)} for modality, shares in sorted(found.items())]
+    source = "validation/accuracy.py: stored answers of `tidemark run` against the rows of " + ", ".join(f"validation/{folder.name}" for folder in CORPORA)
+    return "{\n" + f'  "schema": "tidemark.residuals/1",\n  "source": {json.dumps(source)},\n  "groups": [\n    ' + ",\n    ".join(map(json.dumps, groups)) + "\n  ]\n}\n"
 
 
 HEAD = ["", "n", "median error", "p90", "largest", "signed mean", "predicted too little", "out of memory foretold rightly"]
@@ -133,7 +152,8 @@ def not_known():
     if not any((ROOT / "validation").glob("h200/results*.jsonl*")):
         yield "- No measurement of our own on a real GPU stands behind any figure here: `validation/measure` is ready to make them, and none was made yet."
     yield "- What a row's source does not say is not guessed: such rows are left out above, with the reason."
-    yield "- `device` includes the CUDA context, which differs by driver and library versions; [`data/README.md`](../data/README.md) has what is known of it, card by card.\n"
+    yield ("- `device` includes the CUDA context, what libraries take and NCCL's communicators, which differ by driver, library versions and topology: "
+           "[what is known of them](design/device.md).\n")
 
 
 def page():
@@ -150,15 +170,18 @@ def page():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page is not current")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page or the residuals are not current")
     check = parser.parse_args().check
-    text = "\n".join(page()).replace("\n\n\n", "\n\n").rstrip() + "\n"
-    if not check:
-        PAGE.write_text(text)
-        return 0
-    old = PAGE.read_text() if PAGE.exists() else ""
-    sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), "docs/accuracy.md", "as it would be", n=1))
-    return 0 if old == text else 1
+    texts = {PAGE: "\n".join(page()).replace("\n\n\n", "\n\n").rstrip() + "\n", RESIDUALS: residuals()}
+    current = True
+    for path, text in texts.items():
+        if not check:
+            path.write_text(text)
+            continue
+        old = path.read_text() if path.exists() else ""
+        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), str(path.relative_to(ROOT)), "as it would be", n=1))
+        current = current and old == text
+    return 0 if current else 1
 
 
 if __name__ == "__main__":

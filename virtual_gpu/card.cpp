@@ -16,6 +16,14 @@ void set_field(Card& card, const std::string& key, const char* value) {
   else if (key == "total_bytes") card.total_bytes = number;
   else if (key == "driver_reserved_bytes") card.driver_reserved_bytes = number;
   else if (key == "context_bytes") card.context_bytes = number;
+  else if (key == "library_bytes") card.library_bytes = number;
+  else if (key == "nccl_alone_bytes") card.nccl_alone_bytes = number;
+  else if (key == "nccl_made_bytes") card.nccl_in_a_node.made = number;
+  else if (key == "nccl_collective_bytes") card.nccl_in_a_node.collective = number;
+  else if (key == "nccl_peer_bytes") card.nccl_in_a_node.peer = number;
+  else if (key == "nccl_made_across_nodes_bytes") card.nccl_across_nodes.made = number;
+  else if (key == "nccl_collective_across_nodes_bytes") card.nccl_across_nodes.collective = number;
+  else if (key == "nccl_peer_across_nodes_bytes") card.nccl_across_nodes.peer = number;
   else if (key == "multiprocessors") card.multiprocessors = as_int;
   else if (key == "max_threads_per_multiprocessor") card.max_threads_per_multiprocessor = as_int;
   else if (key == "shared_memory_per_block_bytes") card.shared_memory_per_block_bytes = as_int;

@@ -5,12 +5,20 @@
 
 namespace tidemark {
 
+/// What a communicator takes of the device, by what it is used for.
+struct NcclBytes {
+  std::int64_t made = 0, collective = 0, peer = 0;
+};
+
 struct Card {
   std::string name = "Tidemark virtual GPU";
   int compute_capability_major = 9, compute_capability_minor = 0;
   std::int64_t total_bytes = 85'045'215'232;
   std::int64_t driver_reserved_bytes = 0;   // what cudaMalloc cannot reach besides the context
   std::int64_t context_bytes = 0;           // what is in use before the first allocation
+  NcclBytes nccl_in_a_node, nccl_across_nodes;
+  std::int64_t nccl_alone_bytes = 0;        // a communicator of one rank
+  std::int64_t library_bytes = 0;           // what libraries take of the device themselves, counted from the beginning
   int multiprocessors = 132;
   int max_threads_per_multiprocessor = 2048;
   int shared_memory_per_block_bytes = 49'152;

@@ -1,5 +1,6 @@
 // libcudart, the device: properties, attributes, versions, limits, errors.
 // Layouts: driver_types.h (CUDA 12.4: cudaGetDeviceProperties_v2; CUDA 13.0: cudaGetDeviceProperties).
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -121,7 +122,7 @@ int attribute(int which) {
 thread_local abi::Status last_error = 0;
 void set_last_error(int status) { last_error = status; }
 
-std::size_t free_bytes() { return static_cast<std::size_t>(device_memory().capacity_bytes() - device_memory().used_bytes()); }
+std::size_t free_bytes() { return static_cast<std::size_t>(std::max<std::int64_t>(device_memory().capacity_bytes() - device_memory().used_bytes(), 0)); }
 
 }  // namespace tidemark
 

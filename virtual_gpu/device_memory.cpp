@@ -114,6 +114,11 @@ void DeviceMemory::uncommit(std::size_t bytes) {
   current_part().used_bytes -= static_cast<std::int64_t>(bytes);
 }
 
+void DeviceMemory::take(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  current_part().used_bytes += static_cast<std::int64_t>(bytes);
+}
+
 bool DeviceMemory::owns(const void* pointer) const {
   const auto* address = static_cast<const std::byte*>(pointer);
   return address >= base_ && address < base_ + part_bytes_ * parts_.size();
@@ -146,7 +151,7 @@ std::int64_t DeviceMemory::used_bytes(int device) const {
 DeviceMemory& device_memory() {
   static auto* memory = [] {   // never destroyed: blocks are freed after static destructors have run
     const Mapping mapping = map_addresses();
-    return new DeviceMemory(mapping.base, mapping.bytes, card().total_bytes - card().driver_reserved_bytes - card().context_bytes, card().addresses_descend, device_count());
+    return new DeviceMemory(mapping.base, mapping.bytes, card().total_bytes - card().driver_reserved_bytes - card().context_bytes - card().library_bytes, card().addresses_descend, device_count());
   }();
   return *memory;
 }

@@ -26,6 +26,9 @@ class DeviceMemory {
   bool commit(std::size_t bytes);
   void uncommit(std::size_t bytes);
 
+  /// What a library has taken by itself: for good, and without addresses.  The card may be overfull by it; the next allocation fails then.
+  void take(std::size_t bytes);
+
   bool owns(const void* pointer) const;
   /// The allocation that holds `pointer`: its start and size; false if none does.
   bool find(const void* pointer, void** start, std::size_t* bytes) const;

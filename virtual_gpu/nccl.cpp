@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "card.h"
+#include "communicators.h"
 #include "cuda_abi.h"
 #include "device_clock.h"
 #include "device_memory.h"
@@ -33,6 +34,7 @@ enum Type : int { kInt8, kUint8, kInt32, kUint32, kInt64, kUint64, kHalf, kFloat
 struct Communicator {
   Group group;
   int rank;
+  int noted = note_communicator(group);
   int ranks() const { return static_cast<int>(group.ranks.size()); }
   int world_rank_of(int member) const { return group.ranks[static_cast<std::size_t>(member)]; }
   std::string channel(const char* what, int from, int to) const { return group.name + "-" + what + std::to_string(from) + (to < 0 ? "" : "to" + std::to_string(to)); }
@@ -89,6 +91,11 @@ void reduce(const void* send, void* receive, std::size_t count, int type, int re
 
 /// `count`: elements of the whole message.
 void take_time(Collective kind, std::size_t count, int type, void* comm, void* stream) { queue_collective(stream, kind, count * element_bytes(type), of(comm).ranks()); }
+/// The call that it begins is a collective, which NCCL sends over rings and trees; an exchange of all with all goes from one to one.
+void begin_collective(Collective kind, std::size_t count, int type, void* comm, void* stream) {
+  note_collective(of(comm).noted);
+  take_time(kind, count, type, comm, stream);
+}
 std::size_t of_all(std::size_t count, void* comm) { return count * static_cast<std::size_t>(of(comm).ranks()); }
 
 void note(const void* send, const void* receive) {
@@ -122,6 +129,7 @@ void transfer_pending() {
 
 Status transfer(void* data, std::size_t count, int type, int peer, void* comm, bool sends) {
   if (peer < 0 || peer >= of(comm).ranks()) return kInvalidArgument;
+  if (peer != of(comm).rank) note_message(of(comm).noted, peer);
   pending.push_back({&of(comm), data, count * element_bytes(type), type, peer, sends});
   if (group_depth == 0) transfer_pending();
   return 0;
@@ -199,29 +207,29 @@ Status ncclSend(const void* data, std::size_t count, int type, int peer, void* c
 Status ncclRecv(void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(data, count, type, peer, comm, false); }
 
 Status ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
-  take_time(Collective::all_reduce, count, type, comm, stream);
+  begin_collective(Collective::all_reduce, count, type, comm, stream);
   note(send, receive);
   note_equal(of(comm), type, count * element_bytes(type));
   reduce(send, receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
 Status ncclReduce(const void* send, void* receive, std::size_t count, int type, int reduction, int root, void* comm, void* stream) {
-  take_time(Collective::reduce, count, type, comm, stream);
+  begin_collective(Collective::reduce, count, type, comm, stream);
   note(send, receive);
   if (of(comm).rank == root) reduce(send, receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
 Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int reduction, void* comm, void* stream) {
-  take_time(Collective::reduce_scatter, of_all(count, comm), type, comm, stream);
+  begin_collective(Collective::reduce_scatter, of_all(count, comm), type, comm, stream);
   note(send, receive);
   note_equal(of(comm), type, count * element_bytes(type));
   reduce(part(send, of(comm).rank, count * element_bytes(type)), receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
-Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) { take_time(Collective::broadcast, count, type, comm, stream); return broadcast(send, receive, count, type, root, of(comm)); }
-Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void* stream) { take_time(Collective::broadcast, count, type, comm, stream); return broadcast(data, data, count, type, root, of(comm)); }
+Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) { begin_collective(Collective::broadcast, count, type, comm, stream); return broadcast(send, receive, count, type, root, of(comm)); }
+Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void* stream) { begin_collective(Collective::broadcast, count, type, comm, stream); return broadcast(data, data, count, type, root, of(comm)); }
 Status ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
-  take_time(Collective::all_gather, of_all(count, comm), type, comm, stream);
+  begin_collective(Collective::all_gather, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);
   note(send, receive);
   note_equal(of(comm), type, bytes);
@@ -229,6 +237,8 @@ Status ncclAllGather(const void* send, void* receive, std::size_t count, int typ
   return 0;
 }
 Status ncclAlltoAll(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
+  for (int peer = 0; peer < of(comm).ranks(); ++peer)
+    if (peer != of(comm).rank) note_message(of(comm).noted, peer);
   take_time(Collective::all_to_all, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);
   note(send, receive);

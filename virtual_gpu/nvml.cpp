@@ -71,14 +71,15 @@ Status nvmlDeviceGetUUID(void*, char* text, unsigned length) { std::strncpy(text
 Status nvmlDeviceGetIndex(void* device, unsigned* index) { *index = index_of(device); return 0; }
 Status nvmlDeviceGetMemoryInfo(void* device, MemoryInfo* info) {
   info->total = static_cast<unsigned long long>(card().total_bytes);
-  info->free = static_cast<unsigned long long>(device_memory().capacity_bytes()) - used_bytes_of(device);
+  const auto capacity = static_cast<std::size_t>(device_memory().capacity_bytes());
+  info->free = capacity - std::min(capacity, used_bytes_of(device));
   info->used = info->total - info->free;
   return 0;
 }
 Status nvmlDeviceGetUtilizationRates(void*, unsigned rates[2]) { rates[0] = rates[1] = 0; return 0; }
 Status nvmlDeviceGetComputeRunningProcesses(void* device, unsigned* count, ProcessInfo* processes) {
   if (*count >= 1 && processes) {
-    const auto used = used_bytes_of(device) + static_cast<std::size_t>(card().context_bytes);
+    const auto used = used_bytes_of(device) + static_cast<std::size_t>(card().context_bytes + card().library_bytes);
     processes[0] = {static_cast<unsigned>(getpid()), static_cast<unsigned long long>(used), 0xffffffffU, 0xffffffffU};
   }
   *count = 1;

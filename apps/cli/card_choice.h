@@ -9,7 +9,11 @@ namespace tidemark::cli {
 
 io::Catalogue load_catalogue(const std::filesystem::path& data);
 
-/// `gpu` is a name from the catalogue or a card file; `memory` another size for it, or empty.
-Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data);
+/// `gpu` is a name from the catalogue or a card file; `memory` another size for it, or empty; `link` another kind of
+/// link, or "auto".
+Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data,
+                 const std::string& link = "auto");
+/// Throws Error{unsupported} where it is not known what communicators take over its links.
+void check_link(const Card& card);
 
 }  // namespace tidemark::cli

@@ -16,6 +16,7 @@ namespace tidemark::cli {
 struct RunOptions {
   std::string gpu, memory;
   WorldOptions world;
+  std::string link = "auto", margin;
   std::int64_t steps = 0;  // 0: until the peak has settled
   ReportFiles files;
   std::string snapshot;
@@ -40,7 +41,7 @@ struct ReportOptions {
 struct PredictCommandOptions {
   SpecOptions spec;
   ReportFiles files;
-  std::string events;
+  std::string events, margin;
   bool all_ranks = false, quiet = false;
 };
 

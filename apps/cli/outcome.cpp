@@ -7,12 +7,15 @@
 
 #include "base/error.h"
 #include "estimate/all_ranks.h"
+#include "estimate/device.h"
+#include "estimate/margin.h"
 #include "estimate/verdict.h"
 #include "files.h"
 #include "io/report_csv.h"
 #include "io/report_html.h"
 #include "io/report_json.h"
 #include "io/report_text.h"
+#include "io/residuals_json.h"
 
 namespace tidemark::cli {
 namespace {
@@ -51,13 +54,19 @@ std::optional<Report> collect_report(const std::filesystem::path& run_folder) {
 
 void complete_report(Report& report, const Card& card, const std::vector<std::string>& command,
                      const ChildResult& child, const std::map<std::string, std::string>& versions) {
-  report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
+  account_for_device(report, card);
   report.script.command = command;
   report.script.exit_code = child.exit_code;
   report.versions.insert(versions.begin(), versions.end());
   if (report.host.seconds == 0) report.host.seconds = child.seconds;
   report.host.peak_rss_bytes = std::max<std::int64_t>(report.host.peak_rss_bytes, child.peak_rss_bytes);
   judge(report);
+}
+
+void keep_margin(Report& report, const std::string& quantile, const std::string& modality,
+                 const std::filesystem::path& data) {
+  if (quantile.empty()) return;
+  add_margin(report, io::read_residuals(read_file(data / "residuals.json"), "residuals.json"), quantile, modality);
 }
 
 int exit_code_for(const Report& report, const ChildResult& child) {

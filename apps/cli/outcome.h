@@ -20,6 +20,11 @@ std::optional<Report> collect_report(const std::filesystem::path& run_folder);
 void complete_report(Report& report, const Card& card, const std::vector<std::string>& command,
                      const ChildResult& child, const std::map<std::string, std::string>& versions);
 
+/// --margin: keeps that quantile of the measured residuals free, of rows of `modality` where it is known.  Nothing for
+/// an empty one.
+void keep_margin(Report& report, const std::string& quantile, const std::string& modality,
+                 const std::filesystem::path& data);
+
 /// Of the whole run: the program's own failure passes through, unless it ran out of the card's memory.
 int exit_code_for(const Report& report, const ChildResult& child);
 

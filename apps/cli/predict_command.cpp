@@ -10,6 +10,7 @@
 #include "card_choice.h"
 #include "commands.h"
 #include "estimate/all_ranks.h"
+#include "estimate/margin.h"
 #include "files.h"
 #include "resources.h"
 
@@ -43,6 +44,11 @@ class EventFile {
   std::ofstream file_;
 };
 
+Card card_of(const Spec& spec) {
+  const std::string link(kLinkNames[static_cast<std::size_t>(spec.link)]);
+  return choose_card(spec.gpu, spec.memory, find_resources().data, link);
+}
+
 /// The report on every rank of what the options ask for.
 Report predicted_ranks(const PredictCommandOptions& options) {
   if (!options.events.empty())
@@ -50,7 +56,7 @@ Report predicted_ranks(const PredictCommandOptions& options) {
                 "choose one with --rank");
   const Asked asked = read_asked(options.spec);
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
-  const Card card = choose_card(asked.spec.gpu, asked.spec.memory, find_resources().data);
+  const Card card = card_of(asked.spec);
   Report report = predict_all_ranks(asked.spec, asked.model_config, card);
   report.versions.emplace("tidemark", version_text());
   return report;
@@ -60,7 +66,7 @@ Report predicted_ranks(const PredictCommandOptions& options) {
 
 Report predicted(const SpecOptions& options, const std::string& events) {
   const Asked asked = read_asked(options);
-  const Card card = choose_card(asked.spec.gpu, asked.spec.memory, find_resources().data);
+  const Card card = card_of(asked.spec);
   EventFile file(events);
   Report report = predict(asked.spec, asked.model_config, card, file.options());
   file.finish();
@@ -82,14 +88,32 @@ void add_predict(CLI::App& app, PredictCommandOptions& options) {
   text("--html", options.files.html, "Write the report as one HTML file");
   text("--csv", options.files.csv, "Write the report as CSV (- is stdout)");
   text("--events", options.events, "Write a line per allocation and free, for `tidemark diff`");
+  command
+      ->add_option("--margin", options.margin,
+                   "Keep a quantile of measured residuals free, such as p90 (default: nothing)")
+      ->type_name("PXX")
+      ->group("Output");
   command->add_flag("--all-ranks", options.all_ranks, "Predict every rank, and report on each")->group("Many GPUs");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone")->group("Output");
 }
 
+namespace {
+
+/// As the rows of validation/ tell them apart.
+std::string modality_of(const SpecOptions& options) {
+  const Spec spec = read_asked(options).spec;
+  if (spec.images == 0) return "text";
+  return spec.seq > 0 ? "vision-language" : "vision";
+}
+
+}  // namespace
+
 int predict(const PredictCommandOptions& options) {
+  if (!options.margin.empty()) parse_quantile(options.margin);
   check_report_files(options.files);
   require_writable(options.events, "--events");
-  const Report report = options.all_ranks ? predicted_ranks(options) : predicted(options.spec, options.events);
+  Report report = options.all_ranks ? predicted_ranks(options) : predicted(options.spec, options.events);
+  if (!options.margin.empty()) keep_margin(report, options.margin, modality_of(options.spec), find_resources().data);
   write_report_files(report, options.files);
   print_report(report, options.files, options.quiet);
   return report.fits == true ? 0 : 1;

@@ -20,6 +20,8 @@
 #include "commands.h"
 #include "elf/stand_ins.h"
 #include "estimate/all_ranks.h"
+#include "estimate/margin.h"
+#include "estimate/parallel_spec.h"
 #include "files.h"
 #include "process.h"
 #include "resources.h"
@@ -148,6 +150,7 @@ struct Finish {
   const Card& card;
   std::filesystem::path folder;
   std::map<std::string, std::string> versions;
+  std::filesystem::path data;
 
   Report complete(RankRun&& done) const {
     complete_report(*done.report, card, options.command, done.child, versions);
@@ -158,7 +161,8 @@ struct Finish {
     if (!done.report) return without_report(child, folder);
     return show(complete(std::move(done)), child);
   }
-  int show(const Report& report, const ChildResult& child) const {
+  int show(Report report, const ChildResult& child) const {
+    keep_margin(report, options.margin, "", data);
     write_report_files(report, options.files);
     print_report(report, options.files, options.quiet);
     return exit_code_for(report, child);
@@ -194,6 +198,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--gpu", options.gpu, "NAME|FILE", "The card: a name (see `tidemark gpus`) or a file that describes one");
   text("--memory", options.memory, "SIZE", "Another memory size for the card, such as 400GB or 80GiB");
   add_world(*command, options.world);
+  text("--link", options.link, "KIND",
+       "What joins the cards of a node, for NCCL's buffers: nvlink or pcie (default: the card's)");
   command->add_option("--steps", options.steps, "Stop after N optimizer steps (default: when the peak has settled)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}).description(""))
       ->type_name("N");
@@ -207,6 +213,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--event-order", options.event_order, "HOW",
        "When work on other streams has completed: instant, clock (by estimated times) or late");
   text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
+  text("--margin", options.margin, "PXX", "Keep a quantile of measured residuals free, such as p90 (default: nothing)");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
 }
 
@@ -217,6 +224,9 @@ void check_run_options(const RunOptions& options) {
   if (options.keep_going && options.steps > 0) bad("--keep-going", "it cannot be combined with --steps");
   if (!options.memory.empty()) parse_bytes(options.memory);
   check_world(options.world);
+  if (!options.margin.empty()) parse_quantile(options.margin);
+  if (std::find(kLinkNames.begin(), kLinkNames.end(), options.link) == kLinkNames.end())
+    bad("--link", fmt::format("\"{}\" is not a kind of link", options.link), "write nvlink or pcie");
   if (options.world.all_ranks && !options.snapshot.empty())
     bad("--snapshot", "it shows one rank, so it cannot be combined with --all-ranks", "choose one with --rank");
   check_one_stdout(options.files);
@@ -237,7 +247,8 @@ void check_run_options(const RunOptions& options) {
 int run(const RunOptions& options) {
   const Environment environment = Environment::of_this_process();
   const Resources resources = find_resources();
-  const Card card = choose_card(options.gpu, options.memory, resources.data);
+  const Card card = choose_card(options.gpu, options.memory, resources.data, options.link);
+  if (options.world.gpus > 1) check_link(card);
   check_report_files(options.files);
   require_writable(options.snapshot, "--snapshot");
   const Prepared prepared = prepare_for(options.command, resources, environment);
@@ -255,7 +266,7 @@ int run(const RunOptions& options) {
                  ::strsignal(child.signal));
     return child;
   };
-  const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch)};
+  const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch), resources.data};
   const Environment with = child_environment(options, prepared, resources, run_folder.path(), environment);
   if (options.world.gpus == 1) {
     const ChildResult child = start(with, run_folder.path(), false);

@@ -6,6 +6,14 @@
 
 namespace tidemark {
 
+/// A size that sources, drivers or versions give differently.
+struct BytesRange {
+  std::int64_t low = 0, typical = 0, high = 0;
+
+  BytesRange& operator+=(const BytesRange& other);
+  bool operator==(const BytesRange&) const = default;
+};
+
 /// Three significant digits in binary units: "512 B", "2.00 GiB", "61.3 GiB", "141 GiB".
 std::string format_bytes(std::int64_t bytes);
 
@@ -33,6 +41,12 @@ inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
   if (__builtin_mul_overflow(a, b, &product)) [[unlikely]]
     fail_too_large("multiply");
   return product;
+}
+
+inline BytesRange& BytesRange::operator+=(const BytesRange& other) {
+  low = checked_add(low, other.low), typical = checked_add(typical, other.typical);
+  high = checked_add(high, other.high);
+  return *this;
 }
 
 }  // namespace tidemark

@@ -23,6 +23,9 @@ enum class Parallel { none, ddp, zero1, zero2, zero3, fsdp1, fsdp2, ep, gemini }
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
 
+inline constexpr std::array<std::string_view, 3> kLinkNames{"auto", "nvlink", "pcie"};
+enum class LinkKind { automatic, nvlink, pcie };
+
 struct DdpSpec {
   double bucket_cap_mb = 25;
   bool gradient_as_bucket_view = false, broadcast_buffers = true;

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "estimate/communicators.h"
+#include "estimate/device.h"
 #include "estimate/interval.h"
 #include "estimate/program.h"
 #include "estimate/recorder.h"
@@ -23,7 +25,7 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
                              .unavailable_bytes = card.driver_reserved_bytes,
-                             .context_bytes = card.context_bytes.typical};
+                             .context_bytes = taken_at_start_bytes(card)};
   return config;
 }
 
@@ -105,9 +107,8 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
   check_card(card);
   Report report;
   report.engine = "predict";
-  report.card = {card.key, card.name, card.total_bytes, card.driver_reserved_bytes, card.context_bytes.typical};
   report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
-  if (spec.gpus > 1) report.rank = {spec.rank, spec.gpus, spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus};
+  if (spec.gpus > 1) report.rank = {spec.rank, spec.gpus, ranks_per_node(spec)};
   Run run(run_config(spec, card, options));
   std::vector<std::unique_ptr<Model>> models;
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
@@ -125,6 +126,8 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
   }
   recorder.fill(report);
   if (options.interval && !report.oom) report.interval = interval_of_addresses(run);
+  for (Communicator& one : communicators_of(spec)) report.communicators.push_back({std::move(one), {}});
+  account_for_device(report, card);
   judge(report);
   return report;
 }

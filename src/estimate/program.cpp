@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "estimate/communicators.h"
+#include "estimate/device.h"
 #include "estimate/strategies.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
@@ -182,6 +184,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   if (spec.pp || spec.tp || spec.cp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
+  run.allocator().take_from_device(taken_by(communicators_of(spec), run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   optimizer.group_sizes = options.hooks.group_sizes;
   optimizer.gradient_placements = options.hooks.gradient_placements;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "memory/device_memory.h"
+
 namespace tidemark {
 
 enum class Phase { load, forward, backward, optimizer, other };
@@ -19,10 +21,32 @@ struct ReportCard {
 struct Peak {
   std::int64_t allocated_bytes = 0;  // live tensors, rounded to 512
   std::int64_t reserved_bytes = 0;   // what the caching allocator holds
-  std::int64_t device_bytes = 0;     // what nvidia-smi shows: reserved, the context, what the driver keeps
+  std::int64_t device_bytes = 0;     // what nvidia-smi shows: reserved, and all of Report::device
   std::int64_t requested_bytes = 0;  // live tensors, before rounding
   std::int64_t step = 0;
   Phase phase = Phase::other;
+};
+
+/// What the device holds beside the allocator's segments.
+struct DeviceItem {
+  std::string name;  // "context", "libraries", "communicators", "driver"
+  BytesRange bytes;
+  std::string what;
+};
+
+/// A communicator that the rank has made, and what it has taken of the device.
+struct CommunicatorReport {
+  Communicator communicator;
+  BytesRange bytes;
+};
+
+/// What is kept free: a quantile of how far measured peaks were above predicted ones.
+struct Margin {
+  std::string quantile;         // "p90"
+  std::string of;               // the modality of the rows, or "all"
+  std::int64_t residuals = 0;   // how many there are
+  double share = 0;             // (measured - predicted) / predicted
+  std::int64_t bytes = 0;       // that share of the peak, or nothing where it is below 0
 };
 
 /// Bounds where more than one answer is true: the order of addresses, a cold compile cache.
@@ -105,6 +129,9 @@ struct Report {
   std::string verdict;
   ReportCard card;
   Peak peak;
+  std::vector<DeviceItem> device;
+  std::vector<CommunicatorReport> communicators;
+  std::optional<Margin> margin;
   std::optional<Interval> interval;
   std::vector<StepReport> steps;
   AtPeak at_peak;

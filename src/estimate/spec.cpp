@@ -186,6 +186,8 @@ double parse_routing(std::string_view text) {
   return share;
 }
 
+std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }
+
 ImageSize parse_image_size(std::string_view text) {
   const std::size_t cross = text.find('x');
   const auto height = read_side(text.substr(0, cross));

@@ -88,6 +88,7 @@ struct Spec {
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
   std::int64_t rank = 0, gpus_per_node = 0;
+  LinkKind link = LinkKind::automatic;
   std::optional<DdpSpec> ddp;
   std::optional<ZeroSpec> zero;
   std::optional<TpSpec> tp;
@@ -111,6 +112,9 @@ struct Spec {
   template <class Self, class Visit>
   static void fields_of_training(Self& self, Visit&& visit);
 };
+
+/// Of each node.
+std::int64_t ranks_per_node(const Spec& spec);
 
 /// Height and width; 0 and 0 for the model's own.
 struct ImageSize {
@@ -259,6 +263,8 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("parallel", self.parallel, choice(group, "How they share the work", kParallelNames));
   visit("rank", self.rank, whole(group, "The one whose memory is meant", 0, (1 << 16) - 1));
   visit("gpus_per_node", self.gpus_per_node, whole(group, "GPUs of one node (0: all of them)", 0, 1 << 16));
+  visit("link", self.link,
+        choice(group, "What joins the GPUs of a node, for NCCL's buffers (auto: what the card has)", kLinkNames));
   visit("ddp", self.ddp, text(group, "DistributedDataParallel's options; {} for its defaults"));
   visit("zero", self.zero, text(group, "DeepSpeed's options for ZeRO; {} for its defaults"));
   visit("tp", self.tp, text(group, "Tensor parallelism by torch's parallelize_module"));

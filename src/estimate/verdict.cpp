@@ -16,8 +16,13 @@ std::string out_of_memory_verdict(const Report& report, const OutOfMemoryReport&
 }
 
 std::string straddling_verdict(const Report& report, std::int64_t low, std::int64_t high) {
+  std::string why = report.interval ? report.interval->why : "";
+  for (const DeviceItem& item : report.device)
+    if (item.bytes.low != item.bytes.high)
+      why += fmt::format("{}{} {}", why.empty() ? "" : "; ", item.name,
+                         format_bytes(item.bytes.low) + " to " + format_bytes(item.bytes.high));
   return fmt::format("may not fit: peak between {} and {} of {} ({})", format_bytes(low), format_bytes(high),
-                     format_bytes(report.card.total_bytes), report.interval->why);
+                     format_bytes(report.card.total_bytes), why);
 }
 
 }  // namespace
@@ -33,14 +38,23 @@ std::string_view name_of(Phase phase) {
   return "other";
 }
 
-std::int64_t device_overhead_bytes(const ReportCard& card) {
-  return checked_add(card.context_bytes, card.driver_reserved_bytes);
+BytesRange device_overhead_bytes(const Report& report) {
+  BytesRange sum;
+  for (const DeviceItem& item : report.device) sum += item.bytes;
+  if (!report.device.empty()) return sum;
+  const std::int64_t bytes = checked_add(report.card.context_bytes, report.card.driver_reserved_bytes);
+  return {bytes, bytes, bytes};
+}
+
+std::string margin_line(const Margin& margin) {
+  return fmt::format("margin {} of {} measured residuals ({}): {:+.1f} %, {}", margin.quantile, margin.residuals,
+                     margin.of, 100 * margin.share, format_bytes(margin.bytes));
 }
 
 void judge(Report& report) {
-  const std::int64_t overhead = device_overhead_bytes(report.card);
+  BytesRange beside = device_overhead_bytes(report);
   const std::int64_t total = report.card.total_bytes;
-  report.peak.device_bytes = checked_add(report.peak.reserved_bytes, overhead);
+  report.peak.device_bytes = checked_add(report.peak.reserved_bytes, beside.typical);
   if (report.oom) {
     report.fits = false;
     report.verdict = out_of_memory_verdict(report, *report.oom);
@@ -52,21 +66,25 @@ void judge(Report& report) {
                                  report.script.exit_code, format_bytes(report.peak.device_bytes), format_bytes(total));
     return;
   }
-  if (report.interval) {
-    const std::int64_t low = checked_add(report.interval->reserved_low_bytes, overhead);
-    const std::int64_t high = checked_add(report.interval->reserved_high_bytes, overhead);
-    if (low <= total && high > total) {
-      report.fits.reset();
-      report.verdict = straddling_verdict(report, low, high);
-      return;
-    }
+  const std::int64_t margin = report.margin ? report.margin->bytes : 0;
+  beside += {margin, margin, margin};
+  const std::int64_t reserved = report.peak.reserved_bytes;
+  const auto& interval = report.interval;
+  const std::int64_t low = checked_add(interval ? interval->reserved_low_bytes : reserved, beside.low);
+  const std::int64_t high = checked_add(interval ? interval->reserved_high_bytes : reserved, beside.high);
+  if (low <= total && high > total) {
+    report.fits.reset();
+    report.verdict = straddling_verdict(report, low, high);
+    return;
   }
-  const std::int64_t peak = report.peak.device_bytes;
-  report.fits = peak <= total;
-  report.verdict = *report.fits ? fmt::format("fits: peak {} of {}, {} free", format_bytes(peak), format_bytes(total),
-                                              format_bytes(total - peak))
-                                : fmt::format("does not fit: peak {} of {}, {} too much", format_bytes(peak),
-                                              format_bytes(total), format_bytes(peak - total));
+  const std::int64_t peak = report.peak.device_bytes, needed = checked_add(peak, margin);
+  report.fits = needed <= total;
+  const std::string with_margin =
+      report.margin ? fmt::format(" with a margin of {}", format_bytes(margin)) : std::string();
+  report.verdict = *report.fits ? fmt::format("fits: peak {} of {}{}, {} free", format_bytes(peak), format_bytes(total),
+                                              with_margin, format_bytes(total - needed))
+                                : fmt::format("does not fit: peak {} of {}{}, {} too much", format_bytes(peak),
+                                              format_bytes(total), with_margin, format_bytes(needed - total));
 }
 
 }  // namespace tidemark

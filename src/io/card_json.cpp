@@ -7,6 +7,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "io/device_memory_json.h"
 #include "io/json_reader.h"
 
 namespace tidemark::io {
@@ -19,20 +20,6 @@ std::string folded(std::string_view name) {
     if (std::isalnum(static_cast<unsigned char>(c)))
       result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-ContextBytes read_context(ObjectReader& reader) {
-  const Json& value = reader.any("context_bytes");
-  if (!value.is_object()) {
-    const std::int64_t bytes = reader.number("context_bytes");
-    return {bytes, bytes, bytes};
-  }
-  ObjectReader range = reader.object("context_bytes");
-  ContextBytes context{range.number("low"), range.number("high"), range.number("typical")};
-  range.finish();
-  if (context.low > context.typical || context.typical > context.high)
-    reader.fail("context_bytes", "low <= typical <= high", value);
-  return context;
 }
 
 void read_compute_capability(ObjectReader& reader, Card& card) {
@@ -97,7 +84,7 @@ Card card_from_json(const Json& json, const std::string& where, bool in_catalogu
   card.key = in_catalogue || reader.has("key") ? reader.text("key") : card.name;
   card.aliases = read_aliases(reader);
   read_compute_capability(reader, card);
-  card.context_bytes = read_context(reader);
+  card.context_bytes = read_range(reader, "context_bytes");
   visit_figures(card, [&](const char* key, std::int64_t& value) { value = reader.number(key); });
   read_extras(reader, card, in_catalogue);
   card.sources = read_sources(reader);
@@ -186,8 +173,18 @@ std::string write_card_properties(const Card& card) {
       fmt::format("name={}\ncompute_capability_major={}\ncompute_capability_minor={}\ncontext_bytes={}\n", card.name,
                   card.compute_capability_major, card.compute_capability_minor, card.context_bytes.typical);
   visit_figures(card, [&](const char* key, std::int64_t value) { text += fmt::format("{}={}\n", key, value); });
-  text += fmt::format("bf16_flops={}\nfp16_flops={}\nfp32_flops={}\nlink_bytes_per_s={}\n", card.bf16_flops,
-                      card.fp16_flops, card.fp32_flops, card.link.bytes_per_s);
+  text += fmt::format("bf16_flops={}\nfp16_flops={}\nfp32_flops={}\nlink_bytes_per_s={}\nlibrary_bytes={}\n",
+                      card.bf16_flops, card.fp16_flops, card.fp32_flops, card.link.bytes_per_s,
+                      card.beside.library_bytes.typical);
+  text += fmt::format("nccl_alone_bytes={}\n", card.beside.nccl.alone_bytes.typical);
+  for (const bool across_nodes : {false, true}) {
+    if (!knows_link(card.beside.nccl, card.link.kind))
+      break;  // it matters to several ranks alone, and is refused there
+    const CommunicatorBytes bytes = communicator_bytes(card.beside.nccl, card.link.kind, 2, across_nodes);
+    const char* const where = across_nodes ? "_across_nodes" : "";
+    text += fmt::format("nccl_made{0}_bytes={1}\nnccl_collective{0}_bytes={2}\nnccl_peer{0}_bytes={3}\n", where,
+                        bytes.made.typical, bytes.collective.typical, bytes.peer.typical);
+  }
   return text;
 }
 

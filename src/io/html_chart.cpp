@@ -67,8 +67,8 @@ std::string step_marks(const std::vector<TimelinePoint>& points, const Scale& sc
 }
 
 // The card's limit for the allocator, when it is near enough to be in the picture.
-std::string limit(const ReportCard& card, const Scale& scale) {
-  const auto bytes = static_cast<double>(card.total_bytes - device_overhead_bytes(card));
+std::string limit(const Report& report, const Scale& scale) {
+  const auto bytes = static_cast<double>(report.card.total_bytes - device_overhead_bytes(report).typical);
   if (bytes <= 0 || bytes > scale.top_bytes) return {};
   return fmt::format(
       "<line class=\"limit\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"><title>the card's "
@@ -99,7 +99,7 @@ std::string timeline_chart(const Report& report) {
       kWidth, kHeight, kLeft, kRight);
   text += grid(scale) + area(points, scale, "reserved", &TimelinePoint::reserved_bytes) +
           area(points, scale, "allocated", &TimelinePoint::allocated_bytes) + step_marks(points, scale) +
-          limit(report.card, scale);
+          limit(report, scale);
   text += fmt::format("<line class=\"cursor\" y1=\"{}\" y2=\"{}\"/>\n</svg>\n<p id=\"reading\"></p>\n", kTop, kBottom);
   text += fmt::format("<script type=\"application/json\" id=\"points\">{}</script>\n", points_as_json(points));
   return text;

@@ -27,14 +27,35 @@ std::string peaks(const Report& report) {
   text += html_row({"", "", "bytes", ""}, "th");
   add("allocated", peak.allocated_bytes, "live tensors");
   add("reserved", peak.reserved_bytes, "what PyTorch's allocator holds");
-  add("device", peak.device_bytes, "reserved, the CUDA context and what the driver keeps");
+  add("device", peak.device_bytes, "reserved, and what is below");
+  for (const DeviceItem& item : report.device)
+    text += html_row({"&emsp;" + item.name, bytes_cell(item.bytes.typical),
+                      item.bytes.low == item.bytes.high
+                          ? group_digits(item.bytes.typical)
+                          : fmt::format("{} to {}", group_digits(item.bytes.low), group_digits(item.bytes.high)),
+                      escape_html(item.what)});
   add("card", report.card.total_bytes, "all of its memory");
   text += "</table>\n";
+  if (report.margin) text += fmt::format("<p>{}</p>\n", escape_html(margin_line(*report.margin)));
   if (const auto& interval = report.interval)
     text += fmt::format("<p>allocated {} to {}, reserved {} to {}: {}</p>\n", bytes_cell(interval->allocated_low_bytes),
                         bytes_cell(interval->allocated_high_bytes), bytes_cell(interval->reserved_low_bytes),
                         bytes_cell(interval->reserved_high_bytes), escape_html(interval->why));
   return text;
+}
+
+std::string communicators(const Report& report) {
+  if (report.communicators.empty()) return {};
+  std::string text =
+      "<h2>Communicators</h2>\n<table>\n" + html_row({"name", "ranks", "nodes", "used for", "typical", "bytes"}, "th");
+  for (const auto& [one, bytes] : report.communicators)
+    text += html_row(
+        {"<code>" + escape_html(one.name) + "</code>", fmt::format("{}", one.ranks.size()),
+         one.across_nodes ? "several" : "one",
+         fmt::format("{}{}", one.collective ? "collectives" : "",
+                     one.peers > 0 ? fmt::format("{}{} peers", one.collective ? ", " : "", one.peers) : ""),
+         bytes_cell(bytes.typical), fmt::format("{} to {}", group_digits(bytes.low), group_digits(bytes.high))});
+  return text + "</table>\n";
 }
 
 std::string out_of_memory(const Report& report) {
@@ -117,7 +138,7 @@ std::string report_to_html(const Report& report) {
   body += breakdown("By module", report.at_peak.by_module, live);
   body += breakdown("By line of the program", report.at_peak.by_line, live);
   body += breakdown("By operation", report.at_peak.by_operation, live);
-  body += steps(report) + assumptions(report) + footer(report);
+  body += steps(report) + communicators(report) + assumptions(report) + footer(report);
   return html_page(report.verdict, body);
 }
 

@@ -63,6 +63,35 @@ Peak read_peak(ObjectReader reader) {
   return peak;
 }
 
+BytesRange read_bytes_range(ObjectReader& reader) {
+  return {reader.number("low_bytes"), reader.number("typical_bytes"), reader.number("high_bytes")};
+}
+
+DeviceItem read_device_item(ObjectReader& reader) {
+  return {reader.text("name"), read_bytes_range(reader), reader.text("what")};
+}
+
+/// A process in the run does not know the bytes.
+CommunicatorReport read_communicator(ObjectReader& reader) {
+  CommunicatorReport one;
+  one.communicator.name = reader.text("name");
+  for (const Json& rank : reader.array("ranks"))
+    one.communicator.ranks.push_back(whole_number(rank, reader.path("ranks")));
+  if (one.communicator.ranks.empty()) reader.fail("ranks", "one rank at least", reader.any("ranks"));
+  one.communicator.across_nodes = reader.boolean("across_nodes");
+  one.communicator.collective = reader.boolean("collective");
+  one.communicator.peers = reader.number("peers");
+  if (reader.optional("typical_bytes")) one.bytes = read_bytes_range(reader);
+  return one;
+}
+
+Margin read_margin(ObjectReader reader) {
+  Margin margin{reader.text("quantile"), reader.text("of"), reader.number("residuals"), reader.real("share"),
+                reader.number("bytes")};
+  reader.finish();
+  return margin;
+}
+
 std::array<std::int64_t, 2> read_bounds(ObjectReader& reader, const char* key) {
   const Json& value = reader.array(key);
   if (value.size() != 2) reader.fail(key, "[low, high]", value);
@@ -158,6 +187,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("consistent")) report.consistent = reader.boolean("consistent");
   if (reader.optional("fits")) report.fits = reader.boolean("fits");
   if (reader.optional("verdict")) report.verdict = reader.text("verdict");
+  if (reader.optional("margin")) report.margin = read_margin(reader.object("margin"));
   if (reader.optional("interval")) report.interval = read_interval(reader.object("interval"));
   if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
@@ -204,6 +234,29 @@ Json to_json(const Peak& peak) {
           {"step", peak.step},
           {"phase", name_of(peak.phase)},
           {"requested_bytes", peak.requested_bytes}};
+}
+
+void put_range(Json& json, const BytesRange& bytes) {
+  json["low_bytes"] = bytes.low;
+  json["typical_bytes"] = bytes.typical;
+  json["high_bytes"] = bytes.high;
+}
+
+Json to_json(const DeviceItem& item) {
+  Json json{{"name", item.name}};
+  put_range(json, item.bytes);
+  json["what"] = item.what;
+  return json;
+}
+
+Json to_json(const CommunicatorReport& one) {
+  Json json{{"name", one.communicator.name},
+            {"ranks", one.communicator.ranks},
+            {"across_nodes", one.communicator.across_nodes},
+            {"collective", one.communicator.collective},
+            {"peers", one.communicator.peers}};
+  put_range(json, one.bytes);
+  return json;
 }
 
 Json to_json(const StepReport& step) {
@@ -275,6 +328,8 @@ Report read_report(std::string_view text, const std::string& where) {
   Report report;
   report.engine = reader.text("engine");
   report.peak = read_peak(reader.object("peak"));
+  report.device = read_list<DeviceItem>(reader, "device", read_device_item);
+  report.communicators = read_list<CommunicatorReport>(reader, "communicators", read_communicator);
   report.steps = read_list<StepReport>(reader, "steps", read_step);
   report.timeline = read_list<TimelinePoint>(reader, "timeline", read_timeline_point);
   report.assumptions = read_list<Assumption>(reader, "assumptions", [](ObjectReader& r) {
@@ -296,6 +351,14 @@ std::string write_report(const Report& report) {
                   {"driver_reserved_bytes", report.card.driver_reserved_bytes},
                   {"context_bytes", report.card.context_bytes}};
   json["peak"] = to_json(report.peak);
+  if (!report.device.empty()) json["device"] = list_of(report.device);
+  if (!report.communicators.empty()) json["communicators"] = list_of(report.communicators);
+  if (const auto& margin = report.margin)
+    json["margin"] = {{"quantile", margin->quantile},
+                      {"of", margin->of},
+                      {"residuals", margin->residuals},
+                      {"share", margin->share},
+                      {"bytes", margin->bytes}};
   json["interval"] = or_null(report.interval);
   json["steps"] = list_of(report.steps);
   json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},

@@ -19,6 +19,9 @@ Value statistics(const Statistics& s) {
                           {"signed_mean", number(s.signed_mean)},
                           {"under_predictions", s.under_predictions},
                           {"verdicts", s.verdicts}};
+  json.set("margin_p50", number(s.margin_p50));
+  json.set("margin_p90", number(s.margin_p90));
+  json.set("margin_p99", number(s.margin_p99));
   json.set("false_refusals", s.false_refusals);
   json.set("missed_ooms", s.missed_ooms);
   json.set("oom_agreement", number(s.oom_agreement));

@@ -113,8 +113,9 @@ std::string statistic_text(Statistic statistic, const std::optional<double>& val
 }
 
 std::vector<std::string> statistic_headings() {
-  return {"n",     "MAPE",      "median",         "p90",         "max", "signed",
-          "under", "OOM right", "false refusals", "missed OOMs", "PEF", "MCP"};
+  return {"n",          "MAPE",       "median",         "p90",         "max", "signed",
+          "under",      "OOM right",  "false refusals", "missed OOMs", "PEF", "MCP",
+          "margin p50", "margin p90", "margin p99"};
 }
 
 std::vector<std::string> statistic_cells(const Statistics& s) {
@@ -129,7 +130,10 @@ std::vector<std::string> statistic_cells(const Statistics& s) {
           count_text(s.false_refusals, s.verdicts),
           count_text(s.missed_ooms, s.verdicts),
           pef_text(s),
-          mcp_text(s)};
+          mcp_text(s),
+          percent_text(s.margin_p50, true),
+          percent_text(s.margin_p90, true),
+          percent_text(s.margin_p99, true)};
 }
 
 std::string bar_text(const Bar& bar) {

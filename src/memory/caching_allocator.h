@@ -40,6 +40,9 @@ class CachingAllocator final : public Allocator {
   void empty_cache() override;
   Totals totals() const override;
 
+  /// What others than PyTorch take of the device from now on.
+  void take_from_device(std::int64_t bytes) { driver_.take(bytes); }
+
   /// torch.cuda.set_per_process_memory_fraction; Throws Error{bad_value} outside 0…1.
   void set_memory_fraction(double fraction);
 

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace tidemark {
+#include "memory/device_memory.h"
 
-/// What the CUDA context takes before the first allocation.  It differs by driver and library version: a range.
-struct ContextBytes {
-  std::int64_t low = 0, high = 0, typical = 0;
-};
+namespace tidemark {
 
 /// What joins the card to others of its kind, in one direction.
 struct Link {
@@ -27,7 +24,7 @@ struct Card {
   std::int64_t total_bytes = 0;            // cudaDeviceProp::totalGlobalMem
   bool total_bytes_exact = false;          // false: known in MiB or GiB only, or estimated
   std::int64_t driver_reserved_bytes = 0;  // of the total, what no process can allocate
-  ContextBytes context_bytes;
+  BytesRange context_bytes;                // what the CUDA context takes before the first allocation
   std::int64_t multiprocessors = 0;
   std::int64_t max_threads_per_multiprocessor = 0;
   std::int64_t shared_memory_per_block_bytes = 0;
@@ -42,6 +39,7 @@ struct Card {
   std::int64_t bf16_flops = 0, fp16_flops = 0, fp32_flops = 0;  // per second, dense; 0 without such hardware
   Link link;
   std::map<std::string, std::string> sources;  // field -> where the figure comes from
+  DeviceMemoryTable beside;  // what is no property of the card: what libraries and communicators take of it
 };
 
 /// Calls visit(name, value) for each figure that is a plain whole number, in the order in which they are written.

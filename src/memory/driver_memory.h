@@ -34,6 +34,9 @@ class DriverMemory {
   /// Addresses without memory (cuMemAddressReserve), memory without addresses (cuMemCreate).
   std::optional<std::int64_t> reserve_addresses(std::int64_t bytes);
   bool commit(std::int64_t bytes);
+  /// What a library has taken by itself: for good, and without addresses.  The card may be overfull by it; the next
+  /// allocation fails then.
+  void take(std::int64_t bytes) { used_bytes_ += bytes; }
   void uncommit(std::int64_t bytes);
 
   std::int64_t total_bytes() const { return config_.total_bytes; }

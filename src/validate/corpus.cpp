@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "base/bytes.h"
 #include "base/error.h"
-#include "estimate/verdict.h"
 
 namespace tidemark {
 namespace {
@@ -84,8 +84,8 @@ Answer answer_of(const Report& report, const Measurement& row) {
   answer.allocated_bytes = report.peak.allocated_bytes;
   answer.reserved_bytes = report.peak.reserved_bytes;
   answer.device_bytes = report.peak.device_bytes;
-  // The context is there when the measuring begins.
-  const std::int64_t at_start = device_overhead_bytes(report.card);
+  // The context is there when the measuring begins; libraries and communicators come later.
+  const std::int64_t at_start = checked_add(report.card.context_bytes, report.card.driver_reserved_bytes);
   answer.device_over_start_bytes = report.peak.device_bytes - at_start;
   if (const auto& interval = report.interval) {
     const std::int64_t above = report.peak.device_bytes - report.peak.reserved_bytes;

@@ -33,6 +33,22 @@ void add_errors(const std::vector<Scored>& all, Statistics& result) {
   result.signed_mean = sum / static_cast<double>(n);
 }
 
+/// By the nearest rank.
+void add_margins(const std::vector<Scored>& all, Statistics& result) {
+  std::vector<double> residuals;
+  for (const Scored& one : all) {
+    const std::optional<double> error = signed_error(one);
+    if (error && one.predicted_bytes > 0) residuals.push_back(1 / (1 + *error) - 1);
+  }
+  std::sort(residuals.begin(), residuals.end());
+  const std::size_t n = residuals.size();
+  const auto quantile = [&](std::size_t percent) -> std::optional<double> {
+    if (n * (100 - percent) < 100) return std::nullopt;
+    return residuals[(n * percent + 99) / 100 - 1];
+  };
+  result.margin_p50 = quantile(50), result.margin_p90 = quantile(90), result.margin_p99 = quantile(99);
+}
+
 void add_verdicts(const std::vector<Scored>& all, Statistics& result) {
   for (const Scored& one : all) {
     if (!one.out_of_memory) continue;
@@ -113,6 +129,7 @@ std::optional<double> Statistics::value(Statistic statistic) const {
 Statistics statistics_of(const std::vector<Scored>& all) {
   Statistics result;
   add_errors(all, result);
+  add_margins(all, result);
   add_verdicts(all, result);
   add_failures(all, result);
   return result;

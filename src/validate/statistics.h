@@ -58,6 +58,9 @@ enum class Statistic {
 struct Statistics {
   std::int64_t n = 0;  // of those with an error
   std::optional<double> mape, median, p90, max, signed_mean;
+  // Quantiles of (measured - predicted) / predicted, with its sign: what `--margin` keeps free.  Nothing where no row
+  // is above the quantile.
+  std::optional<double> margin_p50, margin_p90, margin_p99;
   std::int64_t under_predictions = 0;
   std::int64_t verdicts = 0;  // of those where it is known whether the real run ran out of memory
   std::int64_t false_refusals = 0, missed_ooms = 0;

@@ -19,7 +19,7 @@ def test_fits(tidemark, ready, reporting, python):
     first, verdict, *rest = done.stdout.splitlines()
     assert first == "from the script"
     assert verdict.startswith("fits: peak 61.6 GiB of 79.2 GiB, ")
-    assert len(rest) <= 25
+    assert len(rest) <= 28
 
 
 def test_does_not_fit(tidemark, ready, reporting, python):
@@ -66,11 +66,23 @@ def test_report_files(tidemark, ready, reporting, python, folders):
     report = json.loads((folders / "work" / "r.json").read_text())
     assert report["schema"] == "tidemark.report/1" and report["fits"] is True
     assert report["card"]["key"] == "h100-80gb"
-    assert report["peak"]["device_bytes"] == (61 << 30) + report["card"]["context_bytes"] + report["card"]["driver_reserved_bytes"]
+    account = {row["name"]: row["typical_bytes"] for row in report["device"]}
+    assert set(account) == {"context", "libraries", "driver"} and account["context"] == report["card"]["context_bytes"]
+    assert report["peak"]["device_bytes"] == (61 << 30) + sum(account.values())
     assert report["script"]["command"][1].endswith("train.py")
     assert {"tidemark", "torch", "cuda", "python"} <= set(report["versions"])
     assert "<html" in (folders / "work" / "r.html").read_text()
     assert (folders / "work" / "r.csv").read_text().startswith("section,")
+
+
+def test_a_margin_is_a_quantile_and_decides(tidemark, ready, reporting, python, folders):
+    done = tidemark(*H100, "--margin", "p90", "--json", "r.json", "--", python, reporting())
+    margin = json.loads((folders / "work" / "r.json").read_text())["margin"]
+    assert margin["of"] == "all" and margin["residuals"] > 100 and f"margin p90 of {margin['residuals']} measured residuals (all)" in done.stdout
+    assert " with a margin of " in done.stdout.splitlines()[1]
+    assert tidemark(*H100, "--margin", "10 %", "--", python, reporting()).returncode == 2
+    assert tidemark(*H100, "--memory", "62GiB", "--", python, reporting()).returncode == 0
+    assert tidemark(*H100, "--memory", "62GiB", "--margin", "p90", "--", python, reporting()).returncode == 1
 
 
 def test_json_on_stdout_moves_the_text_to_stderr(tidemark, ready, script, reporting, python):

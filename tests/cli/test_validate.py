@@ -78,7 +78,7 @@ def test_stored_answers_are_compared_without_a_run(tidemark, corpus):
 @pytest.mark.parametrize("line, says", [
     ({"mesured_bytes": 1}, 'line 1: "mesured_bytes" is not a known key'), ({"gpu": "t5"}, 'line 1: gpu: there is no card "t5"'), ({"measured_bytes": "much"}, "line 1: measured_bytes: expected a whole number"),
     ({"metric": "reservd"}, "did you mean reserved?"), ({"n_gpus": 2}, "it says 1 GPUs, and the row 2"), ({"predict": {**SPEC, "bacth": 3}}, "predict: \"bacth\" is not a known key"),
-    ({"predict": {**SPEC, "gpu": "h200"}}, "it says the card h200, and the row t4"), ({"predict": {"batch": 3}}, "which model?"), ({"memory_bytes": 5}, "less than the driver and the CUDA context take"),
+    ({"predict": {**SPEC, "gpu": "h200"}}, "it says the card h200, and the row t4"), ({"predict": {"batch": 3}}, "which model?"), ({"memory_bytes": 5}, "less than the driver, the CUDA context and libraries take"),
 ])
 def test_bad_rows_are_refused_with_their_place(tidemark, corpus, line, says):
     corpus(row(**line))

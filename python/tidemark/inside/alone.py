@@ -11,7 +11,8 @@ import re
 
 from . import alone_cpu, leaving, world
 
-_NCCL_KEY = re.compile(r"default_pg/(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)$")   # ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks
+# ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks.  The store of a group lies in that of the default group: default_pg/0//3//cuda//0.
+_NCCL_KEY = re.compile(r"default_pg/(?:.+//)?(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)$")
 _library = ctypes.CDLL(None)   # libtidemark_gpu.so is preloaded
 _library.tidemark_await_data.argtypes, _library.tidemark_await_data.restype = [ctypes.c_bool], ctypes.c_bool
 
@@ -173,9 +174,12 @@ def _note_members(c10d):
 
         @functools.wraps(real_split)
         def split_group(parent_pg=None, split_ranks=None, *args, **kwargs):
-            mine = next((ranks for ranks in split_ranks or [] if world.rank in ranks), None)
+            parent = c10d._get_default_group() if parent_pg is None else parent_pg
+            place = c10d._world.pg_group_ranks.get(parent, {})   # {rank of the world: rank of the parent}, in which split_ranks are written
+            in_world = {member: rank for rank, member in place.items()}
+            mine = next((ranks for ranks in split_ranks or [] if place.get(world.rank) in ranks), None)
             if mine:
-                announce_split(mine)
+                announce_split(in_world[member] for member in sorted(mine))
             return real_split(parent_pg, split_ranks, *args, **kwargs)
 
         c10d.split_group = split_group

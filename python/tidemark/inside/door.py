@@ -47,6 +47,14 @@ def pinned_peak_bytes():
     return function()
 
 
+def communicators():
+    """[(name, ranks of the world, whether it had a collective, number of peers)] of this process (virtual_gpu/communicators.cpp)."""
+    function = ctypes.CDLL(None).tidemark_communicators
+    function.restype = ctypes.c_char_p
+    rows = [line.split("\t") for line in function().decode(errors="replace").splitlines()]
+    return [(name, [int(rank) for rank in ranks.split(",")], collective == "1", int(peers)) for name, ranks, collective, peers in rows]
+
+
 def replay_program():
     """virtual_gpu/replay, built beside the extension."""
     return os.path.join(os.path.dirname(os.environ["TIDEMARK_TORCH_EXTENSION"]), "tidemark_replay")

@@ -68,6 +68,7 @@ def _report(session, events, stats, stopped_after_steps):
             "step": _step_of(peak, step_ends),
             "phase": "load" if _step_of(peak, step_ends) == 1 and events.phase(peak) == "other" else events.phase(peak),
         },
+        "communicators": _communicators(),
         "interval": _interval(session, events),
         "steps": _per_step(events, step_ends),
         "at_peak": _at_peak(live),
@@ -79,6 +80,11 @@ def _report(session, events, stats, stopped_after_steps):
         "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3), "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(), "pinned_bytes": door.pinned_peak_bytes()},
         "consistent": _consistent(events, stats),
     }
+
+
+def _communicators():
+    across = lambda ranks: len({rank // world.ranks_per_node for rank in ranks}) > 1   # noqa: E731
+    return [{"name": name, "ranks": ranks, "across_nodes": across(ranks), "collective": collective, "peers": peers} for name, ranks, collective, peers in door.communicators()]
 
 
 def _consistent(events, stats):

@@ -15,6 +15,9 @@ TEST(ReportJson, ComesBackFromItsOwnText) {
     if (with_everything) {
       report.oom = sample_oom();
       report.interval = Interval{1, 2, 3, 4, "addresses"};
+      report.device = {{"context", {1, 2, 3}, "the CUDA context"}};
+      report.communicators = {{{"world", {0, 1}, true, true, 1}, {1, 2, 3}}};
+      report.margin = Margin{"p90", "text", 93, -0.25, 0};
     }
     const std::string text = write_report(report);
     EXPECT_EQ(write_report(read_report(text, "r.json")), text);

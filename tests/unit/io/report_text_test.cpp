@@ -34,10 +34,13 @@ TEST(ReportText, FoldsLongListsIntoOthers) {
   EXPECT_THAT(report_to_text(report), HasSubstr("[2 others]  2.00 GiB"));
 }
 
-TEST(ReportText, StaysWithin36LinesAfterTheVerdict) {
+TEST(ReportText, StaysWithin41LinesAfterTheVerdict) {
   Report report = sample_report();
   report.oom = sample_oom();
   report.interval = Interval{1, 2, 3, 4, "addresses"};
+  for (const char* name : {"context", "libraries", "communicators", "driver"})
+    report.device.push_back({name, {1, 2, 3}, "it"});
+  report.margin = Margin{"p90", "text", 93, 0.01, 5};
   for (int i = 0; i < 20; ++i) {
     report.steps.push_back(report.steps[0]);
     report.assumptions.push_back(report.assumptions[0]);
@@ -46,8 +49,19 @@ TEST(ReportText, StaysWithin36LinesAfterTheVerdict) {
   }
   judge(report);
   const std::string text = report_to_text(report);
-  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 37) << text;
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 42) << text;
   EXPECT_THAT(text, HasSubstr("…"));
+}
+
+TEST(ReportText, ListsWhatTheDeviceHolds) {
+  Report report = sample_report();
+  report.device = {{"context", {kGiB / 4, kGiB / 2, kGiB}, "it"}, {"driver", {1024, 1024, 1024}, "it"}};
+  report.margin = Margin{"p90", "text", 93, 0.0143, 1 << 20};
+  judge(report);
+  const std::string text = report_to_text(report);
+  EXPECT_THAT(text, HasSubstr("268,435,456 to 1,073,741,824"));
+  EXPECT_THAT(text, HasSubstr("1.00 KiB"));
+  EXPECT_THAT(text, HasSubstr("\n  margin p90 of 93 measured residuals (text): +1.4 %, 1.00 MiB\n"));
 }
 
 TEST(ReportText, ShowsWhereMemoryRanOut) {

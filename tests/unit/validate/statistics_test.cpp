@@ -63,6 +63,18 @@ TEST(Statistics, P90IsTheNearestRank) {
   EXPECT_DOUBLE_EQ(*statistics_of(all).p90, 0.10);  // ceil(9.9) = the 10th of 11
 }
 
+TEST(Statistics, MarginsAreSignedAndOfThePrediction) {
+  std::vector<Scored> all;
+  for (std::int64_t i = 1; i <= 100; ++i) all.push_back(pair(100 + i, 100));  // 1 % to 100 % too little
+  const Statistics s = statistics_of(all);
+  EXPECT_NEAR(*s.margin_p50, 0.5, 1e-12);
+  EXPECT_NEAR(*s.margin_p90, 0.9, 1e-12);
+  EXPECT_NEAR(*s.margin_p99, 0.99, 1e-12);
+  all.pop_back();
+  EXPECT_FALSE(statistics_of(all).margin_p99);  // none of 99 rows is above it
+  EXPECT_NEAR(*statistics_of({pair(80, 100), pair(80, 100)}).margin_p50, -0.2, 1e-12);
+}
+
 TEST(Statistics, OfNothingAreNotZero) {
   const Statistics s = statistics_of({});
   EXPECT_EQ(s.value(Statistic::n), 0.0);
