@@ -117,7 +117,8 @@ std::vector<Communicator> communicators_of(const Spec& spec) {
   if (spec.parallel == fsdp2 && place.copies > 1)
     list.collective("dp_replicate", list.group(place.copies, place.parts * place.shards));
   if (spec.parallel == zero1 || spec.parallel == zero2 || spec.parallel == zero3) add_zero(list, spec, world);
-  if (spec.parallel == ep) list.collective(kWorld, world);
+  // GeminiDDP without a zero_group, as it is recorded.  colossalai/zero/gemini/gemini_ddp.py (0.5.0)
+  if (spec.parallel == ep || spec.parallel == gemini) list.collective(kWorld, world);
   if (spec.parallel == fsdp1) add_fsdp1(list, spec);
   if (spec.cp && spec.cp->degree > 1) add_context_parallel(list, spec);
   return std::move(list).finish();

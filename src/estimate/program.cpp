@@ -183,6 +183,9 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   }
   if (spec.pp || spec.tp || spec.cp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
+  // By Tensor.record_stream; validation/parallel has both orders of events.
+  if (spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::zero3)
+    recorder.assume("where the host runs ahead of the card more is reserved: `tidemark run` tells how much");
   recorder.end_phase(0, Phase::load);
   run.allocator().take_from_device(taken_by(communicators_of(spec), run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
