@@ -177,7 +177,7 @@ def predict(tidemark, work):
         (LLAMA, ["--gpus", "2", "--parallel", "zero3", "--no-zero-use-multi-rank-bucket-allreduce"], UNSUPPORTED, ["zero.use_multi_rank_bucket_allreduce", "zero2"]),
         ({**MIXTRAL, "router_jitter_noise": 0.1}, ZERO3, UNSUPPORTED, ["router_jitter_noise", "PyTorch raises an error"]),
         (MIXTRAL, [*ZERO3, "--train-only", "mlp.gate"], UNSUPPORTED, ["freeze", "nothing in front of a sparse block is trained"]),
-        ({**LLAMA, "model_type": "olmoe", "num_experts": 4}, ZERO3, UNSUPPORTED, ["OlmoeForCausalLM", "zero2 is known with every model"]),
+        ({**LLAMA, "model_type": "olmoe", "num_experts": 4, "num_experts_per_tok": 2}, ZERO3, UNSUPPORTED, ["OlmoeForCausalLM", "zero2 is known with every model"]),
         (LLAMA, ["--gpus", "6", "--parallel", "ddp", "--gpus-per-node", "4"], USAGE, ["gpus_per_node: 6 GPUs are not nodes of 4"]),
         (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--rank", "1", "--all-ranks"], USAGE, ["--all-ranks", "--rank"]),
         (LLAMA, ["--gpus", "2", "--parallel", "ddp", "--events", "e.txt", "--all-ranks"], USAGE, ["--events", "choose one with --rank"]),
