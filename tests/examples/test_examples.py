@@ -10,6 +10,8 @@ pytestmark = pytest.mark.oracle
 MIB = 1 << 20
 READ_BACK = "float value read back from the device: 0"                                                                    # loss.item()
 INITIALISED = "random initialisation on the host: skipped (float data is not computed)"
+LIBRARIES = "what cuBLAS, cuDNN and loaded kernels take of the device is not known: 0 B counted, up to 122 MiB published"
+COMMUNICATORS = "buffers of communicators are those of NCCL 2.28.9 with the channels that others logged over nvlink; NCCL's own kernels are not counted"
 CHECKS_OF_TRAINER = {"float data is finite", "comparison (eq) of float data: false", "comparison (ne) of float data: true"}   # is the loss NaN?
 SCALER = {"integers that _amp_update_scale_ computes from float data: 0"}
 TIMES = {"times measured on the device: 1 ms each, so autotuning takes the first configuration"}
@@ -25,7 +27,7 @@ class Example:
     states: float = 2                   # optimizer states per trained parameter
     launcher: tuple = (PYTHON,)
     run_options: tuple = ()
-    assumed: frozenset = frozenset()    # beyond INITIALISED and READ_BACK
+    assumed: frozenset = frozenset()    # beyond INITIALISED, READ_BACK and LIBRARIES
 
     def __post_init__(self):
         self.trained_bytes = self.parameters_bytes if self.trained_bytes is None else self.trained_bytes
@@ -44,7 +46,7 @@ EXAMPLES = [
     Example("mixtral.py", "--layers 2 --batch 2 --sequence 256", 496_020_480, assumed=ROUTING),
     Example("diffusers_unet.py", "--width 64 --batch 2 --latent-size 32 --checkpointing", 150_118_400),
     Example("accelerate_llama.py", "--layers 2 --batch 2 --sequence 256", 396_383_232, launcher=("accelerate", "launch", "--num_processes", "1", "--mixed_precision", "bf16")),
-    Example("torchrun_ddp.py", "--layers 2 --batch 2 --sequence 256", 214_244_352, launcher=("torchrun", "--nproc-per-node", "1"), assumed=TIMES),
+    Example("torchrun_ddp.py", "--layers 2 --batch 2 --sequence 256", 214_244_352, launcher=("torchrun", "--nproc-per-node", "1"), assumed=TIMES | {COMMUNICATORS}),
     Example("llama_fp16_scaler.py", "--layers 2 --batch 2 --sequence 256", 876_651_520, assumed=SCALER),
     Example("gpt2_from_pretrained.py", "--batch 1 --sequence 128", 709_646_336, run_options=("--fake-weights",)),
 ]
@@ -71,7 +73,7 @@ def test_example(run, example):
     assert done.category("activations") > 0
     assert done.category("other") < 0.05 * report["peak"]["allocated_bytes"] + 8 * MIB
     assert sum(row["bytes"] for row in report["at_peak"]["by_category"]) == report["peak"]["allocated_bytes"]
-    assert done.assumptions <= {INITIALISED, READ_BACK} | example.assumed
+    assert done.assumptions <= {INITIALISED, READ_BACK, LIBRARIES} | example.assumed
 
 
 def test_every_example_is_here():
