@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "parallel/fsdp2_collectives.h"
+#include "parallel/partition.h"
 #include "tensor/arithmetic.h"
 
 namespace tidemark {
@@ -16,7 +17,7 @@ Tensor empty_of(Run& run, std::int64_t elements, Dtype dtype) {
 
 /// _get_dim0_padded_size, in elements
 std::int64_t padded_elements(Dims sizes, std::int64_t ranks) {
-  sizes[0] = (sizes[0] + ranks - 1) / ranks * ranks;
+  sizes[0] = padded(sizes[0], ranks);
   return elements_of(sizes);
 }
 

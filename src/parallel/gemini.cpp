@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "parallel/barrier.h"
 #include "parallel/gemini_manager.h"
 #include "parallel/gemini_optimizer.h"
 #include "tensor/arithmetic.h"
@@ -56,10 +57,14 @@ class Wrapper {
  public:
   Wrapper(Run& run, Module& root, const GeminiOptions& options) : run_(run), optimizer_(run) {
     const ChunkSize chunk_size = search_chunk_size(sizes_of(root), options.ranks, options.search);
-    for (int i = 0; i < 3; ++i) barrier();
+    {
+      const Setting<Category> category(run.category, Category::communication);
+      for (int i = 0; i < 3; ++i) barrier(run, barrier_);
+    }
     {
       const Setting<Category> category(run.category, Category::other);
-      overflow_counter_ = number("aten::to", Dtype::int32);
+      const Op op(run, "aten::to");
+      overflow_counter_ = empty(run, Dims{1}, Dtype::int32);
     }
     manager_.emplace(run, options, chunk_size);
     init_chunks(root, options.precision);
@@ -92,19 +97,6 @@ class Wrapper {
 
  private:
   using Places = std::vector<GeminiManager::Place>;
-
-  Tensor number(const char* name, Dtype dtype) const {
-    const Op op(run_, name);
-    return empty(run_, Dims{1}, dtype);
-  }
-
-  /// torch.distributed.barrier: ProcessGroup::barrier keeps one tensor for good, ProcessGroupNCCL::barrier reduces
-  /// another. torch/csrc/distributed/c10d (2.11.0)
-  void barrier() {
-    const Setting<Category> category(run_.category, Category::communication);
-    barrier_ = number("aten::empty", Dtype::f32);
-    number("c10d::barrier", Dtype::f32).reset();
-  }
 
   /// _init_chunks
   void init_chunks(Module& root, Dtype precision) {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "parallel/gradient_norm.h"
+#include "parallel/partition.h"
 
 namespace tidemark {
 namespace {
@@ -24,8 +25,7 @@ GeminiManager::Place GeminiManager::add(Group& group, Tensor tensor, const Dims&
   const std::int64_t elements = elements_of(sizes);
   if (group.empty() || !group.back().has_room_for(elements)) {
     if (!group.empty()) group.back().close();
-    const std::int64_t size =
-        std::max(chunk_size_.elements, (elements + options_.ranks - 1) / options_.ranks * options_.ranks);
+    const std::int64_t size = std::max(chunk_size_.elements, padded(elements, options_.ranks));
     group.emplace_back(run_, next_id_++,
                        ChunkShape{elements > chunk_size_.elements ? size : chunk_size_.elements, options_.ranks,
                                   options_.rank, dtype, chunk_size_.keep_gathered});

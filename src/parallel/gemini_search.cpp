@@ -6,6 +6,8 @@
 #include <numeric>
 #include <span>
 
+#include "parallel/partition.h"
+
 namespace tidemark {
 namespace {
 
@@ -80,7 +82,7 @@ ChunkSize search_chunk_size(const std::vector<std::int64_t>& sizes, std::int64_t
       best = size;
     }
   }
-  return {(best + ranks - 1) / ranks * ranks, false};
+  return {padded(best, ranks), false};
 }
 
 }  // namespace tidemark

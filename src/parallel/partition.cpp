@@ -17,8 +17,7 @@ Partition partition(const std::vector<std::int64_t>& sizes, std::int64_t ranks, 
     result.offsets.push_back(result.elements);
     result.elements += size;
   }
-  const std::int64_t multiple = alignment * ranks;
-  result.elements = (result.elements + multiple - 1) / multiple * multiple;
+  result.elements = padded(result.elements, alignment * ranks);
   result.part_elements = result.elements / ranks;
   return result;
 }

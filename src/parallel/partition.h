@@ -6,6 +6,9 @@
 
 namespace tidemark {
 
+/// The least multiple of `parts` that holds so many elements.
+inline std::int64_t padded(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts * parts; }
+
 struct Partition {
   std::int64_t elements = 0;       // of all, padding included
   std::int64_t part_elements = 0;  // of each part

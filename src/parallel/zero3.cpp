@@ -33,15 +33,10 @@ class Offload {
   Offload(const Offload&) = delete;
   Offload& operator=(const Offload&) = delete;
 
-  std::function<void(const Tensor& leaf)> reduce;  // reduce_ready_partitions_and_remove_grads
+  std::function<void(const Zero3Parameters& parameters)> leaf_module_is_done;
 
   ParameterStore& store() { return store_; }
   Coordinator& coordinator() { return coordinator_; }
-
-  bool is_of_leaf_module(const Tensor& parameter) {
-    const Zero3Parameter* known = store_.find(parameter);
-    return known && known->of_leaf;
-  }
 
   void before_root() {
     in_forward_ = true;
@@ -129,8 +124,7 @@ class Offload {
     Tensor gradient_;  // grad_outputs
     const std::function<void()> at_outputs_ = [this] { gradient_ = outputs_->gradients[0]; };
     const std::function<void()> at_inputs_ = [this] {
-      for (const Zero3Parameter* parameter : module_.own)
-        if (parameter->trains()) offload_.reduce(parameter->tensor);
+      offload_.leaf_module_is_done(module_.own);
       gradient_.reset();
     };
   };
@@ -211,10 +205,10 @@ StepHooks zero3(Run& run, Module& root, const Zero3Options& options) {
   hooks.optimizer_parameters = optimizer->masters();
   hooks.before_forward = [offload] { offload->before_root(); };
   hooks.after_forward = [offload](ModelOutputs& outputs) { offload->after_root(outputs); };
-  offload->reduce = [optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
-  hooks.gradient_is_ready = [offload, optimizer](const Tensor& leaf) {
-    if (!offload->is_of_leaf_module(leaf)) optimizer->gradient_is_ready(leaf);
+  offload->leaf_module_is_done = [optimizer](const Zero3Parameters& parameters) {
+    optimizer->leaf_module_is_done(parameters);
   };
+  hooks.gradient_is_ready = [offload, optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
   hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
   hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
   hooks.loop_keeps_loss = true;

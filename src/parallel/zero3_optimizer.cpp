@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "parallel/barrier.h"
 #include "parallel/gradient_norm.h"
+#include "parallel/partition.h"
 #include "tensor/engine.h"
 
 namespace tidemark {
@@ -12,8 +14,6 @@ Tensor made(Run& run, const char* name, std::int64_t elements, Dtype dtype) {
   const Op op(run, name);
   return empty(run, Dims{elements}, dtype);
 }
-
-std::int64_t padded(std::int64_t elements, std::int64_t ranks) { return (elements + ranks - 1) / ranks * ranks; }
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Zero3Optimizer::Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coo
   mark_persistent();
   make_sub_groups();
   if (!options_.offload_optimizer) tracker_ = made(run_, "aten::zeros", 1, Dtype::boolean);
-  barrier();
+  barrier(run_, barrier_);
   if (!options_.offload_param) {
     const Setting<Category> parts(run_.category, Category::parameters);
     flat_ = store_.defragment();
@@ -87,7 +87,7 @@ void Zero3Optimizer::make_masters() {
     masters_.push_back(made(run_, "aten::clone", part_elements(group), Dtype::f32));
   }
   converted.reset();
-  barrier();
+  barrier(run_, barrier_);
 }
 
 /// initialize_optimizer_states, then what gradients go through and end in.
@@ -95,7 +95,7 @@ void Zero3Optimizer::make_buffers() {
   std::int64_t largest = 0;
   for (const SubGroup& group : groups_) largest = std::max(largest, part_elements(group));
   if (!options_.offload_optimizer) made(run_, "aten::zeros", largest, Dtype::f32).reset();
-  barrier();
+  barrier(run_, barrier_);
   if (options_.contiguous_gradients)
     bucket_.buffer = made(run_, "aten::empty", options_.reduce_bucket_size, Dtype::bf16);
   if (options_.offload_optimizer) return;
@@ -105,21 +105,24 @@ void Zero3Optimizer::make_buffers() {
   gradients_ = made(run_, "aten::zeros", elements, Dtype::bf16);
 }
 
-/// dist.barrier: a tensor that lives until the next one, and what the collective takes beside it.
-void Zero3Optimizer::barrier() {
-  barrier_ = made(run_, "aten::empty", 1, Dtype::f32);
-  made(run_, "c10d::barrier", 1, Dtype::f32).reset();
-}
-
-/// reduce_independent_p_g_buckets_and_remove_grads
 void Zero3Optimizer::gradient_is_ready(const Tensor& leaf) {
   Zero3Parameter* parameter = store_.find(leaf);
   if (!parameter) return;  // an activation that was told to require a gradient
-  if (bucket_.elements + parameter->elements > options_.reduce_bucket_size && bucket_.elements > 0) reduce_bucket();
-  if (bucket_.buffer && bucket_.elements + parameter->elements <= options_.reduce_bucket_size)
-    leaf.grad() = view_of(bucket_.buffer, leaf.layout());
-  bucket_.parameters.push_back(parameter);
-  bucket_.elements += parameter->elements;
+  if (!parameter->of_leaf) add_to_bucket(*parameter);
+}
+
+void Zero3Optimizer::leaf_module_is_done(const Zero3Parameters& parameters) {
+  for (Zero3Parameter* parameter : parameters)
+    if (parameter->trains()) add_to_bucket(*parameter);
+}
+
+/// reduce_independent_p_g_buckets_and_remove_grads
+void Zero3Optimizer::add_to_bucket(Zero3Parameter& parameter) {
+  if (bucket_.elements + parameter.elements > options_.reduce_bucket_size && bucket_.elements > 0) reduce_bucket();
+  if (bucket_.buffer && bucket_.elements + parameter.elements <= options_.reduce_bucket_size)
+    parameter.tensor.grad() = view_of(bucket_.buffer, parameter.tensor.layout());
+  bucket_.parameters.push_back(&parameter);
+  bucket_.elements += parameter.elements;
 }
 
 void Zero3Optimizer::backward(const Tensor& loss, bool is_last) {

@@ -11,8 +11,10 @@ class Zero3Optimizer {
 
   /// The master copies, one for each sub-group: what the optimizer is made for.
   const TensorList& masters() const { return masters_; }
-  /// reduce_ready_partitions_and_remove_grads, of a leaf whose gradient is there.
+  /// reduce_ready_partitions_and_remove_grads, of a leaf whose gradient is there, if it is not a leaf module's.
   void gradient_is_ready(const Tensor& leaf);
+  /// The same of all that a leaf module has, whose backward is over.
+  void leaf_module_is_done(const Zero3Parameters& parameters);
   /// DeepSpeedEngine.backward
   void backward(const Tensor& loss, bool is_last);
   void step(Optimizer& optimizer);
@@ -23,9 +25,9 @@ class Zero3Optimizer {
   void make_sub_groups();
   void make_masters();
   void make_buffers();
-  void barrier();
   std::int64_t part_elements(const SubGroup& group) const;
   void mark_persistent();
+  void add_to_bucket(Zero3Parameter& parameter);
   void reduce_bucket();
   TensorList reduce_scatter();
   TensorList reduce_all();
