@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "io/json_reader.h"
 
 namespace tidemark::io {
@@ -66,9 +65,7 @@ BytesRange read_range(ObjectReader& reader, const char* key) {
 DeviceMemoryTable read_device_memory(std::string_view text, const std::string& where) {
   const Json json = parse_json(text, where);
   ObjectReader reader(json, where);
-  if (const std::string schema = reader.text("schema"); schema != kDeviceMemorySchema)
-    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", schema), where,
-                fmt::format("expected {}", kDeviceMemorySchema));
+  reader.schema(kDeviceMemorySchema);
   DeviceMemoryTable table;
   ObjectReader libraries = reader.object("libraries");
   table.library_bytes = read_range(libraries, "bytes");

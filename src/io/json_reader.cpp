@@ -80,6 +80,12 @@ std::string ObjectReader::text(const char* key) {
   return value.get<std::string>();
 }
 
+void ObjectReader::schema(std::string_view expected) {
+  if (const std::string found = text("schema"); found != expected)
+    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", found), where_,
+                fmt::format("expected {}", expected));
+}
+
 std::int64_t ObjectReader::number(const char* key) { return whole_number(any(key), path(key)); }
 
 double ObjectReader::real(const char* key) {

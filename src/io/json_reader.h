@@ -27,6 +27,8 @@ class ObjectReader {
   bool boolean(const char* key);
   const Json& array(const char* key);
   const Json& any(const char* key);
+  /// The key "schema", which says what the file is.
+  void schema(std::string_view expected);
   ObjectReader object(const char* key);
 
   /// The value, or nothing when the key is absent or null.

@@ -9,6 +9,7 @@
 #include "estimate/verdict.h"
 #include "io/html_chart.h"
 #include "io/html_page.h"
+#include "io/text_table.h"
 
 namespace tidemark::io {
 namespace {
@@ -29,10 +30,7 @@ std::string peaks(const Report& report) {
   add("reserved", peak.reserved_bytes, "what PyTorch's allocator holds");
   add("device", peak.device_bytes, "reserved, and what is below");
   for (const DeviceItem& item : report.device)
-    text += html_row({"&emsp;" + item.name, bytes_cell(item.bytes.typical),
-                      item.bytes.low == item.bytes.high
-                          ? group_digits(item.bytes.typical)
-                          : fmt::format("{} to {}", group_digits(item.bytes.low), group_digits(item.bytes.high)),
+    text += html_row({"&emsp;" + item.name, bytes_cell(item.bytes.typical), range_text(item.bytes.low, item.bytes.high),
                       escape_html(item.what)});
   add("card", report.card.total_bytes, "all of its memory");
   text += "</table>\n";

@@ -322,9 +322,7 @@ Json list_of(const std::vector<T>& items) {
 Report read_report(std::string_view text, const std::string& where) {
   const Json json = parse_json(text, where);
   ObjectReader reader(json, where);
-  if (const std::string schema = reader.text("schema"); schema != kReportSchema)
-    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", schema), where,
-                fmt::format("expected {}", kReportSchema));
+  reader.schema(kReportSchema);
   Report report;
   report.engine = reader.text("engine");
   report.peak = read_peak(reader.object("peak"));

@@ -21,12 +21,6 @@ std::string percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
 }
 
-/// Both ends in full: they often differ by less than three figures show.
-std::string range(std::int64_t low_bytes, std::int64_t high_bytes) {
-  return low_bytes == high_bytes ? group_digits(low_bytes)
-                                 : group_digits(low_bytes) + " to " + group_digits(high_bytes);
-}
-
 std::string peaks_table(const Report& report) {
   const Peak& peak = report.peak;
   const std::string whose = report.rank ? fmt::format(" of rank {} of {}", report.rank->rank, report.rank->ranks) : "";
@@ -38,7 +32,7 @@ std::string peaks_table(const Report& report) {
   row("reserved", peak.reserved_bytes);
   row("device", peak.device_bytes);
   for (const DeviceItem& item : report.device)
-    table.add({"  " + item.name, format_bytes(item.bytes.typical), range(item.bytes.low, item.bytes.high)});
+    table.add({"  " + item.name, format_bytes(item.bytes.typical), range_text(item.bytes.low, item.bytes.high)});
   row(report.card.name.empty() ? "card" : report.card.name, report.card.total_bytes);
   if (report.rank && report.host.pageable_bytes) row("host, pageable tensors", *report.host.pageable_bytes);
   if (report.rank && report.host.pinned_bytes) row("host, pinned", *report.host.pinned_bytes);
@@ -46,8 +40,8 @@ std::string peaks_table(const Report& report) {
   if (const auto& margin = report.margin) text += fmt::format("  {}\n", margin_line(*margin));
   if (const auto& interval = report.interval)
     text += fmt::format("  allocated {}, reserved {}: {}\n",
-                        range(interval->allocated_low_bytes, interval->allocated_high_bytes),
-                        range(interval->reserved_low_bytes, interval->reserved_high_bytes), interval->why);
+                        range_text(interval->allocated_low_bytes, interval->allocated_high_bytes),
+                        range_text(interval->reserved_low_bytes, interval->reserved_high_bytes), interval->why);
   return text;
 }
 

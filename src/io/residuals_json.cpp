@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "io/json_reader.h"
 
 namespace tidemark::io {
@@ -12,9 +11,7 @@ namespace tidemark::io {
 std::vector<Residuals> read_residuals(std::string_view text, const std::string& where) {
   const Json json = parse_json(text, where);
   ObjectReader reader(json, where);
-  if (const std::string schema = reader.text("schema"); schema != kResidualsSchema)
-    throw Error(Errc::bad_file, fmt::format("its schema is \"{}\"", schema), where,
-                fmt::format("expected {}", kResidualsSchema));
+  reader.schema(kResidualsSchema);
   reader.text("source");
   std::vector<Residuals> groups;
   for (const Json& one : reader.array("groups")) {

@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
+
 namespace tidemark::io {
 namespace {
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
 }  // namespace
+
+std::string range_text(std::int64_t low_bytes, std::int64_t high_bytes) {
+  return low_bytes == high_bytes ? group_digits(low_bytes)
+                                 : group_digits(low_bytes) + " to " + group_digits(high_bytes);
+}
 
 std::size_t display_width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));

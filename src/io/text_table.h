@@ -1,5 +1,6 @@
 // Columns for a terminal: first column left, others right, or all left.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
   Align align_;
 };
+
+/// Both ends in full, which often differ by less than three figures show: "1,024 to 2,048", or one that is both.
+std::string range_text(std::int64_t low_bytes, std::int64_t high_bytes);
 
 /// Columns that the text takes in a terminal: UTF-8 sequences count as one.
 std::size_t display_width(const std::string& text);

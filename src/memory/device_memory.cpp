@@ -85,8 +85,7 @@ BytesRange total_bytes(const NcclMemory& nccl, const std::string& link, const Co
   // The buffers of the network are shared by all peers.
   const std::int64_t peers =
       communicator.across_nodes ? std::min<std::int64_t>(communicator.peers, 1) : communicator.peers;
-  total += {checked_multiply(bytes.peer.low, peers), checked_multiply(bytes.peer.typical, peers),
-            checked_multiply(bytes.peer.high, peers)};
+  total += times(bytes.peer, peers);
   return total;
 }
 
