@@ -35,6 +35,14 @@ def test_three_orders_three_answers(tmp_path):
         assert [row["count"] for row in said] == [2]
 
 
+def test_an_event_right_behind_a_free_may_be_the_programs(tmp_path):
+    """The host has waited for what it was recorded behind: one block does, in every order and in every replay."""
+    for order in ORDERS:
+        report = run_in_order(order, "own", folder=tmp_path)
+        assert report["peak"]["reserved_bytes"] == 64 * MIB
+        assert report["interval"] is None
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_extremes_hold_what_the_runs_have(tmp_path, seed):
     reports = {order: run_in_order(order, "random", seed, folder=tmp_path) for order in ORDERS}

@@ -2,11 +2,14 @@
 // Nothing is traced when a block is used on another stream (Tensor.record_stream, ProcessGroupNCCL).  But when such a block is freed, the
 // allocator records one event per stream that used it, right after it has traced the request (DeviceCachingAllocator::free and
 // insert_events, c10/cuda/CUDACachingAllocator.cpp); a block that no other stream used is traced as freed instead.  So an event that a
-// thread records between its FREE_REQUESTED and anything else is the allocator's, and tells block and stream.
+// thread records between its FREE_REQUESTED and anything else is the allocator's, and tells block and stream.  Two kinds of event there are
+// the program's own: one more on a stream that had its event, and one that a stream is made to wait for, which is known when it waits.
 #include "stream_log.h"
 
 #include <atomic>
+#include <algorithm>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "stand_in.h"
@@ -20,6 +23,7 @@ struct Log {
   std::mutex mutex;
   std::vector<StreamCall> calls;
   std::size_t blocks_used = 0;
+  std::unordered_map<std::uint64_t, std::size_t> taken_for_the_allocators;   // events, by handle: which calls last recorded them
 };
 
 Log& log() {
@@ -29,18 +33,40 @@ Log& log() {
 
 std::atomic<std::size_t> position{0};
 thread_local std::uint64_t just_freed = 0;
+thread_local std::vector<std::uint64_t> streams_that_used;   // what was just freed, as far as is known
+
+bool is_the_allocators(const StreamCall& call) {
+  return call.action == StreamAction::record && just_freed &&
+         std::find(streams_that_used.begin(), streams_that_used.end(), call.stream) == streams_that_used.end();
+}
+
+/// The lock is held.
+void take_for_the_programs(std::uint64_t event) {
+  const auto found = log().taken_for_the_allocators.find(event);
+  if (found == log().taken_for_the_allocators.end()) return;
+  StreamCall& call = log().calls[found->second];
+  call.action = StreamAction::record;
+  call.event = event;
+  --log().blocks_used;
+  log().taken_for_the_allocators.erase(found);
+}
 
 void on_call(int call, const void* stream, const void* event, std::uint64_t work) {
   const auto action = static_cast<StreamAction>(call);
   StreamCall entry{position, reinterpret_cast<std::uint64_t>(stream), reinterpret_cast<std::uint64_t>(event), work, action, 0};
-  if (action != StreamAction::record) just_freed = 0;
-  if (just_freed) {
-    entry.action = StreamAction::block_used;
-    entry.event = just_freed;
-  }
   const std::lock_guard lock(log().mutex);
   if (log().calls.size() >= kLoggedAtMost) return;
-  if (just_freed) ++log().blocks_used;
+  if (is_the_allocators(entry)) {
+    entry.action = StreamAction::block_used;
+    entry.event = just_freed;
+    streams_that_used.push_back(entry.stream);
+    ++log().blocks_used;
+    log().taken_for_the_allocators[reinterpret_cast<std::uint64_t>(event)] = log().calls.size();
+  } else {
+    just_freed = 0;
+    if (action == StreamAction::stream_waits) take_for_the_programs(entry.event);
+    if (action == StreamAction::record) log().taken_for_the_allocators.erase(entry.event);
+  }
   log().calls.push_back(entry);
 }
 
@@ -51,6 +77,7 @@ void start_logging_streams() { tidemark_on_stream_call(&on_call); }
 void allocator_event_was_logged(Action action, std::uint64_t address, std::size_t count) {
   position = count;
   just_freed = action == Action::free_requested ? address : 0;
+  streams_that_used.clear();
 }
 
 void allocator_was_left() { just_freed = 0; }

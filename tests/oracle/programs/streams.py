@@ -1,6 +1,6 @@
 """Blocks of 64 MiB that a second stream uses: how much is reserved depends on when that stream's events have completed.
 
-`streams.py two`: the figures can be worked out by hand (test_event_order.py).  `streams.py random SEED`: any mixture of blocks, streams,
+`streams.py two` and `streams.py own`: the figures can be worked out by hand (test_event_order.py).  `streams.py random SEED`: any mixture of blocks, streams,
 events and waits, the same one for the same seed.
 """
 
@@ -38,6 +38,19 @@ def two():
     third = block()   # noqa: F841
 
 
+def own():
+    """An event of the program's right behind a free, which PyTorch's allocator records one behind, too."""
+    side = torch.cuda.Stream()
+    for _ in range(4):
+        used = block()
+        with torch.cuda.stream(side):
+            used.fill_(1)
+        used.record_stream(side)
+        del used
+        torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.current_stream().synchronize()
+
+
 def mixture(seed):
     choose = random.Random(seed)
     streams = [torch.cuda.current_stream()] + [torch.cuda.Stream() for _ in range(3)]
@@ -70,5 +83,5 @@ def mixture(seed):
 
 
 if __name__ == "__main__":
-    two() if sys.argv[1] == "two" else mixture(int(sys.argv[2]))
+    mixture(int(sys.argv[2])) if sys.argv[1] == "random" else {"two": two, "own": own}[sys.argv[1]]()
     print("reserved", torch.cuda.max_memory_reserved(), "allocated", torch.cuda.max_memory_allocated())
