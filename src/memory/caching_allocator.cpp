@@ -14,6 +14,7 @@ CachingAllocator::CachingAllocator(const CachingAllocatorConfig& config, Allocat
       rules_(config.rules),
       driver_(config.device),
       stream_work_(config.stream_work),
+      stream_order_(config.stream_order),
       observer_(observer) {
   small_pool_.small = true;
   set_memory_fraction(settings_.memory_fraction);
@@ -35,7 +36,7 @@ AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stre
   Request request{requested_bytes, 0, 0, stream, nullptr};
   if (requested_bytes >= kTooManyBytes) [[unlikely]]
     return refuse(request);
-  if (!uses_.nobody_waits() && stream_work_ == StreamWork::finished) finish_events();
+  if (!uses_.nobody_waits()) finish_done_events();
   request.bytes = round_size(requested_bytes, settings_);
   request.pool = request.bytes <= kSmallBytes ? &small_pool_ : &large_pool_;
   if (const auto place = find_free_block(request))
@@ -174,7 +175,7 @@ void CachingAllocator::free(AllocationId id) {
   if (block.bytes >= settings_.max_split_bytes) stats_.oversize_allocations.remove(1);
   if (block.used_elsewhere) {
     block.used_elsewhere = false;
-    block.events = uses_.start_waiting(id);
+    block.events = uses_.start_waiting(id, stream_order_);
   } else {
     free_block(id);
   }
@@ -243,8 +244,18 @@ std::int64_t CachingAllocator::join(BlockId into, BlockId neighbour) {
   return gained;
 }
 
+/// synchronize_and_free_events
 void CachingAllocator::finish_events() {
-  uses_.finish_all([this](BlockId id) {
+  uses_.finish_all(stream_order_, [this](BlockId id) {
+    if (--blocks_[id].events == 0) free_block(id);
+  });
+}
+
+/// process_events
+void CachingAllocator::finish_done_events() {
+  if (stream_work_ == StreamWork::finished) return finish_events();
+  if (!stream_order_) return;
+  uses_.finish_done(*stream_order_, [this](BlockId id) {
     if (--blocks_[id].events == 0) free_block(id);
   });
 }

@@ -24,6 +24,7 @@ struct CachingAllocatorConfig {
   AllocatorRules rules = allocator_rules();
   DriverMemoryConfig device;
   StreamWork stream_work = StreamWork::finished;
+  StreamOrder* stream_order = nullptr;  // of unfinished work; must outlive the allocator; none: the host never waits
 };
 
 /// The default pools of one device.  Settings hold for its whole life; private pools (CUDA graphs, torch.cuda.MemPool)
@@ -92,6 +93,7 @@ class CachingAllocator final : public Allocator {
   bool can_join(const Block& block, BlockId neighbour) const;
   std::int64_t join(BlockId into, BlockId neighbour);
   void finish_events();
+  void finish_done_events();
   void insert_free(Pool& pool, BlockId id);
   void erase_free(Pool& pool, BlockId id);
   static FreeBlocks& free_blocks(Pool& pool, StreamId stream) {
@@ -131,6 +133,7 @@ class CachingAllocator final : public Allocator {
   const AllocatorRules rules_;
   DriverMemory driver_;
   const StreamWork stream_work_;
+  StreamOrder* const stream_order_;
   AllocatorObserver* const observer_;
   std::optional<std::int64_t> allowed_bytes_;  // allowed_memory_maximum
   Blocks blocks_;

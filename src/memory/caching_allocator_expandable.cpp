@@ -91,6 +91,7 @@ void CachingAllocator::unmap_block(BlockId id) {
   const MappedRange range =
       expandable_[blocks_[id].expandable].unmap({blocks_[id].address, blocks_[id].bytes}, driver_);
   if (range.bytes == 0) return;
+  if (stream_order_) stream_order_->host_waits(stream_order_->now(blocks_[id].stream));  // unmapHandles
   Pool& pool = pool_of(blocks_[id]);
   erase_free(pool, id);
   const std::int64_t before_bytes = range.address - blocks_[id].address;

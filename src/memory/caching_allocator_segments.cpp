@@ -119,6 +119,7 @@ void CachingAllocator::release_block(BlockId id) {
   ++stats_.num_device_free;
   emit(EventKind::segment_free, block.address, block.bytes, block.stream);
   driver_.free(block.address);
+  if (stream_order_) stream_order_->host_waits_for_all();  // cudaFree
   for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
     stats->segment.remove(1);
     stats->reserved_bytes.remove(block.bytes);

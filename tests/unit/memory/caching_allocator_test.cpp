@@ -125,6 +125,28 @@ TEST(CachingAllocator, UnfinishedWorkIsWaitedForWhenTheCacheIsEmptied) {
   EXPECT_EQ(allocator.totals().active_bytes, 0);
 }
 
+TEST(CachingAllocator, OfAStreamsEventsOneIsNotAskedForWhileAnEarlierIsNotDone) {
+  StreamOrder order;
+  CachingAllocatorConfig config = with("", 1024, StreamWork::unfinished);
+  config.stream_order = &order;
+  CachingAllocator allocator(config);
+  const auto a = allocator.alloc(30 * kMib), b = allocator.alloc(40 * kMib);
+  order.add_work(1);
+  allocator.record_stream(a, 1);
+  allocator.free(a);
+  order.add_work(2);
+  allocator.record_stream(b, 2);
+  allocator.free(b);
+  order.host_waits(order.now(2));
+  EXPECT_EQ(allocator.totals().active_bytes, 70 * kMib);
+  allocator.free(allocator.alloc(1));  // asks
+  EXPECT_EQ(allocator.totals().active_bytes, 30 * kMib);
+  order.stream_waits(2, order.now(1));
+  order.host_waits(order.now(2));
+  allocator.free(allocator.alloc(1));
+  EXPECT_EQ(allocator.totals().active_bytes, 0);
+}
+
 //   aa......|bbbbbbbb|  of 64 MiB: 40 cached in b; 30 does not fit beside it, so b goes back and the request is tried
 //   again
 TEST(CachingAllocator, GivesCachedSegmentsBackBeforeItFails) {
