@@ -37,7 +37,9 @@ Tensor to(Tensor x, Dtype dtype) {
 
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype) {
   const Op op(run, "aten::to");
-  return empty(run, sizes, dtype);
+  Tensor y = empty(run, sizes, dtype);
+  run.stream_calls.host_waits(run.stream);  // of pageable memory
+  return y;
 }
 
 Tensor arange(Run& run, std::int64_t end, Dtype dtype) {

@@ -1,6 +1,7 @@
 #include "tensor/engine.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "tensor/arithmetic.h"
@@ -77,6 +78,7 @@ class Pass {
       ready_.pop_back();
       evaluate(*node);
     }
+    for (const StreamId stream : leaf_streams_) run_.stream_calls.wait_stream(run_.stream, stream);
     for (Suspended& outer : suspended_) {
       outer.node->pass = outer.pass;
       outer.node->dependencies = outer.dependencies;
@@ -90,6 +92,13 @@ class Pass {
     std::uint32_t pass;
     std::int32_t dependencies;
     Tensors gradients;
+  };
+
+  /// That a gradient from another stream than the node's is there, which is waited for before either is used.
+  struct Ready {
+    const Node* node;
+    std::int32_t input;
+    EventNumber event;
   };
 
   static bool runs_later(const Ref<Node>& a, const Ref<Node>& b) { return a->sequence < b->sequence; }
@@ -132,7 +141,13 @@ class Pass {
   void evaluate(Node& node) {
     const Setting<std::uint32_t> module(run_.module, node.module);
     const Setting<const char*> op(run_.op, node.name);
-    if (node.variable) return accumulate_grad(node);
+    const StreamId outside = run_.stream;
+    const Setting<StreamId> stream(run_.stream, node.stream);
+    if (!ready_events_.empty()) wait_for_gradients(node);
+    if (node.variable) {
+      if (node.stream != outside) leaf_streams_.insert(node.stream);
+      return accumulate_grad(node);
+    }
     for (const std::function<void()>* told : node.told) (*told)();
     Tensors outputs = call(node);
     node.gradients.clear();
@@ -140,10 +155,36 @@ class Pass {
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
       if (!edge.node) continue;
-      const auto output = static_cast<std::size_t>(edge.output);
-      add_to(edge.node->gradients[output], std::move(outputs[i]), edge.node->outputs[output].distributed);
+      hand_on(edge, std::move(outputs[i]));
       if (--edge.node->dependencies == 0) push(edge.node);
     }
+  }
+
+  /// torch: InputBuffer::add, which adds on the stream of the node that is handed the gradient.
+  void hand_on(const Edge& edge, Tensor gradient) {
+    Node& to = *edge.node;
+    const auto input = static_cast<std::size_t>(edge.output);
+    const bool is_first = !to.gradients[input];
+    if (gradient && to.stream != run_.stream) {
+      run_.record_stream(*gradient.impl().storage, to.stream);
+      const EventNumber event = run_.stream_calls.record(run_.stream);
+      if (is_first)
+        ready_events_.push_back({&to, edge.output, event});
+      else
+        run_.stream_calls.stream_waits(to.stream, event);
+    }
+    if (gradient && !is_first && !ready_events_.empty()) wait_for_gradients(to, edge.output);
+    const Setting<StreamId> stream(run_.stream, to.stream);
+    add_to(to.gradients[input], std::move(gradient), to.outputs[input].distributed);
+  }
+
+  /// Of one input, or of all.
+  void wait_for_gradients(const Node& node, std::int32_t input = -1) {
+    std::erase_if(ready_events_, [&](const Ready& ready) {
+      if (ready.node != &node || (input >= 0 && ready.input != input)) return false;
+      run_.stream_calls.stream_waits(node.stream, ready.event);
+      return true;
+    });
   }
 
   Tensors call(Node& node) {
@@ -173,6 +214,8 @@ class Pass {
   const bool nested_;
   std::vector<Ref<Node>> ready_;
   std::vector<Suspended> suspended_;
+  std::vector<Ready> ready_events_;
+  std::set<StreamId> leaf_streams_;  // but the one that the pass was started on
 };
 
 }  // namespace

@@ -21,8 +21,9 @@ class KnownRequests {
         std::find_if(known_.begin(), known_.end(), [&](const Stretch& stretch) { return stretch.kind == kind; });
     if (known != known_.end()) return run_.repetition.repeat_answers(known->begin, known->end);
     const DriverState before = driver_state(run_.allocator());
-    const std::size_t begin = run_.history().size();
+    const std::size_t begin = run_.history().size(), calls = run_.stream_calls.all().size();
     requests();
+    TM_CHECK(calls == run_.stream_calls.all().size(), "requests that are known call no streams");
     if (driver_state(run_.allocator()) != before)
       known_.clear();
     else if (!ages_count_)

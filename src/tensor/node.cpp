@@ -16,6 +16,7 @@ Ref<Node> accumulator_of(const Tensor& variable) {
   Node* node = impl.run->nodes.make();
   node->name = "AccumulateGrad";
   node->run = impl.run;
+  node->stream = impl.run->stream;
   node->sequence = std::numeric_limits<std::uint64_t>::max();
   node->outputs.push_back({variable.whole_sizes(), impl.dtype, impl.distributed});
   node->variable = variable;
@@ -37,6 +38,7 @@ Ref<Node> make_node(Run& run, const Tensors& inputs, Record& what) {
   node->backward = what.backward;
   node->sequence = run.next_sequence++;
   node->module = run.module;
+  node->stream = run.stream;
   node->facts = what.facts;
   for (const Tensor& input : inputs) node->edges.push_back(edge_of(input));
   return node;

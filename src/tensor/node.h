@@ -48,6 +48,7 @@ struct Node {
   std::uint64_t sequence = 0;
   std::int32_t references = 0;
   std::uint32_t module = 0;  // in which it was recorded
+  StreamId stream = 0;       // on which it was recorded, and its formula runs
   InlineVector<Edge, 3> edges;
   InlineVector<Saved, 3> saved;
   struct OutputInfo {

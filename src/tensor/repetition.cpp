@@ -133,7 +133,9 @@ void Repetition::repeat(std::size_t begin, std::size_t end) {
       static_cast<std::size_t>(std::find_if(answered_.begin(), answered_.end(), begins_later) - answered_.begin());
   sources_ = sources_within(begin, end);
   std::size_t source = 0;
+  std::size_t call = run_.stream_calls.first_at(begin);
   for (std::size_t i = begin; i < end; ++i) {
+    call = repeat_calls_at(i, call);
     if (source < sources_.size() && sources_[source].at == i) {
       sources_[source].repeated_at = run_.history_.size();
       sources_[source++].driver = driver_state(run_.allocator_);
@@ -151,6 +153,14 @@ void Repetition::repeat(std::size_t begin, std::size_t end) {
     }
     hand_over_at(i + 1);
   }
+}
+
+/// Those in front of that event; passes over what was not repeated.  Returns the next.
+std::size_t Repetition::repeat_calls_at(std::size_t event, std::size_t call) {
+  const std::vector<StreamCall>& all = run_.stream_calls.all();
+  for (; call < all.size() && all[call].position <= event; ++call)
+    if (all[call].position == event) run_.stream_calls.repeat(call);
+  return call;
 }
 
 /// By which events between these others were answered.

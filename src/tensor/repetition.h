@@ -81,6 +81,7 @@ class Repetition {
   void succeed();
   void request_again(LedgerEntry& twin);
   void repeat_event(std::int32_t event);
+  std::size_t repeat_calls_at(std::size_t event, std::size_t call);
   std::vector<Source> sources_within(std::size_t begin, std::size_t end) const;
   bool repeat_answered(const Answered& answered);
   void hand_over_at(std::size_t event);

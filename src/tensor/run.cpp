@@ -9,6 +9,7 @@ namespace tidemark {
 namespace {
 
 constexpr std::size_t kMostEvents = std::size_t{1} << 25;
+constexpr StreamId kMostStreams = 32;  // by bits of LedgerEntry::used_on
 
 }  // namespace
 
@@ -106,6 +107,13 @@ void Run::empty_cache() {
   ++side_effects;
   allocator_.empty_cache();
   history_.push_back(0);
+}
+
+void Run::record_stream(const Storage& storage, StreamId used_on) {
+  TM_CHECK(used_on < kMostStreams, "a stream of its number is not known");
+  ++side_effects;
+  if (storage.id == kNoBytes || ledger_[storage.record].stream == used_on) return;
+  ledger_[storage.record].used_on |= std::uint32_t{1} << used_on;
 }
 
 void Storage::destroy(Storage* storage) {

@@ -11,6 +11,7 @@
 #include "memory/timeline.h"
 #include "tensor/node.h"
 #include "tensor/repetition.h"
+#include "tensor/stream_calls.h"
 #include "tensor/tensor.h"
 
 namespace tidemark {
@@ -48,6 +49,7 @@ struct LedgerEntry {
   const char* op = "";
   Category category = Category::activations;
   StreamId stream = 0;
+  std::uint32_t used_on = 0;  // other streams, by bit
 };
 
 /// torch.autocast: the type that matrix operations run in, and the casts that it keeps for its lifetime.
@@ -107,6 +109,8 @@ class Run {
 
   /// torch.cuda.empty_cache()
   void empty_cache();
+  /// Tensor.record_stream: when it is freed, its memory is the allocator's again only behind the stream's work.
+  void record_stream(const Storage& storage, StreamId used_on);
 
   /// The program has ended: what dies from now on is no event any more.
   void end() { ended_ = true; }
@@ -170,6 +174,7 @@ class Run {
   bool destroying_nodes = false;
 
   Repetition repetition{*this};
+  StreamCalls stream_calls{*this};
 
  private:
   RunConfig config_;
