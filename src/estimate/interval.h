@@ -1,4 +1,4 @@
-// What is left open by not knowing where the driver places segments.
+// What is left open by not knowing where the driver places segments, and when work on other streams ends.
 #pragma once
 #include <optional>
 
@@ -7,7 +7,9 @@
 
 namespace tidemark {
 
-/// The run's requests once more with the driver's addresses in the other order; nothing when the peaks are the same.
-std::optional<Interval> interval_of_addresses(const Run& run);
+/// The run's requests once more with the driver's addresses in the other order and, if streams used each other's
+/// memory, with work on them that ends when the program waits for it, and never before; nothing when the peaks are
+/// always the same.
+std::optional<Interval> interval_of(const Run& run);
 
 }  // namespace tidemark

@@ -181,11 +181,13 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
   }
-  if (spec.pp || spec.tp || spec.cp || spec.parallel != Parallel::none)
-    recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
-  // By Tensor.record_stream; validation/parallel has both orders of events.
+  // By Tensor.record_stream; validation/parallel has every order of events.
   if (spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::zero3)
-    recorder.assume("where the host runs ahead of the card more is reserved: `tidemark run` tells how much");
+    recorder.assume(
+        "work on other streams is over when memory is asked for; the interval also has it over only when "
+        "the program waits for it");
+  else if (spec.pp || spec.tp || spec.cp || spec.parallel != Parallel::none)
+    recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
   recorder.end_phase(0, Phase::load);
   run.allocator().take_from_device(taken_by(communicators_of(spec), run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);

@@ -62,6 +62,7 @@ class Unit {
     if (run_.in_backward) return;
     const InHook hook(run_);
     if (!handle_.prefetched) handle_.unshard();
+    handle_.await_unshard();
     handle_.use_new_views();
     if (!handle_.trains() && needs_grad(input)) order_.tell_of_gradient(input, reshard_);
   }
@@ -107,6 +108,7 @@ class Unit {
     if (order_.handles.front() == &handle_) order_.drop_unused_gradients();
     if (handle_.needs_pre_backward_unshard) {
       if (!handle_.prefetched) handle_.unshard();
+      handle_.await_unshard();
       handle_.use_saved_views();
     }
     handle_.needs_pre_backward_unshard = false;
@@ -178,6 +180,7 @@ class FlatSharded {
     order_.drop_unused_gradients();
     if (options_.param_dtype && inputs.pixel_values)
       inputs.pixel_values = to(std::move(inputs.pixel_values), *options_.param_dtype);
+    FlatHandle::begin_forward(run_);
     units_.front()->pre_forward({});
   }
   void after_forward(const ModelOutputs& outputs) { units_.front()->post_forward(outputs.loss); }
@@ -191,6 +194,7 @@ class FlatSharded {
   void backward(const Tensor& loss) {
     const Tensor ones = fresh("aten::ones_like", loss);
     tidemark::backward(loss, ones);
+    FlatHandle::await_reductions(run_, options_);
     for (const std::unique_ptr<Unit>& unit : units_) unit->end_backward();
     order_.post_forward.clear();
     order_.leaves.clear();

@@ -10,6 +10,7 @@ namespace {
 
 // Streams of _init_streams, of which blocks of the allocator belong to one each.
 constexpr StreamId kPreUnshardStream = 1, kUnshardStream = 2, kPostBackwardStream = 3, kAllReduceStream = 4;
+constexpr std::uint8_t kFreeEvents = 0;     // _free_event_queue
 constexpr std::int64_t kAlignedBytes = 16;  // _get_aligned_numel
 
 Tensor flat_of(Run& run, const char* name, std::int64_t elements, Dtype dtype) {
@@ -31,10 +32,8 @@ Tensor piece_of(const Tensor& flat, const Dims& sizes) {
   return view;
 }
 
-/// Of torch.split: the gradients of all pieces as one, and zeros where there is none; on the stream on which autograd
-/// saw the pieces being made.
+/// Of torch.split: the gradients of all pieces as one, and zeros where there is none.
 Tensors split_backward(Backward& call) {
-  const Setting<StreamId> stream(call.run.stream, kUnshardStream);
   const Op op(call.run, "aten::cat");
   Tensors zeros;
   for (std::size_t i = 0; i < call.gradients.size(); ++i)
@@ -113,28 +112,36 @@ void FlatHandle::init_attributes() {
   if (options_.param_dtype) flat_of(run_, "aten::empty", elements_, dtype_).reset();
 }
 
-/// pre_unshard, unshard and post_unshard
+/// _unshard: pre_unshard, what _FreeEventQueue lets through, unshard and post_unshard
 void FlatHandle::unshard() {
-  if (is_unsharded()) return;
+  constexpr std::uint32_t kMaxInflightAllGathers = 2;
+  const bool is_needed = !is_unsharded(), is_mixed = is_needed && unsharded_dtype_ != dtype_;
   const Op op(run_, "aten::empty");
-  const bool is_mixed = unsharded_dtype_ != dtype_;
   if (is_mixed) {
     const Setting<Category> category(run_.category, Category::communication);
     const Setting<StreamId> stream(run_.stream, kPreUnshardStream);
     run_.resize(*low_precision_shard_.impl().storage, low_precision_shard_.bytes());
+    run_.stream_calls.wait_stream(kUnshardStream, kPreUnshardStream);
   }
+  run_.stream_calls.wait_for_oldest(kFreeEvents, kMaxInflightAllGathers);
+  if (!is_needed) return;
   {
     const Setting<Category> category(run_.category, Category::parameters);
     const Setting<StreamId> stream(run_.stream, kUnshardStream);
     run_.resize(*full_.impl().storage, full_.bytes());
   }
-  if (is_mixed) release(run_, low_precision_shard_);
+  if (!is_mixed) return;
+  run_.record_stream(*low_precision_shard_.impl().storage, kUnshardStream);
+  release(run_, low_precision_shard_);
 }
+
+void FlatHandle::await_unshard() { run_.stream_calls.wait_stream(run_.stream, kUnshardStream); }
 
 void FlatHandle::use_new_views() {
   Tensors views;
   for (const Piece& piece : pieces_) views.push_back(piece_of(full_, piece.sizes));
   const Setting<bool> grad(run_.grad_enabled, true);
+  const Setting<StreamId> stream(run_.stream, kUnshardStream);
   record(views, {full_},
          {.name = "SplitWithSizesBackward0",
           .facts = {.a = elements_, .dtype = unsharded_dtype_},
@@ -148,7 +155,12 @@ void FlatHandle::use_saved_views() {
     if (piece.parameter) piece.parameter->tensor = piece.view;
 }
 
-void FlatHandle::free_unsharded() { release(run_, full_); }
+/// _free_unsharded_flat_param, and the event of _reshard
+void FlatHandle::free_unsharded() {
+  run_.record_stream(*full_.impl().storage, run_.stream);
+  release(run_, full_);
+  run_.stream_calls.queue_event(kFreeEvents, run_.stream);
+}
 
 void FlatHandle::use_sharded_views() {
   for (const Piece& piece : pieces_)
@@ -162,6 +174,7 @@ void FlatHandle::prepare_gradient() {
 /// _reduce_grad; the gradient as it was computed lives until all of it is over.
 void FlatHandle::reduce_gradient() {
   const Setting<Category> category(run_.category, Category::communication);
+  run_.stream_calls.wait_stream(kPostBackwardStream, run_.stream);
   const Setting<StreamId> stream(run_.stream, kPostBackwardStream);
   const Tensor computed = std::move(full_.grad());
   const Dtype reduce_dtype = options_.reduce_dtype.value_or(dtype_);
@@ -170,14 +183,31 @@ void FlatHandle::reduce_gradient() {
   const Setting<Category> gradients(run_.category, Category::gradients);
   Tensor reduced = flat_of(run_, "aten::empty_like", shard_elements_, reduce_dtype);
   const Tensor low_precision = reduced;
+  if (options_.has_copies) {
+    run_.stream_calls.wait_stream(kAllReduceStream, kPostBackwardStream);
+    run_.record_stream(*reduced.impl().storage, kAllReduceStream);
+  }
   const Setting<StreamId> all_reduce_stream(run_.stream, options_.has_copies ? kAllReduceStream : run_.stream);
   if (reduce_dtype != dtype_) reduced = flat_of(run_, "aten::to", shard_elements_, dtype_);
   if (!saved_grad_shard_) saved_grad_shard_ = reduced;
+  run_.record_stream(*computed.impl().storage, kPostBackwardStream);
   for (Piece& piece : pieces_) {
     piece.view.reset();
     if (piece.trains && piece.sharded.elements() > 0)
       piece.sharded.grad() = piece_of(saved_grad_shard_, piece.sharded.sizes());
   }
+}
+
+/// _wait_for_computation_stream
+void FlatHandle::begin_forward(Run& run) {
+  run.stream_calls.wait_stream(kUnshardStream, run.stream);
+  run.stream_calls.wait_stream(kPreUnshardStream, run.stream);
+}
+
+/// Of _post_backward_final_callback.
+void FlatHandle::await_reductions(Run& run, const Fsdp1Options& options) {
+  run.stream_calls.wait_stream(run.stream, kPostBackwardStream);
+  if (options.has_copies) run.stream_calls.wait_stream(run.stream, kAllReduceStream);
 }
 
 TensorList FlatHandle::gradients() const {

@@ -15,13 +15,20 @@ class FlatHandle {
   /// init_flat_param_attributes: each buffer once, to see that it can be had.
   void init_attributes();
   bool is_unsharded() const { return full_.impl().storage->id != kNoBytes; }
+  /// Does nothing to what is there, but for waiting its turn.
   void unshard();
+  /// The current stream waits for what was gathered.
+  void await_unshard();
   /// _use_unsharded_views in the forward: modules have views that autograd knows.
   void use_new_views();
   /// In the backward: those of the forward again.
   void use_saved_views();
   void free_unsharded();
   void use_sharded_views();
+
+  // Of all handles: streams that wait for each other where a forward begins and a backward is over.
+  static void begin_forward(Run& run);
+  static void await_reductions(Run& run, const Fsdp1Options& options);
 
   /// prepare_gradient_for_backward
   void prepare_gradient();

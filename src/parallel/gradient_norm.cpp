@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tensor/reduction.h"
 #include "tensor/known_requests.h"
+#include "tensor/reduction.h"
 
 namespace tidemark {
 namespace {
@@ -141,6 +141,7 @@ Tensor grad_norm_of_parts(Run& run, const TensorList& gradients) {
   const Tensor total_norm = fresh("aten::pow", total);
   const Tensor is_inf = is_infinite(total_norm), is_nan = boolean("aten::isnan", total_norm);
   const Tensor either = boolean("aten::logical_or", total_norm), err = scalar(run, "aten::to", Dtype::f32);
+  run.stream_calls.host_waits(run.stream);  // -1.0 comes from there
   const Op op(run, "aten::where");
   const Tensor wide = empty_like(err, Dtype::f64);
   return empty_like(total_norm);
@@ -190,7 +191,10 @@ void chunk_l2_norm(const Tensor& gradient) {
   reduced("aten::linalg_vector_norm", wide, Dtype::f32).reset();
 }
 
-void check_grad_norm(const Tensor& norm) { is_invalid(norm).reset(); }
+void check_grad_norm(const Tensor& norm) {
+  const Tensor invalid = is_invalid(norm);
+  norm.run().stream_calls.host_waits(norm.run().stream);
+}
 
 void unscale_and_clip(const Tensor& norm) {
   Tensor clip = fresh("aten::div", norm);

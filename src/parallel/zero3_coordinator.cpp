@@ -8,6 +8,9 @@ namespace {
 
 using Status = Zero3Parameter::Status;
 
+constexpr std::uint8_t kFetchEvents = 0;  // __ongoing_fetch_events
+constexpr std::uint32_t kMaxOngoingFetchEvents = 2;
+
 template <class T>
 void add_once(std::vector<T>& list, T value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
@@ -69,6 +72,7 @@ void Coordinator::compare_with_other_ranks(std::size_t count) {
   const Op op(run_, "aten::to");
   empty(run_, Dims{}, Dtype::int64).reset();
   empty(run_, Dims{static_cast<std::int64_t>(count)}, Dtype::int64).reset();
+  run_.stream_calls.host_waits(run_.stream);
 }
 
 void Coordinator::clean_in_flight() {
@@ -119,6 +123,7 @@ void Coordinator::fetch(Zero3Module& module, bool forward) {
     }
     await(*parameter);
   }
+  run_.stream_calls.wait_stream(run_.stream, gather_stream_);
   if (trace_ == Trace::complete) {
     forget_fetched(parameters);
     prefetch();
@@ -129,7 +134,12 @@ void Coordinator::fetch(Zero3Module& module, bool forward) {
 void Coordinator::await(Zero3Parameter& parameter) {
   {
     const Setting<StreamId> stream(run_.stream, gather_stream_);
-    land(parameter);
+    if (parameter.handle) {
+      run_.stream_calls.drop_done(kFetchEvents);
+      run_.stream_calls.wait_for_oldest(kFetchEvents, kMaxOngoingFetchEvents + 1);
+      land(parameter);
+      run_.stream_calls.queue_event(kFetchEvents, run_.stream);
+    }
   }
   TM_CHECK(parameter.status == Status::available, "a parameter is not there when its module is called");
 }

@@ -10,6 +10,9 @@
 namespace tidemark {
 namespace {
 
+constexpr std::uint8_t kReduceEvents = 1;  // param_reduce_events
+constexpr std::uint32_t kMaxParamReduceEvents = 2;
+
 Tensor made(Run& run, const char* name, std::int64_t elements, Dtype dtype) {
   const Op op(run, name);
   return empty(run, Dims{elements}, dtype);
@@ -119,8 +122,11 @@ void Zero3Optimizer::leaf_module_is_done(const Zero3Parameters& parameters) {
 /// reduce_independent_p_g_buckets_and_remove_grads
 void Zero3Optimizer::add_to_bucket(Zero3Parameter& parameter) {
   if (bucket_.elements + parameter.elements > options_.reduce_bucket_size && bucket_.elements > 0) reduce_bucket();
-  if (bucket_.buffer && bucket_.elements + parameter.elements <= options_.reduce_bucket_size)
+  run_.stream_calls.wait_stream(reduce_stream_, run_.stream);
+  if (bucket_.buffer && bucket_.elements + parameter.elements <= options_.reduce_bucket_size) {
+    run_.record_stream(*parameter.tensor.grad().impl().storage, reduce_stream_);
     parameter.tensor.grad() = view_of(bucket_.buffer, parameter.tensor.layout());
+  }
   bucket_.parameters.push_back(&parameter);
   bucket_.elements += parameter.elements;
 }
@@ -131,6 +137,7 @@ void Zero3Optimizer::backward(const Tensor& loss, bool is_last) {
   tidemark::backward(scaled);
   const NoGrad no_grad(run_);
   reduce_bucket();
+  run_.stream_calls.host_waits(reduce_stream_);
   coordinator_.release_backward_leftovers();
   micro_step_ = is_last ? 0 : micro_step_ + 1;
 }
@@ -138,6 +145,8 @@ void Zero3Optimizer::backward(const Tensor& loss, bool is_last) {
 /// __reduce_and_partition_ipg_grads
 void Zero3Optimizer::reduce_bucket() {
   if (bucket_.parameters.empty()) return;
+  run_.stream_calls.drop_done(kReduceEvents);
+  run_.stream_calls.wait_for_oldest(kReduceEvents, kMaxParamReduceEvents + 1);
   const Setting<StreamId> stream(run_.stream, reduce_stream_);
   const Setting<Category> category(run_.category, Category::communication);
   {
@@ -146,9 +155,11 @@ void Zero3Optimizer::reduce_bucket() {
     Tensor on_card;
     for (Zero3Parameter* parameter : bucket_.parameters) {
       if (options_.offload_optimizer && has_part(*parameter)) send_to_host(*parameter, on_card);
+      run_.record_stream(*parameter->tensor.grad().impl().storage, run_.stream);
       parameter->tensor.grad().reset();
     }
   }
+  run_.stream_calls.queue_event(kReduceEvents, run_.stream);
   bucket_.parameters.clear();
   bucket_.elements = 0;
 }

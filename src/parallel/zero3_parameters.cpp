@@ -23,12 +23,17 @@ void show(Zero3Parameter& parameter, Ref<Storage> storage, Status status) {
 void GatherHandle::wait() {
   if (complete_) return;
   complete_ = true;
+  if (gathered_)
+    run_.stream_calls.stream_waits(run_.stream, *gathered_);
+  else
+    run_.stream_calls.host_waits(run_.stream);
   held_.clear();
   for (Zero3Parameter* parameter : parameters_) {
     TM_CHECK(parameter->status == Status::inflight, "a parameter is gathered twice");
     parameter->status = Status::available;
     if (flat_) parameter->tensor.impl().storage = buffer(run_, "aten::cat", parameter->elements).impl().storage;
   }
+  if (flat_) run_.record_stream(*flat_.impl().storage, run_.stream);
 }
 
 ParameterStore::ParameterStore(Run& run, Module& root, const Zero3Options& options)
@@ -65,8 +70,11 @@ void ParameterStore::cut(Zero3Parameter& parameter) {
   partition(parameter);
 }
 
+/// free_param
 void ParameterStore::partition(Zero3Parameter& parameter) {
-  if (parameter.status == Status::available) show(parameter, nothing_, Status::not_available);
+  if (parameter.status != Status::available) return;
+  run_.record_stream(*parameter.tensor.impl().storage, run_.stream);
+  show(parameter, nothing_, Status::not_available);
 }
 
 /// ds_tensor.to(device)
@@ -93,11 +101,13 @@ std::shared_ptr<GatherHandle> ParameterStore::start_gather(Zero3Parameters param
     std::vector<Ref<Storage>> parts;
     for (const Zero3Parameter* parameter : parameters) parts.push_back(on_device(*parameter));
   }
+  if (options_.ranks > 1) handle->gathered_ = run_.stream_calls.start_collective(kNcclStream, run_.stream);
   return handle;
 }
 
 void ParameterStore::gather_alone(Zero3Parameter& parameter) {
   const Ref<Storage> whole = buffer(run_, "aten::empty", whole_elements(parameter)).impl().storage;
+  run_.stream_calls.host_waits_for_all();
   on_device(parameter).reset();
   show(parameter, whole, Status::available);
 }
@@ -115,6 +125,7 @@ void ParameterStore::gather(const Zero3Parameters& parameters) {
     show(*missing[i],
          options_.ranks == 1 ? parts[i] : buffer(run_, "aten::empty", whole_elements(*missing[i])).impl().storage,
          Status::available);
+  run_.stream_calls.host_waits_for_all();
 }
 
 Tensor ParameterStore::defragment() {

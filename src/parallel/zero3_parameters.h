@@ -2,6 +2,7 @@
 // deepspeed/runtime/zero/partition_parameters.py (0.19.8): Init, AllGatherHandle, AllGatherCoalescedHandle
 #pragma once
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace tidemark {
 
 /// torch.cuda.Stream: 0 is the default stream.
 constexpr StreamId kAllGatherStream = 1, kReduceStream = 2;
+constexpr StreamId kNcclStream = 3;  // ProcessGroupNCCL's own
 
 class GatherHandle;
 struct Zero3Module;
@@ -44,8 +46,9 @@ class GatherHandle {
   friend class ParameterStore;
   Run& run_;
   const Zero3Parameters parameters_;
-  Tensor flat_;                     // of several parameters, which are copied out of it
-  std::vector<Ref<Storage>> held_;  // parts on their way from the host
+  Tensor flat_;                          // of several parameters, which are copied out of it
+  std::vector<Ref<Storage>> held_;       // parts on their way from the host
+  std::optional<EventNumber> gathered_;  // none where there is nothing to gather
   bool complete_ = false;
 };
 

@@ -1,0 +1,106 @@
+// Blocks of 30 MiB on a side stream, which the program's stream uses: whether the second one needs a segment of its own
+// depends on what the host has waited for.
+#include "estimate/interval.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t kMib = 1 << 20;
+constexpr StreamId kSide = 1, kOther = 2;
+
+class IntervalTest : public testing::Test {
+ protected:
+  static RunConfig config() {
+    RunConfig config;
+    config.card.total_bytes = 1024 * kMib;
+    config.allocator.device.total_bytes = config.card.total_bytes;
+    return config;
+  }
+
+  Tensor block(StreamId stream) {
+    const Setting<StreamId> there(run_.stream, stream);
+    return empty(run_, Dims{30 * kMib}, Dtype::uint8);
+  }
+  /// One that the program's stream has used, and that is free again for the program.
+  void use_and_free(Tensor used) {
+    empty(run_, Dims{1}, Dtype::uint8);  // which has work
+    run_.record_stream(*used.impl().storage, 0);
+  }
+  std::int64_t reserved_at_most_mib() {
+    const std::optional<Interval> interval = interval_of(run_);
+    if (!interval) return run_.timeline().reserved_peak_bytes() / kMib;
+    EXPECT_EQ(interval->reserved_low_bytes, run_.timeline().reserved_peak_bytes());
+    return interval->reserved_high_bytes / kMib;
+  }
+
+  tidemark::Run run_{config()};
+};
+
+TEST_F(IntervalTest, WithoutAWaitTheBlockIsNotThereAgain) {
+  use_and_free(block(kSide));
+  const Tensor next = block(kSide);
+  EXPECT_EQ(run_.timeline().reserved_peak_bytes() / kMib, 32);
+  EXPECT_EQ(reserved_at_most_mib(), 62);
+  EXPECT_NE(interval_of(run_)->why.find("when the program waits"), std::string::npos);
+}
+
+TEST_F(IntervalTest, WhatTheHostWaitsForIsOver) {
+  use_and_free(block(kSide));
+  run_.stream_calls.host_waits(0);
+  const Tensor next = block(kSide);
+  EXPECT_EQ(reserved_at_most_mib(), 32);
+}
+
+TEST_F(IntervalTest, WhatComesBeforeWhatTheHostWaitsForIsOver) {
+  use_and_free(block(kSide));
+  run_.stream_calls.wait_stream(kOther, 0);
+  run_.stream_calls.host_waits(kOther);
+  const Tensor next = block(kSide);
+  EXPECT_EQ(reserved_at_most_mib(), 32);
+}
+
+TEST_F(IntervalTest, AnEventIsOfWhenItWasRecorded) {
+  const EventNumber before = run_.stream_calls.record(0);
+  use_and_free(block(kSide));
+  run_.stream_calls.stream_waits(kOther, before);
+  run_.stream_calls.host_waits(kOther);
+  const Tensor next = block(kSide);
+  EXPECT_EQ(reserved_at_most_mib(), 62);
+}
+
+TEST_F(IntervalTest, AQueueIsWaitedForFromItsFront) {
+  use_and_free(block(kSide));
+  run_.stream_calls.queue_event(0, 0);
+  run_.stream_calls.wait_for_oldest(0, 2);  // there is but one
+  const Tensor second = block(kSide);
+  EXPECT_EQ(reserved_at_most_mib(), 62);
+  empty(run_, Dims{1}, Dtype::uint8);
+  run_.stream_calls.queue_event(0, 0);
+  run_.stream_calls.wait_for_oldest(0, 2);
+  const Tensor third = block(kSide);
+  EXPECT_EQ(reserved_at_most_mib(), 62);
+}
+
+TEST_F(IntervalTest, WhatIsDoneIsDroppedFromAQueue) {
+  empty(run_, Dims{1}, Dtype::uint8);
+  run_.stream_calls.queue_event(0, 0);
+  run_.stream_calls.host_waits(0);
+  use_and_free(block(kSide));
+  run_.stream_calls.queue_event(0, 0);
+  run_.stream_calls.drop_done(0);
+  run_.stream_calls.wait_for_oldest(0, 2);
+  const Tensor next = block(kSide);
+  EXPECT_EQ(reserved_at_most_mib(), 62);
+}
+
+TEST_F(IntervalTest, OneStreamKnowsNoOrder) {
+  block(0).reset();
+  run_.stream_calls.queue_event(0, 0);
+  const Tensor next = block(0);
+  EXPECT_FALSE(interval_of(run_).has_value());
+}
+
+}  // namespace
+}  // namespace tidemark
