@@ -64,13 +64,13 @@ void note_uses(CachingAllocator& allocator, AllocationId id, std::uint32_t used_
 }
 
 /// Up to the first request that does not fit, if there is one.
-Peaks replay(const Run& run, const Circumstances& other) {
+Peaks replay(const Run& run, const Circumstances& other, AllocatorObserver* observer = nullptr) {
   Waits waits(run.stream_calls.all());
   CachingAllocatorConfig config = run.config().allocator;
   config.device.addresses = other.addresses;
   config.stream_work = other.stream_work;
   if (other.stream_work == StreamWork::unfinished) config.stream_order = &waits.order();
-  CachingAllocator allocator(config);
+  CachingAllocator allocator(config, observer);
   std::vector<AllocationId> ids(run.ledger().size());
   bool refused = false;
   for (std::size_t i = 0; i < run.history().size() && !refused; ++i) {
@@ -88,7 +88,7 @@ Peaks replay(const Run& run, const Circumstances& other) {
       continue;
     }
     ids[entry] = allocator.alloc(asked.requested_bytes, asked.stream);
-    waits.order().add_work(asked.stream);
+    if (has_work(asked.op)) waits.order().add_work(asked.stream);
     refused = ids[entry] == kOutOfMemory;
   }
   return {allocator.stats().all.allocated_bytes.peak, allocator.stats().all.reserved_bytes.peak, refused};
@@ -130,6 +130,10 @@ std::optional<Interval> interval_of(const Run& run) {
     }
   if (!is_open) return std::nullopt;
   return interval;
+}
+
+void replay_late(const Run& run, AllocatorObserver& observer) {
+  replay(run, {run.config().allocator.device.addresses, StreamWork::unfinished}, &observer);
 }
 
 }  // namespace tidemark

@@ -12,4 +12,7 @@ namespace tidemark {
 /// always the same.
 std::optional<Interval> interval_of(const Run& run);
 
+/// The later of both ends, with addresses as they were.
+void replay_late(const Run& run, AllocatorObserver& observer);
+
 }  // namespace tidemark

@@ -125,6 +125,7 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
     recorder.end_phase(run.stage.step, report.oom->phase);
   }
   recorder.fill(report);
+  if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);
   for (Communicator& one : communicators_of(spec)) report.communicators.push_back({std::move(one), {}});
   account_for_device(report, card);

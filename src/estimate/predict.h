@@ -15,8 +15,10 @@ struct PredictOptions {
   /// Gets each allocation and free as it happens: "+bytes operation module" or "-bytes operation module", without a
   /// line end.
   std::function<void(std::string_view line)> on_event;
-  /// Whether the interval that the order of addresses leaves open is found too, by playing all requests again.
+  /// Whether the interval that addresses and other streams leave open is found too, by playing all requests again.
   bool interval = true;
+  /// Told what the allocator does where work on other streams is over only when the program waits for it; not owned.
+  AllocatorObserver* late = nullptr;
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
 };

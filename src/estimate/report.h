@@ -42,11 +42,11 @@ struct CommunicatorReport {
 
 /// What is kept free: a quantile of how far measured peaks were above predicted ones.
 struct Margin {
-  std::string quantile;         // "p90"
-  std::string of;               // the modality of the rows, or "all"
-  std::int64_t residuals = 0;   // how many there are
-  double share = 0;             // (measured - predicted) / predicted
-  std::int64_t bytes = 0;       // that share of the peak, or nothing where it is below 0
+  std::string quantile;        // "p90"
+  std::string of;              // the modality of the rows, or "all"
+  std::int64_t residuals = 0;  // how many there are
+  double share = 0;            // (measured - predicted) / predicted
+  std::int64_t bytes = 0;      // that share of the peak, or nothing where it is below 0
 };
 
 /// Bounds where more than one answer is true: the order of addresses, a cold compile cache.

@@ -121,6 +121,7 @@ void FlatHandle::unshard() {
     const Setting<Category> category(run_.category, Category::communication);
     const Setting<StreamId> stream(run_.stream, kPreUnshardStream);
     run_.resize(*low_precision_shard_.impl().storage, low_precision_shard_.bytes());
+    run_.stream_calls.work(kPreUnshardStream);  // the conversion
     run_.stream_calls.wait_stream(kUnshardStream, kPreUnshardStream);
   }
   run_.stream_calls.wait_for_oldest(kFreeEvents, kMaxInflightAllGathers);
@@ -130,6 +131,7 @@ void FlatHandle::unshard() {
     const Setting<StreamId> stream(run_.stream, kUnshardStream);
     run_.resize(*full_.impl().storage, full_.bytes());
   }
+  run_.stream_calls.work(kUnshardStream);  // the all-gather
   if (!is_mixed) return;
   run_.record_stream(*low_precision_shard_.impl().storage, kUnshardStream);
   release(run_, low_precision_shard_);

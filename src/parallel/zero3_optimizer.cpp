@@ -124,6 +124,7 @@ void Zero3Optimizer::add_to_bucket(Zero3Parameter& parameter) {
   if (bucket_.elements + parameter.elements > options_.reduce_bucket_size && bucket_.elements > 0) reduce_bucket();
   run_.stream_calls.wait_stream(reduce_stream_, run_.stream);
   if (bucket_.buffer && bucket_.elements + parameter.elements <= options_.reduce_bucket_size) {
+    run_.stream_calls.work(reduce_stream_);  // the copy
     run_.record_stream(*parameter.tensor.grad().impl().storage, reduce_stream_);
     parameter.tensor.grad() = view_of(bucket_.buffer, parameter.tensor.layout());
   }

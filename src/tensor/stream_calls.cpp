@@ -12,6 +12,8 @@ void StreamCalls::add(StreamCall call) {
   calls_.push_back(call);
 }
 
+void StreamCalls::work(StreamId stream) { add({.kind = StreamCall::Kind::work, .stream = stream}); }
+
 EventNumber StreamCalls::record(StreamId stream) {
   add({.kind = StreamCall::Kind::record, .stream = stream});
   return recorded_++;
@@ -28,7 +30,7 @@ void StreamCalls::host_waits_for_all() { add({.kind = StreamCall::Kind::host_wai
 
 EventNumber StreamCalls::start_collective(StreamId on, StreamId behind) {
   wait_stream(on, behind);
-  add({.kind = StreamCall::Kind::work, .stream = on});
+  work(on);
   return record(on);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "memory/allocator.h"
@@ -36,12 +37,19 @@ struct StreamCall {
   std::uint32_t count = 0;
 };
 
+/// Whether an operation of that name has work for the card, and does not only allocate.
+inline bool has_work(std::string_view op) {
+  return !op.starts_with("aten::empty") && !op.starts_with("aten::new_empty");
+}
+
 class StreamCalls {
  public:
   explicit StreamCalls(Run& run) : run_(run) {}
 
   const std::vector<StreamCall>& all() const { return calls_; }
 
+  /// Something is queued that allocates nothing; what allocates has work by its name (has_work).
+  void work(StreamId stream);
   EventNumber record(StreamId stream);
   void stream_waits(StreamId stream, EventNumber until);
   /// Stream.wait_stream

@@ -55,13 +55,19 @@ std::vector<std::size_t> feature_layers(const Value& vision_feature_layer, std::
   return layers;
 }
 
+void torch_compilable_check(const Tensor& condition) {
+  condition.run().stream_calls.host_waits(condition.run().stream);  // the message has the number of tokens
+  const Tensor check = compare("aten::_is_all_true", condition);
+  check.run().stream_calls.host_waits(check.run().stream);
+}
+
 Tensor placeholder_mask(Tensor ids) {
   const Tensor input_ids = std::move(ids);
   Tensor special_image_mask = compare("aten::eq", input_ids);
   const Tensor n_image_tokens = count_true(special_image_mask);
   special_image_mask = unsqueeze(special_image_mask, -1);
-  const Tensor all_found = compare("aten::eq", mul_scalar(n_image_tokens));  // torch_compilable_check
-  const Tensor check = compare("aten::_is_all_true", all_found);
+  const Tensor all_found = compare("aten::eq", mul_scalar(n_image_tokens));
+  torch_compilable_check(all_found);
   return special_image_mask;
 }
 

@@ -17,6 +17,9 @@ BatchSizes with_images(BatchSizes text, const Data& data, std::int64_t tokens, c
 /// input and the outputs of its layers.
 std::vector<std::size_t> feature_layers(const Value& vision_feature_layer, std::int64_t num_hidden_layers);
 
+/// transformers.utils.torch_compilable_check: the program reads whether the condition holds.
+void torch_compilable_check(const Tensor& condition);
+
 /// input_ids == image_token_id, and the check that their number is right: get_placeholder_mask of LLaVA and after it.
 Tensor placeholder_mask(Tensor input_ids);
 

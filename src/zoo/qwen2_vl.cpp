@@ -1,6 +1,7 @@
 // transformers: models/qwen2_vl/modeling_qwen2_vl.py (5.17.0)
 #include "nn/mrope.h"
 #include "zoo/causal_lm.h"
+#include "zoo/images.h"
 #include "zoo/index.h"
 #include "zoo/qwen2_vl_config.h"
 
@@ -33,6 +34,7 @@ Tensors image_features(Module& m, const Qwen2Vl& model, const Batch& batch) {
       qwen2_vl_vision(m["visual"], model.vision, model.context, pixel_values, batch.image_grid_thw, batch.grid);
   {
     const Tensor split_sizes = floor_divide(prod(batch.image_grid_thw, -1));
+    split_sizes.run().stream_calls.host_waits(split_sizes.run().stream);  // tolist()
   }
   return split(vision_outputs.pooler_output, model.tokens(batch.grid), 0);
 }
@@ -46,8 +48,8 @@ Placeholders placeholder_masks(const Tensor& input_ids) {
   const Tensor image_mask = compare("aten::eq", input_ids), video_mask = compare("aten::eq", input_ids);
   const Tensor n_image_tokens = count_true(image_mask);
   {
-    const Tensor found = compare("aten::eq", mul_scalar(n_image_tokens));  // torch_compilable_check
-    const Tensor check = compare("aten::_is_all_true", found);
+    const Tensor all_found = compare("aten::eq", mul_scalar(n_image_tokens));
+    torch_compilable_check(all_found);
   }
   const Tensor n_video_tokens = count_true(video_mask);
   return {unsqueeze(image_mask, -1), unsqueeze(video_mask, -1)};

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Records training steps on the virtual GPU: the recordings of tests/golden/steps.
 
-usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...]
+usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...] [--late]
 
 PYTHON has torch, transformers and peft, DeepSpeed for the cases of ZeRO, and Colossal-AI for those of Gemini (gemini.py).  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
 process of its own.  Work on other streams has completed at once: of the extremes of `--event-order`, the one that predictions
 follow.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
-"+bytes" and "-bytes", as the allocator rounds them.
+"+bytes" and "-bytes", as the allocator rounds them.  With --late it is the other extreme, work on other streams completes only
+when the program waits for it (tests/golden/late): there are also lines "=bytes", where memory that waited is free again, and bytes are
+those that were asked for.
 """
 
 import argparse
@@ -447,7 +449,7 @@ def pack(case, events, out):
         packed.write(text.encode())
 
 
-def record_all(cases, out, folder):
+def record_all(cases, out, folder, late):
     """Runs under `tidemark run`: one forked child per case, so that libraries are imported once; peft, whose import touches the device, in it."""
     import torch  # noqa: F401
     import transformers  # noqa: F401
@@ -457,7 +459,7 @@ def record_all(cases, out, folder):
         events = folder / (case["name"] + ".events")
         child = os.fork()
         if child == 0:
-            os.environ["TIDEMARK_EVENTS"] = str(events)
+            os.environ["TIDEMARK_COMPLETIONS" if late else "TIDEMARK_EVENTS"] = str(events)
             if "pp" in case["spec"]:
                 keep_messages(folder, case)
             try:
@@ -505,6 +507,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--late", action="store_true")
     parser.add_argument("--inside", nargs=5, metavar=("CARD", "GPUS", "RANK", "ROUTING", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
@@ -515,7 +518,7 @@ def main():
     if options.inside:
         *machine, folder = options.inside
         mine = [case for case in chosen if machine_of(case) == tuple(machine)]
-        return record_all([case for case in mine if not (pathlib.Path(folder) / (case["name"] + ".events")).exists()], options.out, pathlib.Path(folder))
+        return record_all([case for case in mine if not (pathlib.Path(folder) / (case["name"] + ".events")).exists()], options.out, pathlib.Path(folder), options.late)
     options.out.mkdir(parents=True, exist_ok=True)
     worst = 0
     rounds = max((case["spec"]["pp"]["degree"] for case in chosen if "pp" in case["spec"]), default=1)
@@ -524,8 +527,8 @@ def main():
             mine = [case for case in chosen if machine_of(case) == (card, gpus, rank, routing)]
             if all((pathlib.Path(folder) / (case["name"] + ".events")).exists() for case in mine):
                 continue
-            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--moe-routing", routing, "--event-order", "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
-            command += ["--tidemark", options.tidemark, "--out", str(options.out), "--inside", card, gpus, rank, routing, folder, "--only", *options.only]
+            command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--moe-routing", routing, "--event-order", "late" if options.late else "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), *(["--late"] if options.late else []), "--inside", card, gpus, rank, routing, folder, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 from . import door, modules, replays, steps, world
-from .events import ALLOC, CATEGORIES, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
+from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
 NO_LINE = "(no Python line)"   # python_frames.cpp
@@ -33,6 +33,8 @@ def write(session, stopped_after_steps):
     os.replace(path + ".new", path)
     if os.environ.get("TIDEMARK_EVENTS"):
         _write_events(events, os.environ["TIDEMARK_EVENTS"])
+    if os.environ.get("TIDEMARK_COMPLETIONS"):
+        _write_completions(events, os.environ["TIDEMARK_COMPLETIONS"])
     if os.environ.get("TIDEMARK_SNAPSHOT"):
         from . import snapshot
 
@@ -246,6 +248,18 @@ def _versions():
         if module is not None:
             found[name] = str(getattr(module, "__version__", "unknown"))
     return found
+
+
+def _write_completions(events, path):
+    """`+bytes` for an allocation, `-bytes` for a free, `=bytes` where a freed block had waited for other streams and is free now; bytes as they were asked for."""
+    with open(path, "w") as file:
+        for i, row in enumerate(events.rows):
+            if row[7] == ALLOC:
+                file.write(f"+{row[1]}\n")
+            elif row[7] == FREE_REQUESTED:
+                file.write(f"-{row[1]}\n")
+            elif row[7] == FREE_COMPLETED and (events.rows[i - 1][7], events.rows[i - 1][0]) != (FREE_REQUESTED, row[0]):
+                file.write(f"={row[1]}\n")
 
 
 def _write_events(events, path):

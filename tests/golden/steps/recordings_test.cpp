@@ -4,16 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "../recordings.h"
+#include "../recorded_step.h"
 #include "base/error.h"
 #include "estimate/predict.h"
-#include "io/card_json.h"
 #include "io/report_json.h"
-#include "io/value_json.h"
 
 namespace tidemark {
 namespace {
@@ -49,21 +44,10 @@ struct Recorded {
 };
 
 Recorded read(const std::string& name) {
-  std::istringstream text(unpack(std::filesystem::path(TIDEMARK_RECORDINGS) / (name + ".txt.gz")));
-  std::string line;
-  std::getline(text, line);
-  Recorded recorded{io::value_from_json(line, name), {}};
-  while (std::getline(text, line)) recorded.events.add(line);
+  RecordedStepText text = read_recorded_step(TIDEMARK_RECORDINGS, name);
+  Recorded recorded{std::move(text.header), {}};
+  for (std::string line; std::getline(text.lines, line);) recorded.events.add(line);
   return recorded;
-}
-
-const Card& card_of(const Value& header) {
-  static const io::Catalogue cards = [] {
-    std::ifstream file(TIDEMARK_CARDS);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return io::read_catalogue(text, "gpus.json");
-  }();
-  return io::find_card(cards, *header.find("card")->as_text());
 }
 
 Allocations predicted(const Value& header) {

@@ -1,0 +1,101 @@
+// Recordings of steps in which a block that several streams used is free again only when the program has waited for
+// them: predicted, the same requests, and each such block is free again in front of the same allocation.
+// tools/trace/record_steps.py --late makes the recordings.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "../recorded_step.h"
+#include "estimate/predict.h"
+
+namespace tidemark {
+namespace {
+
+/// As the allocator rounds what is asked for.  c10/core/AllocatorConfig.h: kMinBlockSize
+std::int64_t rounded(std::int64_t bytes) { return (bytes + 511) / 512 * 512; }
+
+/// What happened since the allocation before, in no order, and then an allocation.
+struct Allocation {
+  std::vector<std::int64_t> freed, returned;
+  std::int64_t bytes = 0;
+  bool operator==(const Allocation&) const = default;
+};
+
+class Allocations {
+ public:
+  void allocated(std::int64_t bytes) {
+    std::sort(next_.freed.begin(), next_.freed.end());
+    std::sort(next_.returned.begin(), next_.returned.end());
+    next_.bytes = rounded(bytes);
+    list.push_back(std::exchange(next_, {}));
+  }
+  void freed(std::int64_t bytes) { next_.freed.push_back(rounded(bytes)); }
+  void returned(std::int64_t bytes) { next_.returned.push_back(rounded(bytes)); }
+
+  std::vector<Allocation> list;
+
+ private:
+  Allocation next_;
+};
+
+Allocations read(std::istream& lines) {
+  Allocations recorded;
+  for (std::string line; std::getline(lines, line);) {
+    const std::int64_t bytes = std::stoll(line.substr(1));
+    if (line[0] == '+') recorded.allocated(bytes);
+    if (line[0] == '-') recorded.freed(bytes);
+    if (line[0] == '=') recorded.returned(bytes);
+  }
+  return recorded;
+}
+
+/// Of a block that did not wait, what follows its free is no event of its own.
+struct Log : AllocatorObserver {
+  void on_event(const AllocatorEvent& event) override {
+    if (event.kind == EventKind::alloc) events.allocated(event.bytes);
+    if (event.kind == EventKind::free_requested) events.freed(event.bytes);
+    const bool waited = last.kind != EventKind::free_requested || last.address != event.address;
+    if (event.kind == EventKind::free_completed && waited) events.returned(event.bytes);
+    last = event;
+  }
+  Allocations events;
+  AllocatorEvent last;
+};
+
+std::string show(const std::vector<Allocation>& list, std::size_t at) {
+  std::string text;
+  for (std::size_t i = at < 3 ? 0 : at - 3; i < std::min(at + 4, list.size()); ++i)
+    text += fmt::format("{} {:6} freed [{}], free again [{}], then +{}\n", i == at ? ">" : " ", i,
+                        fmt::join(list[i].freed, " "), fmt::join(list[i].returned, " "), list[i].bytes);
+  return text;
+}
+
+class LateStep : public testing::TestWithParam<std::string> {};
+
+TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
+  RecordedStepText recorded = read_recorded_step(TIDEMARK_RECORDINGS, GetParam());
+  const std::vector<Allocation> expected = read(recorded.lines).list;
+  const Spec spec = read_spec(*recorded.header.find("spec"));
+  Log log;
+  predict(spec, spec.model, card_of(recorded.header), {.on_event = {}, .interval = false, .late = &log});
+  const std::vector<Allocation>& got = log.events.list;
+  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
+  const auto at = static_cast<std::size_t>(a - expected.begin());
+  EXPECT_TRUE(a == expected.end() && b == got.end())
+      << "allocation " << at << " of " << expected.size() << ", predicted " << got.size() << "\nrecorded:\n"
+      << show(expected, at) << "predicted:\n"
+      << show(got, at);
+}
+
+TEST(LateSteps, HaveMemoryThatWaits) {
+  for (const std::string& name : recordings_in(TIDEMARK_RECORDINGS)) {
+    RecordedStepText recorded = read_recorded_step(TIDEMARK_RECORDINGS, name);
+    const std::vector<Allocation> list = read(recorded.lines).list;
+    EXPECT_TRUE(std::ranges::any_of(list, [](const Allocation& one) { return !one.returned.empty(); })) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LateStep, testing::ValuesIn(recordings_in(TIDEMARK_RECORDINGS)),
+                         [](const auto& recorded) { return recorded.param; });
+
+}  // namespace
+}  // namespace tidemark
