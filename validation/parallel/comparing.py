@@ -30,6 +30,12 @@ def peaks(report):
     return {name: found[name] for name in BARS}
 
 
+def ends(report):
+    """What addresses and the order of events leave open: lowest and highest."""
+    own = {name: [bytes_, bytes_] for name, bytes_ in peaks(report).items()}
+    return {name: (report["interval"] or own)[name] for name in BARS}
+
+
 def compare(rows, predicted):
     """Prints each row beside `predicted(cell)`; 1 if a bar is missed, a row was not recorded, or there is none."""
     missed, worst = 0, dict.fromkeys(BARS, 0.0)

@@ -1,5 +1,5 @@
 """A Llama of 1.1 B parameters under every strategy of `train_llama.py` x N = 1, 2, 4, 8 x checkpointing on, off: real `tidemark run`s, rank 0,
-three steps of batch 4, 1024 tokens, on H100s.  Where memory waits for other streams (FSDP1, ZeRO-3) also with such waits over at once, which is what predictions assume.
+three steps of batch 4, 1024 tokens, on H100s.  Where memory waits for other streams (FSDP1, ZeRO-3) also with such waits over at once and as late as can be, the two ends of a prediction.
 
     python validation/parallel/strategies_table.py validation/parallel/llama_strategies.jsonl
 """
@@ -20,7 +20,8 @@ def cells():
                 cell = {"strategy": strategy, "ranks": ranks, "checkpointing": checkpointing}
                 yield cell
                 if strategy in WAIT_FOR_STREAMS:
-                    yield {**cell, "event_order": "instant"}
+                    for order in ("instant", "late"):
+                        yield {**cell, "event_order": order}
 
 
 def run(cell):
