@@ -121,7 +121,7 @@ void Repetition::succeed() {
 
 DriverState driver_state(const CachingAllocator& allocator) {
   const AllocatorStats& stats = allocator.stats();
-  return {stats.num_device_alloc + stats.num_device_free, stats.all.reserved_bytes.current};
+  return {stats.num_device_alloc + stats.num_device_free, stats.reserved_bytes.current};
 }
 
 void Repetition::repeat(std::size_t begin, std::size_t end) {

@@ -24,7 +24,7 @@ TEST_F(Engine, TemporariesDieBeforeTheNextOperation) {
   const Tensor x = empty(run, {8}, Dtype::f32);
   const Tensor y = neg(neg(neg(x)));
   EXPECT_EQ(live_bytes(), 2 * kBlock);
-  EXPECT_EQ(run.allocator().stats().all.allocated_bytes.peak, 3 * kBlock);  // x, one temporary, one result
+  EXPECT_EQ(run.allocator().stats().allocated_bytes.peak, 3 * kBlock);  // x, one temporary, one result
 }
 
 TEST_F(Engine, KeepsNothingWithoutAParameter) {
