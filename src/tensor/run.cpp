@@ -28,8 +28,9 @@ std::uint32_t Run::name_module(std::string name) {
 }
 
 void Run::prefix_modules(std::uint32_t root, const std::string& child) {
+  const std::string prefix = child + ".";
   for (std::uint32_t i = 1; i < module_names_.size(); ++i)
-    module_names_[i] = i == root ? child : child + "." + module_names_[i];
+    module_names_[i] = i == root ? child : prefix + module_names_[i];
 }
 
 AllocationId Run::request(std::int64_t bytes, StreamId on) {
@@ -39,18 +40,18 @@ AllocationId Run::request(std::int64_t bytes, StreamId on) {
   return id;
 }
 
-void Run::note_allocation(LedgerEntry entry, const Totals& totals) {
+void Run::note_allocation(const LedgerEntry& entry, const Totals& totals) {
   // Each is kept; before the numbers of events overflow, and before memory is full of them.
   if (history_.size() >= kMostEvents)
     throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
                 "from the third step on nothing is new: lower steps, or grad_accumulation");
   timeline_.add(totals);
-  entry.born = static_cast<std::int32_t>(timeline_.events());
-  entry.died = 0;
-  ledger_.push_back(entry);
+  LedgerEntry& made = ledger_.emplace_back(entry);
+  made.born = static_cast<std::int32_t>(timeline_.events());
+  made.died = 0;
   storages_of_.push_back(nullptr);
   history_.push_back(static_cast<std::int32_t>(ledger_.size()));
-  if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
+  if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", made.bytes, made.op, module_names_[made.module]));
 }
 
 void Run::note_free(std::uint32_t entry, const Totals& totals) {

@@ -191,7 +191,7 @@ class Run {
   void finish_collective(const Tensor& result);
   AllocationId request(std::int64_t bytes, StreamId on);
   void fill(Storage& storage, std::int64_t bytes);
-  void note_allocation(LedgerEntry entry, const Totals& totals);
+  void note_allocation(const LedgerEntry& entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
 };
 
