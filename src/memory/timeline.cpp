@@ -4,38 +4,8 @@
 #include <utility>
 
 namespace tidemark {
-namespace {
-
-bool is_higher(const Totals& later, const Timeline::Point& earlier) {
-  return later.allocated_bytes > earlier.totals.allocated_bytes;
-}
-
-}  // namespace
 
 Timeline::Timeline(std::size_t points) : most_points_(std::max<std::size_t>(points, 2)) {}
-
-void Timeline::add(const Totals& totals) {
-  const std::int64_t event = events_++;
-  last_ = totals;
-  if (totals.allocated_bytes > peaks_.allocated_bytes) {  // which are never above those of the whole time
-    peaks_.allocated_bytes = totals.allocated_bytes;
-    if (is_higher(totals, allocated_peak_)) allocated_peak_ = {event, totals};
-  }
-  if (totals.reserved_bytes > peaks_.reserved_bytes) {
-    peaks_.reserved_bytes = totals.reserved_bytes;
-    reserved_peak_bytes_ = std::max(reserved_peak_bytes_, totals.reserved_bytes);
-  }
-  if (starts_point(event))
-    start_point(event, totals);
-  else if (is_higher(totals, points_.back()))
-    points_.back() = {event, totals};
-}
-
-void Timeline::add_fallen(const Totals& totals) {
-  const std::int64_t event = events_++;
-  last_ = totals;
-  if (starts_point(event)) start_point(event, totals);
-}
 
 /// Stretches may become longer, so that this event does not start one.
 void Timeline::start_point(std::int64_t event, const Totals& totals) {

@@ -240,12 +240,7 @@ void Repetition::hand_over_at(std::size_t event) {
 }
 
 void Repetition::request_again(LedgerEntry& twin) {
-  try {
-    twin.id = run_.request(twin.requested_bytes, twin.stream);
-  } catch (DeviceOutOfMemory& full) {
-    full.in_repetition = true;
-    throw;
-  }
+  twin.id = run_.request(twin.requested_bytes, twin.stream, true);
   twin.bytes = run_.allocator_.block_bytes(twin.id);
 }
 

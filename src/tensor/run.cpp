@@ -8,7 +8,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kMostEvents = std::size_t{1} << 25;
 constexpr StreamId kMostStreams = 32;  // by bits of LedgerEntry::used_on
 
 }  // namespace
@@ -33,32 +32,21 @@ void Run::prefix_modules(std::uint32_t root, const std::string& child) {
     module_names_[i] = i == root ? child : prefix + module_names_[i];
 }
 
-AllocationId Run::request(std::int64_t bytes, StreamId on) {
+AllocationId Run::request(std::int64_t bytes, StreamId on, bool in_repetition) {
   const AllocationId id = allocator_.alloc(bytes, on);
   if (id == kOutOfMemory)
-    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module])};
+    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module]),
+                            in_repetition};
   return id;
 }
 
-void Run::note_allocation(const LedgerEntry& entry, const Totals& totals) {
-  // Each is kept; before the numbers of events overflow, and before memory is full of them.
-  if (history_.size() >= kMostEvents)
-    throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
-                "from the third step on nothing is new: lower steps, or grad_accumulation");
-  timeline_.add(totals);
-  LedgerEntry& made = ledger_.emplace_back(entry);
-  made.born = static_cast<std::int32_t>(timeline_.events());
-  made.died = 0;
-  storages_of_.push_back(nullptr);
-  history_.push_back(static_cast<std::int32_t>(ledger_.size()));
-  if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", made.bytes, made.op, module_names_[made.module]));
+void Run::refuse_more_events() const {
+  throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
+              "from the third step on nothing is new: lower steps, or grad_accumulation");
 }
 
-void Run::note_free(std::uint32_t entry, const Totals& totals) {
-  timeline_.add_fallen(totals);
-  ledger_[entry].died = static_cast<std::int32_t>(timeline_.events());
-  history_.push_back(-static_cast<std::int32_t>(entry) - 1);
-  if (config_.on_event) config_.on_event(fmt::format("-{} {} {}", ledger_[entry].bytes, op, module_names_[module]));
+void Run::tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) const {
+  config_.on_event(fmt::format("{}{} {} {}", sign, bytes, by, module_names_[in]));
 }
 
 Ref<Storage> Run::allocate(std::int64_t bytes) {
