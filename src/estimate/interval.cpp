@@ -91,7 +91,7 @@ Peaks replay(const Run& run, const Circumstances& other, AllocatorObserver* obse
     if (has_work(asked.op)) waits.order().add_work(asked.stream);
     refused = ids[entry] == kOutOfMemory;
   }
-  return {allocator.stats().all.allocated_bytes.peak, allocator.stats().all.reserved_bytes.peak, refused};
+  return {allocator.stats().allocated_bytes.peak, allocator.stats().reserved_bytes.peak, refused};
 }
 
 bool uses_other_streams(const Run& run) {

@@ -99,9 +99,6 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   return model;
 }
 
-/// Out of memory where requests were repeated: the program would have let go of tensors on its way out.
-struct RepetitionDoesNotFit {};
-
 Report simulate(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   check_versions(spec);
   check_card(card);
@@ -119,7 +116,8 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
   try {
     run_program(run, models, spec, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
-    if (full.in_repetition && !options.on_event) throw RepetitionDoesNotFit{};
+    // Where requests were repeated: the program would have let go of tensors on its way out.
+    if (full.in_repetition && !options.on_event) throw NotRepeatable{};
     run.end();
     report.oom = out_of_memory(full, run.stage);
     recorder.end_phase(run.stage.step, report.oom->phase);
@@ -138,7 +136,7 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   try {
     return simulate(spec, model_config, card, options);
-  } catch (const RepetitionDoesNotFit&) {
+  } catch (const NotRepeatable&) {
     PredictOptions without = options;
     without.repeat_steps = false;
     return simulate(spec, model_config, card, without);

@@ -1,6 +1,7 @@
 #include "estimate/recorder.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace tidemark {
@@ -54,14 +55,24 @@ std::pair<std::int64_t, Phase> Recorder::place_of(std::int64_t event) const {
 void Recorder::fill_at_peak(Report& report) const {
   const std::int64_t peak = run_.timeline().allocated_peak().event;
   BytesByName category, module, operation;
+  // By number and by address first: several may go by one name.
+  std::array<std::int64_t, static_cast<std::size_t>(Category::other) + 1> by_category{};
+  std::vector<std::int64_t> by_module;
+  std::unordered_map<const char*, std::int64_t> by_operation;
   for (const LedgerEntry& entry : run_.ledger()) {
     if (entry.born > peak + 1) break;
     if (entry.died != 0 && entry.died <= peak + 1) continue;
     report.peak.requested_bytes += entry.requested_bytes;
-    category[name_of(entry.category)] += entry.bytes;
-    module[run_.module_name(entry.module)] += entry.bytes;
-    operation[entry.op] += entry.bytes;
+    by_category[static_cast<std::size_t>(entry.category)] += entry.bytes;
+    if (entry.module >= by_module.size()) by_module.resize(entry.module + 1);
+    by_module[entry.module] += entry.bytes;
+    by_operation[entry.op] += entry.bytes;
   }
+  for (std::size_t number = 0; number < by_category.size(); ++number)
+    if (by_category[number] != 0) category[name_of(static_cast<Category>(number))] += by_category[number];
+  for (std::uint32_t number = 0; number < by_module.size(); ++number)
+    if (by_module[number] != 0) module[run_.module_name(number)] += by_module[number];
+  for (const auto& [name, bytes] : by_operation) operation[name] += bytes;
   report.at_peak = {sorted_rows(category), sorted_rows(module), {}, sorted_rows(operation)};
 }
 

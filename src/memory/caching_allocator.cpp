@@ -39,19 +39,27 @@ AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stre
   if (!uses_.nobody_waits()) finish_done_events();
   request.bytes = round_size(requested_bytes, settings_);
   request.pool = request.bytes <= kSmallBytes ? &small_pool_ : &large_pool_;
-  if (const auto place = find_free_block(request))
-    return hand_out(request, free_blocks(*request.pool, stream).at(*place).block, &*place);
-  request.segment_bytes = segment_size(request.bytes, settings_);
-  const BlockId found = make_room(request);
-  return found == kNoBlock ? refuse(request) : hand_out(request, found, nullptr);
+  FreeBlocks& free = free_blocks(*request.pool, stream);
+  const FreeBlocks::Position place = find_free_block(request, free);
+  if (place == free.end()) [[unlikely]]
+    return alloc_in_new_segment(request);
+  const BlockId found = free.at(place).block;
+  if (!should_split(blocks_[found], request.bytes)) {
+    free.erase(place);
+    return hand_out(request, found);
+  }
+  const BlockId front = split(found, request.bytes);
+  Block& rest = blocks_[found];
+  rest.searches_when_freed = request.pool->searches;
+  free.replace(place, rest.bytes, rest.address, found);
+  return hand_out(request, front);
 }
 
 /// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
-std::optional<FreeBlocks::Position> CachingAllocator::find_free_block(const Request& request) {
+FreeBlocks::Position CachingAllocator::find_free_block(const Request& request, const FreeBlocks& free) {
   if (counts_age()) ++request.pool->searches;
-  FreeBlocks& free = free_blocks(*request.pool, request.stream);
-  auto found = free.lower_bound(request.bytes);
-  if (found == free.end()) return std::nullopt;
+  FreeBlocks::Position found = free.lower_bound(request.bytes);
+  if (found == free.end()) return found;
   if (settings_.expandable_segments) {
     // A block counts as large as it could become, so that the end of a segment is not eaten up first.
     const auto could_become = [&](FreeBlocks::Position position) {
@@ -65,12 +73,23 @@ std::optional<FreeBlocks::Position> CachingAllocator::find_free_block(const Requ
   }
   const std::int64_t found_bytes = free.at(found).bytes;
   const bool oversize = request.bytes >= settings_.max_split_bytes;
-  if (!oversize && found_bytes >= settings_.max_split_bytes) return std::nullopt;
-  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return std::nullopt;
+  if (!oversize && found_bytes >= settings_.max_split_bytes) return free.end();
+  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return free.end();
   return found;
 }
 
-/// The slow part of malloc: garbage collection, a new segment, and what can be given back to make room for one.
+/// The slow part of malloc.
+AllocationId CachingAllocator::alloc_in_new_segment(Request& request) {
+  request.segment_bytes = segment_size(request.bytes, settings_);
+  const BlockId whole = make_room(request);
+  if (whole == kNoBlock) return refuse(request);
+  if (!should_split(blocks_[whole], request.bytes)) return hand_out(request, whole);
+  const BlockId front = split(whole, request.bytes);
+  insert_free(*request.pool, whole);
+  return hand_out(request, front);
+}
+
+/// Garbage collection, a new segment, and what can be given back to make room for one.
 BlockId CachingAllocator::make_room(const Request& request) {
   if (counts_age()) collect_garbage();
   BlockId found = new_segment(request, false);
@@ -88,72 +107,39 @@ bool CachingAllocator::should_split(const Block& block, std::int64_t bytes) cons
   return bytes < settings_.max_split_bytes && remaining > kSmallBytes;
 }
 
-/// alloc_found_block.  `place`: where the block stands among the free ones, if it does.
-AllocationId CachingAllocator::hand_out(const Request& request, BlockId found, const FreeBlocks::Position* place) {
-  PoolStats& pool_stats = stats_of(request.pool->small);
-  const bool already_split = blocks_[found].is_split(), expandable = blocks_[found].is_expandable();
-  BlockId id = found;
-  if (should_split(blocks_[found], request.bytes)) {
-    id = blocks_.create();
-    Block &block = blocks_[id], &remaining = blocks_[found];
-    block.address = remaining.address;
-    block.bytes = request.bytes;
-    block.stream = request.stream;
-    block.small = remaining.small;
-    block.expandable = remaining.expandable;
-    block.previous = remaining.previous;
-    block.next = found;
-    if (block.previous != kNoBlock) blocks_[block.previous].next = id;
-    remaining.previous = id;
-    remaining.address += request.bytes;
-    remaining.bytes -= request.bytes;
-    if (place) {
-      remaining.searches_when_freed = request.pool->searches;
-      free_blocks(*request.pool, request.stream).replace(*place, remaining.bytes, remaining.address, found);
-    } else {
-      insert_free(*request.pool, found);
-    }
-    for (PoolStats* stats : {&stats_.all, &pool_stats}) {
-      if (expandable) break;  // PyTorch leaves them out of inactive_split
-      if (already_split) {
-        stats->inactive_split_bytes.remove(request.bytes);
-      } else {
-        stats->inactive_split_bytes.add(remaining.bytes);
-        stats->inactive_split.add(1);
-      }
-    }
-  } else {
-    if (place) free_blocks(*request.pool, request.stream).erase(*place);
-    for (PoolStats* stats : {&stats_.all, &pool_stats}) {
-      if (!already_split || expandable) break;
-      stats->inactive_split_bytes.remove(blocks_[id].bytes);
-      stats->inactive_split.remove(1);
-    }
-  }
+/// Of alloc_found_block: a new block at the front of one, which becomes the rest.
+BlockId CachingAllocator::split(BlockId whole, std::int64_t bytes) {
+  const BlockId id = blocks_.create();
+  Block &front = blocks_[id], &rest = blocks_[whole];
+  front.address = rest.address;
+  front.bytes = bytes;
+  front.stream = rest.stream;
+  front.small = rest.small;
+  front.expandable = rest.expandable;
+  front.previous = rest.previous;
+  front.next = whole;
+  if (front.previous != kNoBlock) blocks_[front.previous].next = id;
+  rest.previous = id;
+  rest.address += bytes;
+  rest.bytes -= bytes;
+  return id;
+}
+
+/// The rest of alloc_found_block, of a block that is not among the free ones any more.
+AllocationId CachingAllocator::hand_out(const Request& request, BlockId id) {
   Block& block = blocks_[id];
   block.allocated = true;
   block.requested_bytes = request.requested_bytes;
   emit(EventKind::alloc, block.address, block.requested_bytes, block.stream);
-  for (PoolStats* stats : {&stats_.all, &pool_stats}) {
-    stats->allocation.add(1);
-    stats->allocated_bytes.add(block.bytes);
-    stats->active.add(1);
-    stats->active_bytes.add(block.bytes);
-    stats->requested_bytes.add(block.requested_bytes);
-  }
-  if (block.bytes >= settings_.max_split_bytes) stats_.oversize_allocations.add(1);
+  stats_.allocated_bytes.add(block.bytes);
+  stats_.active_bytes.add(block.bytes);
   return id;
 }
 
 AllocationId CachingAllocator::refuse(const Request& request) {
-  out_of_memory_ = OutOfMemory{request.requested_bytes,
-                               request.segment_bytes,
-                               driver_.total_bytes(),
-                               driver_.free_bytes(),
-                               driver_.process_bytes(),
-                               allowed_bytes_,
-                               stats_.all.allocated_bytes.current,
-                               stats_.all.reserved_bytes.current};
+  out_of_memory_ = OutOfMemory{request.requested_bytes,        request.segment_bytes,        driver_.total_bytes(),
+                               driver_.free_bytes(),           driver_.process_bytes(),      allowed_bytes_,
+                               stats_.allocated_bytes.current, stats_.reserved_bytes.current};
   if (request.requested_bytes < kTooManyBytes) {
     emit(EventKind::out_of_memory, driver_.free_bytes(), request.bytes, request.stream);
     ++stats_.num_ooms;
@@ -167,12 +153,8 @@ void CachingAllocator::free(AllocationId id) {
   TM_CHECK(blocks_.knows(id) && blocks_[id].allocated, "freed what is not allocated");
   Block& block = blocks_[id];
   block.allocated = false;
-  for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
-    stats->allocation.remove(1);
-    stats->allocated_bytes.remove(block.bytes);
-  }
+  stats_.allocated_bytes.remove(block.bytes);
   emit(EventKind::free_requested, block.address, block.requested_bytes, block.stream);
-  if (block.bytes >= settings_.max_split_bytes) stats_.oversize_allocations.remove(1);
   if (block.used_elsewhere) {
     block.used_elsewhere = false;
     block.events = uses_.start_waiting(id, stream_order_);
@@ -184,42 +166,23 @@ void CachingAllocator::free(AllocationId id) {
 void CachingAllocator::free_block(BlockId id) {
   Block& block = blocks_[id];
   emit(EventKind::free_completed, block.address, block.requested_bytes, block.stream);
-  const std::int64_t bytes = block.bytes;
+  stats_.active_bytes.remove(block.bytes);
   Pool& pool = pool_of(block);
-  const BlockId previous = can_join(block, block.previous) ? block.previous : kNoBlock;
-  const BlockId next = can_join(block, block.next) ? block.next : kNoBlock;
-  std::int64_t split_blocks = 0, split_bytes = 0;  // by how much inactive_split changes
+  FreeBlocks& free = free_blocks(pool, block.stream);
+  block.searches_when_freed = pool.searches;
   // The larger neighbour's place among the free blocks becomes that of the whole: it seldom has to move.
-  BlockId larger = previous, smaller = next;
+  BlockId larger = can_join(block, block.previous) ? block.previous : kNoBlock;
+  BlockId smaller = can_join(block, block.next) ? block.next : kNoBlock;
   if (larger == kNoBlock || (smaller != kNoBlock && blocks_[smaller].bytes > blocks_[larger].bytes))
     std::swap(larger, smaller);
-  if (smaller != kNoBlock) erase_free(pool, smaller);
-  if (larger == kNoBlock) {
-    insert_free(pool, id);
-  } else {
-    FreeBlocks& free = free_blocks(pool, block.stream);
-    const FreeBlocks::Position place = free.find(blocks_[larger].bytes, blocks_[larger].address);
-    for (const BlockId neighbour : {previous, next}) {
-      if (neighbour == kNoBlock) continue;
-      split_blocks -= 1;
-      split_bytes -= join(id, neighbour);
-    }
-    block.searches_when_freed = pool.searches;
-    free.replace(place, block.bytes, block.address, id);
+  if (larger == kNoBlock) return free.insert(block.bytes, block.address, id);
+  if (smaller != kNoBlock) {
+    free.erase(free.find(blocks_[smaller].bytes, blocks_[smaller].address));
+    join(id, smaller);
   }
-  if (block.is_split()) {
-    split_blocks += 1;
-    split_bytes += block.bytes;
-  }
-  for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
-    if (!block.is_expandable()) {
-      split_blocks > 0 ? stats->inactive_split.add(split_blocks) : stats->inactive_split.remove(-split_blocks);
-      split_bytes > 0 ? stats->inactive_split_bytes.add(split_bytes) : stats->inactive_split_bytes.remove(-split_bytes);
-    }
-    stats->active.remove(1);
-    stats->active_bytes.remove(bytes);
-    stats->requested_bytes.remove(block.requested_bytes);
-  }
+  const FreeBlocks::Position place = free.find(blocks_[larger].bytes, blocks_[larger].address);
+  join(id, larger);
+  free.replace(place, block.bytes, block.address, id);
 }
 
 /// Of try_merge_blocks: not if the neighbour is in use or not of the block's kind.
@@ -227,8 +190,8 @@ bool CachingAllocator::can_join(const Block& block, BlockId neighbour) const {
   return neighbour != kNoBlock && blocks_[neighbour].is_available() && block.mapped == blocks_[neighbour].mapped;
 }
 
-/// try_merge_blocks, but for the pool's lists: the bytes that `into` gained.
-std::int64_t CachingAllocator::join(BlockId into, BlockId neighbour) {
+/// try_merge_blocks, but for the pool's lists.
+void CachingAllocator::join(BlockId into, BlockId neighbour) {
   Block &block = blocks_[into], &other = blocks_[neighbour];
   if (block.previous == neighbour) {
     block.address = other.address;
@@ -238,10 +201,8 @@ std::int64_t CachingAllocator::join(BlockId into, BlockId neighbour) {
     block.next = other.next;
     if (block.next != kNoBlock) blocks_[block.next].previous = into;
   }
-  const std::int64_t gained = other.bytes;
-  block.bytes += gained;
+  block.bytes += other.bytes;
   blocks_.remove(neighbour);
-  return gained;
 }
 
 /// synchronize_and_free_events

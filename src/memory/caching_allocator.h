@@ -39,7 +39,9 @@ class CachingAllocator final : public Allocator {
   void free(AllocationId id) override;
   void record_stream(AllocationId id, StreamId stream) override;
   void empty_cache() override;
-  Totals totals() const override;
+  Totals totals() const override {
+    return {stats_.allocated_bytes.current, stats_.reserved_bytes.current, stats_.active_bytes.current};
+  }
 
   /// What others than PyTorch take of the device from now on.
   void take_from_device(std::int64_t bytes) { driver_.take(bytes); }
@@ -51,7 +53,6 @@ class CachingAllocator final : public Allocator {
   std::int64_t address(AllocationId id) const { return block_of(id).address; }
   std::int64_t block_bytes(AllocationId id) const { return block_of(id).bytes; }
   const AllocatorStats& stats() const { return stats_; }
-  void reset_peak_stats();
   /// What was known when alloc() last returned kOutOfMemory.
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
   std::string out_of_memory_message() const;
@@ -84,14 +85,16 @@ class CachingAllocator final : public Allocator {
   }
 
   // caching_allocator.cpp
-  std::optional<FreeBlocks::Position> find_free_block(const Request& request);
+  FreeBlocks::Position find_free_block(const Request& request, const FreeBlocks& free);
+  AllocationId alloc_in_new_segment(Request& request);
   BlockId make_room(const Request& request);
-  AllocationId hand_out(const Request& request, BlockId found, const FreeBlocks::Position* place);
   bool should_split(const Block& block, std::int64_t bytes) const;
+  BlockId split(BlockId whole, std::int64_t bytes);
+  AllocationId hand_out(const Request& request, BlockId id);
   AllocationId refuse(const Request& request);
   void free_block(BlockId id);
   bool can_join(const Block& block, BlockId neighbour) const;
-  std::int64_t join(BlockId into, BlockId neighbour);
+  void join(BlockId into, BlockId neighbour);
   void finish_events();
   void finish_done_events();
   void insert_free(Pool& pool, BlockId id);
@@ -102,7 +105,6 @@ class CachingAllocator final : public Allocator {
     return pool.by_stream[stream];
   }
   Pool& pool_of(const Block& block) { return block.small ? small_pool_ : large_pool_; }
-  PoolStats& stats_of(bool small) { return small ? stats_.small_pool : stats_.large_pool; }
   bool counts_age() const { return allowed_bytes_.has_value() && settings_.garbage_collection_threshold > 0; }
   void emit(EventKind kind, std::int64_t address, std::int64_t bytes, StreamId stream) {
     if (observer_) observer_->on_event({kind, address, bytes, stream, totals()});

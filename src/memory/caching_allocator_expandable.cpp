@@ -80,7 +80,7 @@ bool CachingAllocator::map_block(BlockId id, std::int64_t bytes) {
   merge(id, blocks_[id].previous, pool);
   merge(id, blocks_[id].next, pool);
   insert_free(pool, id);
-  for (PoolStats* stats : {&stats_.all, &stats_of(pool.small)}) stats->reserved_bytes.add(range.bytes);
+  stats_.reserved_bytes.add(range.bytes);
   ++stats_.num_device_alloc;
   emit(EventKind::segment_map, range.address, range.bytes, blocks_[id].stream);
   return true;
@@ -112,7 +112,7 @@ void CachingAllocator::unmap_block(BlockId id) {
   merge(id, blocks_[id].previous, pool);
   merge(id, blocks_[id].next, pool);
   insert_unmapped(pool, id);
-  for (PoolStats* stats : {&stats_.all, &stats_of(pool.small)}) stats->reserved_bytes.remove(range.bytes);
+  stats_.reserved_bytes.remove(range.bytes);
   ++stats_.num_device_free;
   emit(EventKind::segment_unmap, range.address, range.bytes, blocks_[id].stream);
 }

@@ -9,7 +9,7 @@ namespace tidemark {
 BlockId CachingAllocator::new_segment(const Request& request, bool is_retry) {
   if (is_retry) ++stats_.num_alloc_retries;
   const std::int64_t bytes = request.segment_bytes;
-  if (allowed_bytes_ && stats_.all.reserved_bytes.current + bytes > *allowed_bytes_) return kNoBlock;
+  if (allowed_bytes_ && stats_.reserved_bytes.current + bytes > *allowed_bytes_) return kNoBlock;
   if (settings_.expandable_segments) return grow_expandable(request);
   const auto address = driver_.allocate(bytes);
   if (!address) return kNoBlock;
@@ -19,11 +19,7 @@ BlockId CachingAllocator::new_segment(const Request& request, bool is_retry) {
   block.bytes = bytes;
   block.stream = request.stream;
   block.small = request.pool->small;
-  for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
-    stats->segment.add(1);
-    stats->reserved_bytes.add(bytes);
-  }
-  if (bytes >= settings_.max_split_bytes) stats_.oversize_segments.add(1);
+  stats_.reserved_bytes.add(bytes);
   ++stats_.num_device_alloc;
   emit(EventKind::segment_alloc, block.address, bytes, block.stream);
   return id;
@@ -34,8 +30,8 @@ BlockId CachingAllocator::new_segment(const Request& request, bool is_retry) {
 void CachingAllocator::collect_garbage() {
   const auto threshold = static_cast<std::int64_t>(settings_.garbage_collection_threshold *
                                                    static_cast<double>(allowed_bytes_.value_or(0)));
-  if (stats_.all.reserved_bytes.current <= threshold) return;
-  const std::int64_t target_bytes = stats_.all.reserved_bytes.current - threshold;
+  if (stats_.reserved_bytes.current <= threshold) return;
+  const std::int64_t target_bytes = stats_.reserved_bytes.current - threshold;
   const auto age_of = [&](const Block& block) { return large_pool_.searches - block.searches_when_freed; };
   std::int64_t total_age = 0, count = 0, reclaimed_bytes = 0;
   std::vector<BlockId>& whole = scratch_;
@@ -120,11 +116,7 @@ void CachingAllocator::release_block(BlockId id) {
   emit(EventKind::segment_free, block.address, block.bytes, block.stream);
   driver_.free(block.address);
   if (stream_order_) stream_order_->host_waits_for_all();  // cudaFree
-  for (PoolStats* stats : {&stats_.all, &stats_of(block.small)}) {
-    stats->segment.remove(1);
-    stats->reserved_bytes.remove(block.bytes);
-  }
-  if (block.bytes >= settings_.max_split_bytes) stats_.oversize_segments.remove(1);
+  stats_.reserved_bytes.remove(block.bytes);
   erase_free(pool_of(block), id);
   blocks_.remove(id);
 }

@@ -19,19 +19,6 @@ std::string_view name_of(EventKind kind) {
   return "unknown";
 }
 
-Totals CachingAllocator::totals() const {
-  return {stats_.all.allocated_bytes.current, stats_.all.reserved_bytes.current, stats_.all.active_bytes.current};
-}
-
-void CachingAllocator::reset_peak_stats() {
-  for (PoolStats* pool : {&stats_.all, &stats_.small_pool, &stats_.large_pool})
-    for (Stat* stat : {&pool->allocation, &pool->segment, &pool->active, &pool->inactive_split, &pool->allocated_bytes,
-                       &pool->reserved_bytes, &pool->active_bytes, &pool->inactive_split_bytes, &pool->requested_bytes})
-      stat->peak = stat->current;
-  stats_.oversize_allocations.peak = stats_.oversize_allocations.current;
-  stats_.oversize_segments.peak = stats_.oversize_segments.current;
-}
-
 std::vector<CachingAllocator::BlockView> CachingAllocator::snapshot() const {
   std::vector<BlockView> views;
   for (BlockId id = 0; blocks_.knows(id); ++id) {

@@ -6,11 +6,13 @@
 // most 64 entries: an insertion moves half a chunk at worst, a search looks at few places that lie together, and
 // nothing is allocated once the chunks are there.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "memory/block.h"
 
 namespace tidemark {
@@ -29,7 +31,7 @@ class FreeBlocks {
 
   void insert(std::int64_t bytes, std::int64_t address, BlockId block);
   void erase(Position position);
-  /// Puts another entry in the place of one: where the order allows it nothing moves.
+  /// Puts another entry in the place of one: of the others move those that it passes.
   void replace(Position position, std::int64_t bytes, std::int64_t address, BlockId block);
   /// The entry must be there.
   Position find(std::int64_t bytes, std::int64_t address) const;
@@ -50,17 +52,94 @@ class FreeBlocks {
   bool empty() const { return chunks_.empty(); }
 
  private:
+  struct Key {
+    std::int64_t bytes, address;
+  };
+  static bool is_before(const Entry& entry, const Key& key) {
+    return entry.bytes != key.bytes ? entry.bytes < key.bytes : entry.address < key.address;
+  }
+  static std::uint32_t count_smaller(const Entry* entries, std::int64_t bytes);
+
+  static constexpr Entry kUnused{INT64_MAX, INT64_MAX, kNoBlock};
   static constexpr std::uint32_t kChunkEntries = 64;
   struct Chunk {
     std::uint32_t count = 0;
     std::array<Entry, kChunkEntries> entries;  // behind `count`: of the largest size, so that a search need not look
+    Entry& last() { return entries[count - 1]; }
   };
 
   std::unique_ptr<Chunk> new_chunk();
   void split(std::size_t chunk);
+  void drop(std::size_t chunk);
 
   std::vector<std::unique_ptr<Chunk>> chunks_;  // none is empty
   std::vector<std::unique_ptr<Chunk>> spare_;
 };
+
+// Here, and not in the source file, what every request comes by once or twice.
+
+/// How many entries of a chunk are smaller, where its last is not: of every sixteenth, then of every fourth between
+/// two of those, then of the four between.  The comparisons of a round wait for nothing, where a binary search waits
+/// for memory at every turn.
+inline std::uint32_t FreeBlocks::count_smaller(const Entry* entries, std::int64_t bytes) {
+  std::uint32_t count = 0;
+  for (const std::uint32_t stride : {16U, 4U, 1U}) {
+    const Entry* const last = entries + count + stride - 1;
+    std::uint32_t smaller = 0;
+    for (std::uint32_t i = 0; i < 3; ++i) smaller += last[std::size_t{i} * stride].bytes < bytes ? 1 : 0;
+    count += smaller * stride;
+  }
+  return count;
+}
+
+inline FreeBlocks::Position FreeBlocks::lower_bound(std::int64_t bytes, std::int64_t address) const {
+  const Key key{bytes, address};
+  std::size_t first = 0, count = chunks_.size();
+  while (count > 0) {
+    const std::size_t half = count / 2;
+    if (is_before(chunks_[first + half]->last(), key)) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  if (first == chunks_.size()) return end();
+  const Chunk& chunk = *chunks_[first];  // whose last entry is not before the key
+  std::uint32_t slot = count_smaller(chunk.entries.data(), bytes);
+  while (is_before(chunk.entries[slot], key)) ++slot;  // few are of the same size
+  return {static_cast<std::uint32_t>(first), slot};
+}
+
+inline FreeBlocks::Position FreeBlocks::find(std::int64_t bytes, std::int64_t address) const {
+  const Position position = lower_bound(bytes, address);
+  TM_CHECK(position != end() && at(position).bytes == bytes && at(position).address == address,
+           "a free block is not in its pool");
+  return position;
+}
+
+inline void FreeBlocks::replace(Position position, std::int64_t bytes, std::int64_t address, BlockId block) {
+  const Key key{bytes, address};
+  const std::size_t number = position.chunk;
+  const bool is_behind_others = number == 0 || is_before(chunks_[number - 1]->last(), key);
+  if (!is_behind_others || (number + 1 < chunks_.size() && is_before(chunks_[number + 1]->entries[0], key))) {
+    erase(position);
+    return insert(bytes, address, block);
+  }
+  Chunk& chunk = *chunks_[number];
+  Entry* const first = chunk.entries.data();
+  Entry* at = first + position.slot;
+  for (; at != first && !is_before(at[-1], key); --at) *at = at[-1];
+  for (; at != &chunk.last() && is_before(at[1], key); ++at) *at = at[1];
+  *at = {bytes, address, block};
+}
+
+inline void FreeBlocks::erase(Position position) {
+  Chunk& chunk = *chunks_[position.chunk];
+  Entry* const at = chunk.entries.data() + position.slot;
+  std::move(at + 1, chunk.entries.data() + chunk.count, at);
+  chunk.entries[--chunk.count] = kUnused;
+  if (chunk.count == 0) drop(position.chunk);
+}
 
 }  // namespace tidemark

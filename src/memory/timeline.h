@@ -1,5 +1,6 @@
 // Memory over time, in as few points as asked for: of every stretch the highest one is kept, so that no peak is lost.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "memory/allocator.h"
@@ -36,6 +37,9 @@ class Timeline {
   Peaks take_peaks();
 
  private:
+  static bool is_higher(const Totals& later, const Point& earlier) {
+    return later.allocated_bytes > earlier.totals.allocated_bytes;
+  }
   bool starts_point(std::int64_t event) const { return (event & (stretch_ - 1)) == 0; }
   void start_point(std::int64_t event, const Totals& totals);
   void halve();
@@ -48,5 +52,30 @@ class Timeline {
   Peaks peaks_;
   std::int64_t reserved_peak_bytes_ = 0;
 };
+
+// Here, and not in the source file, what every event comes by.
+
+inline void Timeline::add(const Totals& totals) {
+  const std::int64_t event = events_++;
+  last_ = totals;
+  if (totals.allocated_bytes > peaks_.allocated_bytes) {  // which are never above those of the whole time
+    peaks_.allocated_bytes = totals.allocated_bytes;
+    if (is_higher(totals, allocated_peak_)) allocated_peak_ = {event, totals};
+  }
+  if (totals.reserved_bytes > peaks_.reserved_bytes) {
+    peaks_.reserved_bytes = totals.reserved_bytes;
+    reserved_peak_bytes_ = std::max(reserved_peak_bytes_, totals.reserved_bytes);
+  }
+  if (starts_point(event))
+    start_point(event, totals);
+  else if (is_higher(totals, points_.back()))
+    points_.back() = {event, totals};
+}
+
+inline void Timeline::add_fallen(const Totals& totals) {
+  const std::int64_t event = events_++;
+  last_ = totals;
+  if (starts_point(event)) start_point(event, totals);
+}
 
 }  // namespace tidemark

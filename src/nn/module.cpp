@@ -5,7 +5,11 @@
 namespace tidemark {
 
 Module& Module::add(std::string_view name, Forward child_forward) {
-  std::string full = full_name_.empty() ? std::string(name) : full_name_ + "." + std::string(name);
+  std::string full;
+  full.reserve(full_name_.size() + 1 + name.size());
+  full += full_name_;
+  if (!full.empty()) full += '.';
+  full += name;
   children_.push_back(std::make_unique<Module>(std::move(full), child_forward));
   children_.back()->dtype = dtype;
   return *children_.back();

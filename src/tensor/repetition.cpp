@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory/size_classes.h"
 #include "tensor/run.h"
 
 namespace tidemark {
@@ -21,13 +22,21 @@ std::uint32_t first_entry(const std::vector<std::int32_t>& history, std::size_t 
   return static_cast<std::uint32_t>(found == history.end() ? ledger_end : static_cast<std::size_t>(*found - 1));
 }
 
+Totals with(Totals totals, const Repetition::LargeAnswers* large) {
+  if (!large) return totals;
+  totals.allocated_bytes += large->bytes;
+  totals.active_bytes += large->bytes;
+  return totals;
+}
+
 }  // namespace
 
 bool Repetition::is_closed(std::size_t before, std::size_t begin) {
   legacies_.clear();
+  left_.clear();
   heirs_.clear();
-  stretch_ = begin;
-  const std::uint32_t first = first_entry(run_.history_, begin, run_.ledger_.size());
+  stretch_ = static_cast<std::uint32_t>(begin);
+  const std::uint32_t first = first_entry_ = first_entry(run_.history_, begin, run_.ledger_.size());
   const std::uint32_t oldest = first_entry(run_.history_, before, run_.ledger_.size());
   for (std::size_t i = begin; i < run_.history_.size(); ++i) {
     if (run_.history_[i] == 0) return false;
@@ -56,49 +65,68 @@ void Repetition::let_go(Tensor last, Tensor& place) {
 
 bool Repetition::is_closed_first(std::size_t begin) {
   heirs_.clear();
-  stretch_ = begin;
-  const std::uint32_t first = first_entry(run_.history_, begin, run_.ledger_.size());
+  left_.clear();
+  stretch_ = static_cast<std::uint32_t>(begin);
+  const std::uint32_t first = first_entry_ = first_entry(run_.history_, begin, run_.ledger_.size());
   std::vector<bool> made_once(run_.ledger_.size() - first);
   auto once = once_.begin();
   for (std::size_t i = begin; i < run_.history_.size(); ++i) {
     while (once != once_.end() && once->end <= i) ++once;
     const bool is_once = once != once_.end() && once->begin <= i;
-    const auto entry = static_cast<std::uint32_t>(std::abs(run_.history_[i]) - 1);
-    if (run_.history_[i] == 0 || entry < first) return false;
-    if (run_.history_[i] > 0)
-      made_once[entry - first] = is_once;
-    else if (made_once[entry - first] != is_once)
-      return false;
+    const std::int32_t event = run_.history_[i];
+    const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+    if (event == 0 || entry < first) return false;
+    if (event < 0 && made_once[entry - first] != is_once) return false;
+    if (event > 0 && is_once) made_once[entry - first] = true;
   }
+  for (std::uint32_t entry = first; entry < run_.ledger_.size(); ++entry)
+    if (run_.ledger_[entry].died == 0 && !made_once[entry - first]) left_.push_back(entry);
   std::erase_if(legacies_, [](const Legacy& legacy) { return !*legacy.place; });
-  std::vector<std::uint32_t> known, left;  // what the next step lets go of, and what there is
-  for (const Legacy& legacy : legacies_) {
-    if (!legacy.place->is_sole_owner()) return false;
-    known.push_back(legacy.place->impl().storage->record);
-  }
+  if (legacies_.empty()) return left_.empty();
+  const auto has_memory = [](const Legacy& legacy) { return legacy.place->impl().storage->id != kNoBytes; };
+  if (left_.size() > kMostHeirs || !std::all_of(legacies_.begin(), legacies_.end(), has_memory)) return false;
   for (std::size_t i = 0, count = legacies_.size(); i < count; ++i)  // once more when the second step is over
     legacies_.push_back({run_.history_.size(), legacies_[i].place});
-  std::sort(known.begin(), known.end());
-  for (std::uint32_t entry = first; entry < run_.ledger_.size(); ++entry)
-    if (run_.ledger_[entry].died == 0 && !made_once[entry - first]) left.push_back(entry);
-  return left == known;
+  return true;
 }
 
 /// Comes twice: where the step lets go of what is in `place`, and when it is over and has made what is there now.
 void Repetition::hand_over(Tensor& place) {
-  Storage& memory = *place.impl().storage;
-  const std::uint32_t entry = memory.record;
-  const Twin twin = std::exchange(twins_[entry], Twin{});
-  if (memory.id == kNoBytes) {
+  if (place.impl().storage->id != kNoBytes) return let_go_again(place);
+  for (Tensor* made = &place; *made; made = &made->impl().base) {
+    Storage& memory = *made->impl().storage;
+    const Twin twin = twins_[memory.record];
     memory.id = twin.id;
     memory.record = twin.entry;
     run_.storages_of_[twin.entry] = &memory;
-    return;
   }
-  Tensor next = alias(place);
-  next.impl().storage = memory_of({kNoBytes, entry});
-  place = std::move(next);
-  twins_[entry] = twin;
+}
+
+/// In place of what goes there comes a tensor whose bases are the rest of what goes with it: they will go in the same
+/// order, each in front of the one that it is the base of.
+void Repetition::let_go_again(Tensor& place) {
+  const std::size_t begin = run_.history_.size();
+  const auto tensor_of = [&](std::uint32_t entry) {
+    Tensor tensor = alias(place);
+    tensor.impl().storage = memory_of({kNoBytes, entry});
+    return tensor;
+  };
+  const std::uint32_t own = place.impl().storage->record;
+  Tensor next = tensor_of(own);
+  std::vector<Twin> twins = std::exchange(twins_, {});  // what goes was not made by a repetition
+  std::swap(place, next);
+  next.reset();
+  twins_ = std::move(twins);
+  if (run_.history_.size() == begin || run_.history_.back() != -static_cast<std::int32_t>(own) - 1)
+    throw NotRepeatable{};
+  Tensor* user = &place;
+  for (std::size_t i = run_.history_.size(); i-- > begin;) {
+    const auto entry = static_cast<std::uint32_t>(-run_.history_[i] - 1);
+    if (std::erase(left_, entry) == 0) throw NotRepeatable{};
+    if (entry == own) continue;
+    user->impl().base = tensor_of(entry);
+    user = &user->impl().base;
+  }
 }
 
 Ref<Storage> Repetition::memory_of(const Twin& twin) {
@@ -114,6 +142,11 @@ Repetition::Twin Repetition::twin_of(std::uint32_t entry) const {
   return {run_.ledger_[entry].id, entry};
 }
 
+/// What has the place of a tensor from before the events that are repeated.
+Repetition::Twin Repetition::heir_of(std::uint32_t entry) const {
+  return std::find_if(heirs_.begin(), heirs_.end(), [&](const Heir& known) { return known.of == entry; })->last;
+}
+
 /// A repetition begins: what has the place of a tensor from before it.
 void Repetition::succeed() {
   for (Heir& heir : heirs_) heir.last = twin_of(heir.entry);
@@ -121,38 +154,51 @@ void Repetition::succeed() {
 
 DriverState driver_state(const CachingAllocator& allocator) {
   const AllocatorStats& stats = allocator.stats();
-  return {stats.num_device_alloc + stats.num_device_free, stats.all.reserved_bytes.current};
+  return {stats.num_device_alloc + stats.num_device_free, stats.reserved_bytes.current};
 }
 
-void Repetition::repeat(std::size_t begin, std::size_t end) {
+void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large) {
   twins_.resize(run_.ledger_.size());
   if (begin == stretch_) succeed();
   const auto begins_later = [&](const Stretch& known) { return known.begin >= begin; };
   std::size_t once = static_cast<std::size_t>(std::find_if(once_.begin(), once_.end(), begins_later) - once_.begin());
   std::size_t answered =
       static_cast<std::size_t>(std::find_if(answered_.begin(), answered_.end(), begins_later) - answered_.begin());
-  sources_ = sources_within(begin, end);
+  std::vector<Source> sources = sources_within(begin, end);
   std::size_t source = 0;
+  const auto given_back = [&] {
+    const AllocatorStats& stats = run_.allocator_.stats();
+    return stats.num_device_free + stats.num_alloc_retries;
+  };
+  const std::int64_t given_back_before = given_back();
   std::size_t call = run_.stream_calls.first_at(begin);
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < end; hand_over_at(i)) {
     call = repeat_calls_at(i, call);
-    if (source < sources_.size() && sources_[source].at == i) {
-      sources_[source].repeated_at = run_.history_.size();
-      sources_[source++].driver = driver_state(run_.allocator_);
+    if (source < sources.size() && sources[source].at == i) {
+      sources[source].repeated_at = run_.history_.size();
+      sources[source++].driver = driver_state(run_.allocator_);
     }
     if (once < once_.size() && once_[once].begin == i) {
-      i = once_[once++].end - 1;
-    } else if (answered < answered_.size() && answered_[answered].begin == i) {
-      const Answered known = answered_[answered++];
-      if (repeat_answered(known))
-        i = known.end - 1;
-      else
-        repeat_event(run_.history_[i]);
-    } else {
-      repeat_event(run_.history_[i]);
+      i = once_[once++].end;
+      continue;
     }
-    hand_over_at(i + 1);
+    if (answered < answered_.size() && answered_[answered].begin == i) {
+      const Answered known = answered_[answered++];
+      if (repeat_answered(known, sources)) {
+        i = known.end;
+        continue;
+      }
+    }
+    std::size_t turn = end;  // the next event in front of which there is something to do
+    if (source < sources.size()) turn = std::min(turn, sources[source].at);
+    if (once < once_.size()) turn = std::min(turn, once_[once].begin);
+    if (answered < answered_.size()) turn = std::min(turn, answered_[answered].begin);
+    if (!legacies_.empty()) turn = std::min(turn, legacies_.front().at);
+    if (call < run_.stream_calls.all().size()) turn = std::min(turn, run_.stream_calls.all()[call].position);
+    do repeat_event(run_.history_[i], large);
+    while (++i < turn);
   }
+  if (large && given_back() != given_back_before) throw NotRepeatable{};  // of the large pool, maybe
 }
 
 /// Those in front of that event; passes over what was not repeated.  Returns the next.
@@ -177,42 +223,40 @@ std::vector<Repetition::Source> Repetition::sources_within(std::size_t begin, st
 
 /// The allocator stands where it stood, for between an answered stretch and its source there are but stretches that
 /// leave nothing behind (tensor/known_requests.h); and it has not been to the driver since, if this says true.
-bool Repetition::repeat_answered(const Answered& answered) {
+bool Repetition::repeat_answered(const Answered& answered, const std::vector<Source>& sources) {
   const auto source =
-      std::find_if(sources_.begin(), sources_.end(), [&](const Source& known) { return known.at == answered.source; });
-  if (source == sources_.end() || source->driver != driver_state(run_.allocator_)) return false;
+      std::find_if(sources.begin(), sources.end(), [&](const Source& known) { return known.at == answered.source; });
+  if (source == sources.end() || source->driver != driver_state(run_.allocator_)) return false;
   repeat_answers(source->repeated_at, source->repeated_at + (answered.end - answered.begin));
   return true;
 }
 
 /// A place is filled in the phase in which what was there is let go of: never in front of a stretch.
 void Repetition::hand_over_at(std::size_t event) {
+  if (legacies_.empty() || legacies_.front().at != event) return;
   for (; !legacies_.empty() && legacies_.front().at == event; legacies_.erase(legacies_.begin()))
     hand_over(*legacies_.front().place);
+  if (legacies_.empty() && !left_.empty()) throw NotRepeatable{};
 }
 
 void Repetition::request_again(LedgerEntry& twin) {
-  try {
-    twin.id = run_.request(twin.requested_bytes, twin.stream);
-  } catch (DeviceOutOfMemory& full) {
-    full.in_repetition = true;
-    throw;
-  }
+  twin.id = run_.request(twin.requested_bytes, twin.stream, true);
   twin.bytes = run_.allocator_.block_bytes(twin.id);
 }
 
-void Repetition::repeat_event(std::int32_t event) {
+void Repetition::repeat_event(std::int32_t event, LargeAnswers* large) {
   const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+  const std::int64_t bytes = run_.ledger_[entry].bytes;
+  const bool is_known = large && bytes > kSmallBytes;  // what the small pool gives is never larger
   if (event > 0) {
     LedgerEntry twin = run_.ledger_[entry];
-    request_again(twin);
+    is_known ? static_cast<void>(large->bytes += bytes) : request_again(twin);
     twins_[entry] = {twin.id, static_cast<std::uint32_t>(run_.ledger_.size())};
-    return run_.note_allocation(twin, run_.allocator_.totals());
+    return run_.note_allocation(twin, with(run_.allocator_.totals(), large));
   }
-  const auto heir = std::find_if(heirs_.begin(), heirs_.end(), [&](const Heir& known) { return known.of == entry; });
-  const Twin freed = heir != heirs_.end() ? heir->last : twins_[entry];
-  run_.allocator_.free(freed.id);
-  run_.note_free(freed.entry, run_.allocator_.totals());
+  const Twin freed = entry < first_entry_ ? heir_of(entry) : twins_[entry];
+  is_known ? static_cast<void>(large->bytes -= bytes) : run_.allocator_.free(freed.id);
+  run_.note_free(freed.entry, with(run_.allocator_.totals(), large));
 }
 
 std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>& made,

@@ -17,6 +17,9 @@ struct LedgerEntry;
 using DriverState = std::pair<std::int64_t, std::int64_t>;
 DriverState driver_state(const CachingAllocator& allocator);
 
+/// A repetition is not what the program would have done: the answer is to be found without repeating.
+struct NotRepeatable {};
+
 /// What of a run's history may be repeated, and the repeating of it.  Events are numbered as in Run::history().
 class Repetition {
  public:
@@ -33,15 +36,22 @@ class Repetition {
   bool is_closed(std::size_t before, std::size_t begin);
   /// Whether there is such a tensor among the events last asked about.
   bool has_heirs() const { return !heirs_.empty(); }
-  /// Lets go of `last`, which the step before has left in `place`, where this step's is now.  The first step has none.
+  /// Lets go of `last`, which the step before has left in `place`, where this step's is now, and of what only that
+  /// keeps: a loss keeps its graph.  The first step has none.
   void let_go(Tensor last, Tensor& place);
-  /// Whether the events from `begin` on, those of the first step, can be repeated as those of the second: they left
-  /// behind what is made Once, and what the next step lets go of; and freed nothing older.
+  /// Whether the events from `begin` on, those of the first step, can be repeated as those of the second: they freed
+  /// nothing older, and left behind what is made Once, and what the next step lets go of.  That all of it goes then is
+  /// seen then.
   bool is_closed_first(std::size_t begin);
 
+  /// Of the large pool it is known what it answers: those requests are not made.
+  struct LargeAnswers {
+    std::int64_t bytes = 0;  // more than the allocator knows to be allocated
+  };
+
   /// Puts the requests of events `begin` to `end` to the allocator once more, without making tensors.  A closed stretch
-  /// may be repeated in parts, in order.  Throws DeviceOutOfMemory.
-  void repeat(std::size_t begin, std::size_t end);
+  /// may be repeated in parts, in order, with the same `large`, if any.  Throws DeviceOutOfMemory, NotRepeatable.
+  void repeat(std::size_t begin, std::size_t end, LargeAnswers* large = nullptr);
   /// The same where the allocator is known to answer as it did: it is not asked.  Not where tensors take a place.
   void repeat_answers(std::size_t begin, std::size_t end);
   /// Puts requests to the allocator that were made before: `made` in order, where an event is as in history(), by their
@@ -79,23 +89,26 @@ class Repetition {
 
   friend class Once;
   void succeed();
+  Twin heir_of(std::uint32_t entry) const;
   void request_again(LedgerEntry& twin);
-  void repeat_event(std::int32_t event);
+  void repeat_event(std::int32_t event, LargeAnswers* large);
   std::size_t repeat_calls_at(std::size_t event, std::size_t call);
   std::vector<Source> sources_within(std::size_t begin, std::size_t end) const;
-  bool repeat_answered(const Answered& answered);
+  bool repeat_answered(const Answered& answered, const std::vector<Source>& sources);
   void hand_over_at(std::size_t event);
   void hand_over(Tensor& place);
+  void let_go_again(Tensor& place);
   Ref<Storage> memory_of(const Twin& twin);
 
   Run& run_;
   std::vector<Twin> twins_;  // by entry of the ledger: the last that repeated it
   std::vector<Heir> heirs_;
-  std::size_t stretch_ = 0;         // where the events begin that are repeated
-  std::vector<Legacy> legacies_;    // in that order, until the second step has them
-  std::vector<Stretch> once_;       // not repeated
-  std::vector<Answered> answered_;  // in order
-  std::vector<Source> sources_;     // in order
+  std::uint32_t stretch_ = 0;        // where the events begin that are repeated
+  std::uint32_t first_entry_ = 0;    // what is older was not made in them
+  std::vector<Legacy> legacies_;     // in that order, until the second step has them
+  std::vector<Stretch> once_;        // not repeated
+  std::vector<Answered> answered_;   // in order
+  std::vector<std::uint32_t> left_;  // by the first step, until the second has let go of it
 };
 
 /// In whose scope a program makes what it finds there when it comes by again: workspaces, an optimizer's state.  What

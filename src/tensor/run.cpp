@@ -8,7 +8,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kMostEvents = std::size_t{1} << 25;
 constexpr StreamId kMostStreams = 32;  // by bits of LedgerEntry::used_on
 
 }  // namespace
@@ -28,36 +27,26 @@ std::uint32_t Run::name_module(std::string name) {
 }
 
 void Run::prefix_modules(std::uint32_t root, const std::string& child) {
+  const std::string prefix = child + ".";
   for (std::uint32_t i = 1; i < module_names_.size(); ++i)
-    module_names_[i] = i == root ? child : child + "." + module_names_[i];
+    module_names_[i] = i == root ? child : prefix + module_names_[i];
 }
 
-AllocationId Run::request(std::int64_t bytes, StreamId on) {
+AllocationId Run::request(std::int64_t bytes, StreamId on, bool in_repetition) {
   const AllocationId id = allocator_.alloc(bytes, on);
   if (id == kOutOfMemory)
-    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module])};
+    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module]),
+                            in_repetition};
   return id;
 }
 
-void Run::note_allocation(LedgerEntry entry, const Totals& totals) {
-  // Each is kept; before the numbers of events overflow, and before memory is full of them.
-  if (history_.size() >= kMostEvents)
-    throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
-                "from the third step on nothing is new: lower steps, or grad_accumulation");
-  timeline_.add(totals);
-  entry.born = static_cast<std::int32_t>(timeline_.events());
-  entry.died = 0;
-  ledger_.push_back(entry);
-  storages_of_.push_back(nullptr);
-  history_.push_back(static_cast<std::int32_t>(ledger_.size()));
-  if (config_.on_event) config_.on_event(fmt::format("+{} {} {}", entry.bytes, entry.op, module_names_[entry.module]));
+void Run::refuse_more_events() const {
+  throw Error(Errc::bad_value, "the training makes more than 2^25 allocations and frees", "steps",
+              "from the third step on nothing is new: lower steps, or grad_accumulation");
 }
 
-void Run::note_free(std::uint32_t entry, const Totals& totals) {
-  timeline_.add_fallen(totals);
-  ledger_[entry].died = static_cast<std::int32_t>(timeline_.events());
-  history_.push_back(-static_cast<std::int32_t>(entry) - 1);
-  if (config_.on_event) config_.on_event(fmt::format("-{} {} {}", ledger_[entry].bytes, op, module_names_[module]));
+void Run::tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) const {
+  config_.on_event(fmt::format("{}{} {} {}", sign, bytes, by, module_names_[in]));
 }
 
 Ref<Storage> Run::allocate(std::int64_t bytes) {

@@ -189,11 +189,35 @@ class Run {
 
   friend class Repetition;
   void finish_collective(const Tensor& result);
-  AllocationId request(std::int64_t bytes, StreamId on);
+  AllocationId request(std::int64_t bytes, StreamId on, bool in_repetition = false);
   void fill(Storage& storage, std::int64_t bytes);
-  void note_allocation(LedgerEntry entry, const Totals& totals);
+  void note_allocation(const LedgerEntry& entry, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
+  [[noreturn]] void refuse_more_events() const;
+  void tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) const;
 };
+
+// Here, and not in the source file, what every event comes by.
+
+inline void Run::note_allocation(const LedgerEntry& entry, const Totals& totals) {
+  // Each is kept; before the numbers of events overflow, and before memory is full of them.
+  constexpr std::size_t kMostEvents = std::size_t{1} << 25;
+  if (history_.size() >= kMostEvents) refuse_more_events();
+  timeline_.add(totals);
+  LedgerEntry& made = ledger_.emplace_back(entry);
+  made.born = static_cast<std::int32_t>(timeline_.events());
+  made.died = 0;
+  storages_of_.push_back(nullptr);
+  history_.push_back(static_cast<std::int32_t>(ledger_.size()));
+  if (config_.on_event) tell('+', made.bytes, made.op, made.module);
+}
+
+inline void Run::note_free(std::uint32_t entry, const Totals& totals) {
+  timeline_.add_fallen(totals);
+  ledger_[entry].died = static_cast<std::int32_t>(timeline_.events());
+  history_.push_back(-static_cast<std::int32_t>(entry) - 1);
+  if (config_.on_event) tell('-', ledger_[entry].bytes, op, module);
+}
 
 /// Names the operation for the ledger.  The outermost one counts, as in a profile of the real program.
 class Op {

@@ -146,12 +146,18 @@ AllocatorState state_of(const CachingAllocator& allocator) {
   return state;
 }
 
+/// The part of it that requests of more than the small pool's size are answered from.
+AllocatorState large_pool_of(AllocatorState state) {
+  std::erase_if(state.blocks, [](const CachingAllocator::BlockView& block) { return block.small; });
+  return state;
+}
+
 /// One step, as far as others may repeat it.
 struct Template {
   std::size_t begin = 0;                                  // its first event
   std::vector<std::pair<StepPhase, std::size_t>> phases;  // and the event with which each ends
   AllocatorState before;
-  bool repeats = false, answers_repeat = false;
+  bool repeats = false, answers_repeat = false, large_answers_repeat = false;
 };
 
 /// Note [Steps that repeat]
@@ -159,11 +165,16 @@ struct Template {
 /// then the next begins with the same live tensors and asks for the same memory in the same order, whatever the
 /// allocator then does with it: its requests are repeated without making tensors again. When the allocator, too, stands
 /// after that step where it stood before it, and has not been to the driver in between, it would give the next step the
-/// same answers: it is not asked again.
+/// same answers: it is not asked again.  A loss that takes the place of the last one lies elsewhere than that, but is
+/// small: the large pool, which knows nothing of the small one, often stands where it stood all the same, and then it
+/// is the small pool alone that is asked.
 ///
 /// A first step also makes what all others find: workspaces and the optimizer's state, in the scope of a Once.  Where a
 /// strategy, if there is one, has nothing to learn, and all else that the step leaves behind are tensors that the next
 /// one lets go of at known places (Repetition::let_go), the second repeats it without the ones and with the others.
+/// What goes with such a tensor, as with a loss its graph, and with that the leaves among activations, is not told
+/// before: it goes for real when the second step comes by the place.  If that is not all, nothing is repeated
+/// (NotRepeatable).
 class Steps {
  public:
   Steps(Run& run, Loop loop, const StepOptions& options, const PhaseObserver& observer)
@@ -201,13 +212,22 @@ class Steps {
       return;
     }
     last_.repeats = run_.repetition.is_closed(before.begin, last_.begin);
-    last_.answers_repeat = last_.repeats && !run_.repetition.has_heirs() && state_of(run_.allocator()) == last_.before;
+    if (!last_.repeats) return;
+    const AllocatorState after = state_of(run_.allocator());
+    last_.answers_repeat = !run_.repetition.has_heirs() && after == last_.before;
+    // Where ages count, it matters how often the allocator was asked: they decide what it collects.
+    const bool ages_count = run_.config().allocator.settings.garbage_collection_threshold > 0;
+    last_.large_answers_repeat = !ages_count && large_pool_of(after) == large_pool_of(last_.before);
   }
 
   void repeat(const Template& step, const PhaseEnds& phase_ends) {
+    Repetition::LargeAnswers large;
     for (std::size_t from = step.begin; const auto& [phase, end] : step.phases) {
       run_.stage.part = static_cast<int>(phase);
-      step.answers_repeat ? run_.repetition.repeat_answers(from, end) : run_.repetition.repeat(from, end);
+      if (step.answers_repeat)
+        run_.repetition.repeat_answers(from, end);
+      else
+        run_.repetition.repeat(from, end, step.large_answers_repeat ? &large : nullptr);
       phase_ends(phase);
       from = end;
     }

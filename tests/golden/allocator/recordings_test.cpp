@@ -99,7 +99,7 @@ TEST_P(Recorded, NeedsAtLeastTheLowerBound) {
       bounds.push_back(id == kOutOfMemory ? kNoBytes : bound.alloc(request.bytes, 0));
     if (request.kind == Request::Kind::free) bound.free(bounds[request.number]);
   });
-  const PoolStats& stats = allocator.stats().all;
+  const AllocatorStats& stats = allocator.stats();
   EXPECT_LE(bound.peak_bytes(), stats.allocated_bytes.peak);
   EXPECT_LE(stats.allocated_bytes.peak, stats.active_bytes.peak);
   EXPECT_LE(stats.active_bytes.peak, stats.reserved_bytes.peak);

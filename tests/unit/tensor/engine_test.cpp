@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -24,7 +26,7 @@ TEST_F(Engine, TemporariesDieBeforeTheNextOperation) {
   const Tensor x = empty(run, {8}, Dtype::f32);
   const Tensor y = neg(neg(neg(x)));
   EXPECT_EQ(live_bytes(), 2 * kBlock);
-  EXPECT_EQ(run.allocator().stats().all.allocated_bytes.peak, 3 * kBlock);  // x, one temporary, one result
+  EXPECT_EQ(run.allocator().stats().allocated_bytes.peak, 3 * kBlock);  // x, one temporary, one result
 }
 
 TEST_F(Engine, KeepsNothingWithoutAParameter) {
@@ -175,28 +177,79 @@ TEST(Runs, DoNotRepeatAStretchThatFreesWhatIsOld) {
   EXPECT_FALSE(run.repetition.is_closed(before, begin));
 }
 
+/// All that is known of what a run has allocated and freed.
+std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> told(const tidemark::Run& run) {
+  std::vector<std::int64_t> numbers;
+  for (const Timeline::Point& point : run.timeline().points())
+    numbers.insert(numbers.end(),
+                   {point.event, point.totals.allocated_bytes, point.totals.reserved_bytes, point.totals.active_bytes});
+  for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
+  return {numbers, run.history()};
+}
+
 TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
-  const auto repeated = [](void (tidemark::Repetition::*repeat)(std::size_t, std::size_t)) {
+  using Repeat = std::function<void(Repetition&, std::size_t begin, std::size_t end)>;
+  const auto repeated = [](const Repeat& repeat) {
     tidemark::Run run{RunConfig()};
     const Tensor kept = empty(run, {8}, Dtype::f32);
-    {
-      const Tensor warm = neg(neg(empty(run, {1 << 20}, Dtype::f32)));
-    }
+    const auto simulate = [&] {
+      const Tensor x = empty(run, {1 << 20}, Dtype::f32), small = neg(empty(run, {8}, Dtype::f32)), y = neg(neg(x));
+    };
+    simulate();
     const std::size_t begin = run.history().size();
-    {
-      const Tensor x = empty(run, {1 << 20}, Dtype::f32), y = neg(neg(x));
-    }
-    const std::size_t middle = begin + 2, end = run.history().size();
-    (run.repetition.*repeat)(begin, middle);
-    (run.repetition.*repeat)(middle, end);
-    std::vector<std::int64_t> numbers;
-    for (const Timeline::Point& point : run.timeline().points())
-      numbers.insert(numbers.end(), {point.event, point.totals.allocated_bytes, point.totals.reserved_bytes,
-                                     point.totals.active_bytes});
-    for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
-    return std::pair(numbers, run.history());
+    simulate();
+    const std::size_t middle = begin + 4, end = run.history().size();
+    EXPECT_TRUE(run.repetition.is_closed(0, begin));
+    repeat(run.repetition, begin, middle);
+    repeat(run.repetition, middle, end);
+    return told(run);
   };
-  EXPECT_EQ(repeated(&tidemark::Repetition::repeat_answers), repeated(&tidemark::Repetition::repeat));
+  Repetition::LargeAnswers large;
+  const auto asked = repeated([](auto& repetition, auto begin, auto end) { repetition.repeat(begin, end); });
+  EXPECT_EQ(repeated([](auto& repetition, auto begin, auto end) { repetition.repeat_answers(begin, end); }), asked);
+  EXPECT_EQ(repeated([&](auto& repetition, auto begin, auto end) { repetition.repeat(begin, end, &large); }), asked);
+  EXPECT_EQ(large.bytes, 0);
+}
+
+/// Two steps with a loss that keeps its graph, and with that a leaf and its gradient.
+struct LossKeepsItsGraph {
+  tidemark::Run run{RunConfig()};
+  Tensor loss, leaf;
+  bool leaf_is_kept = false;
+
+  void simulate() {
+    Tensor x = empty(run, {1 << 20}, Dtype::f32);
+    x.impl().requires_grad = true;
+    if (leaf_is_kept) leaf = x;
+    run.repetition.let_go(std::exchange(loss, silu(x)), loss);
+    x.reset();
+    backward(loss);
+  }
+  void both_steps(bool repeat) {
+    run.stage.step = 1;
+    simulate();
+    const std::size_t end = run.history().size();
+    EXPECT_TRUE(run.repetition.is_closed_first(0));
+    run.stage.step = 2;
+    repeat ? run.repetition.repeat(0, end) : simulate();
+  }
+};
+
+TEST(Runs, RepeatAFirstStepWithWhatItsLossKeeps) {
+  const auto after = [](bool repeat) {
+    LossKeepsItsGraph two;
+    two.both_steps(repeat);
+    two.loss.reset();
+    EXPECT_EQ(two.run.allocator().totals().allocated_bytes, 0);
+    return told(two.run);
+  };
+  EXPECT_EQ(after(true), after(false));
+}
+
+TEST(Runs, SeeThatAFirstStepLeftMoreThanItsLossKeeps) {
+  LossKeepsItsGraph two;
+  two.leaf_is_kept = true;
+  EXPECT_THROW(two.both_steps(true), NotRepeatable);
 }
 
 TEST(Runs, FullDeviceIsAnOutcome) {
