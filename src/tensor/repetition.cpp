@@ -283,7 +283,9 @@ void Repetition::repeat_answers(std::size_t begin, std::size_t end) {
   answered_.push_back({{run_.history_.size(), run_.history_.size() + (end - begin)}, begin});
   // Where the part before this one left them; on one stream, nothing that was freed waits.
   Totals totals = run_.timeline_.last();
+  std::size_t call = run_.stream_calls.first_at(begin);
   for (std::size_t i = begin; i < end; ++i) {
+    call = repeat_calls_at(i, call);
     const auto entry = static_cast<std::size_t>(std::abs(run_.history_[i]) - 1);
     const std::int64_t bytes = run_.history_[i] > 0 ? run_.ledger_[entry].bytes : -run_.ledger_[entry].bytes;
     totals.allocated_bytes += bytes;
