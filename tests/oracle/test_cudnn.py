@@ -98,7 +98,7 @@ for kind in (torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN):
     torch.optim.AdamW(layer.parameters()).step()
 scores = torch.empty(50, 16, 20, device="cuda", requires_grad=True)
 labels = torch.ones(16 * 30, dtype=torch.int32)
-F.ctc_loss(scores, labels, torch.full((16,), 50, dtype=torch.int32), torch.full((16,), 30, dtype=torch.int32)).backward()
+F.ctc_loss(scores, labels, (50,) * 16, (30,) * 16).backward()
 print("ctc done")
 """
 
