@@ -11,7 +11,6 @@ fi
 tools/setup.sh --tests
 export TIDEMARK_BIN="$PWD/build/release/apps/cli/tidemark" TIDEMARK_PYTHON="$PWD/.venv/bin/python" TIDEMARK_PYTHON_26="$PWD/.venv-torch-2.6/bin/python"
 export TIDEMARK_TRANSFORMERS_451="$PWD/.venv-torch-2.6/transformers-4.51"
-export TIDEMARK_CUDNN_26="$PWD/.venv-torch-2.6/lib/python3.11/site-packages/nvidia/cudnn/lib"
 export PATH="$PWD/.venv/bin:$PATH"
 status=0
 ctest --preset tests || status=$?

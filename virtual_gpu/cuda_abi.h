@@ -13,6 +13,7 @@ inline constexpr Status kMemoryAllocation = 2;   // cudaErrorMemoryAllocation, C
 inline constexpr Status kInvalidDevice = 101;    // cudaErrorInvalidDevice
 inline constexpr Status kInvalidContext = 201;   // CUDA_ERROR_INVALID_CONTEXT
 inline constexpr Status kNoKernelImage = 209;    // cudaErrorNoKernelImageForDevice
+inline constexpr Status kInvalidHandle = 400;   // cudaErrorInvalidResourceHandle, CUDA_ERROR_INVALID_HANDLE
 inline constexpr Status kNotFound = 500;         // cudaErrorSymbolNotFound, CUDA_ERROR_NOT_FOUND
 inline constexpr Status kNotReady = 600;         // cudaErrorNotReady, CUDA_ERROR_NOT_READY
 inline constexpr Status kNotSupported = 801;     // cudaErrorNotSupported

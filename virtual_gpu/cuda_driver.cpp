@@ -2,9 +2,11 @@
 // PyTorch reaches it through cudaGetDriverEntryPointByVersion or dlsym (c10/cuda/driver_api.cpp), Triton through dlsym.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "card.h"
 #include "cuda_abi.h"
@@ -13,20 +15,29 @@
 #include "devices.h"
 #include "handles.h"
 #include "kernels.h"
+#include "library_memory.h"
 
 namespace tidemark {
 namespace {
 
-void* the_context() {
-  static void* context = new_handle();
-  return context;
+/// The primary contexts, by device: the only ones.
+const std::vector<void*>& contexts() {
+  static const std::vector<void*> all = [] {
+    std::vector<void*> made(static_cast<std::size_t>(device_count()));
+    for (void*& context : made) context = new_handle();
+    return made;
+  }();
+  return all;
 }
+void* context_of(int device) { return contexts()[static_cast<std::size_t>(device)]; }
+void* current_context() { return context_of(current_device()); }
+thread_local std::vector<int> pushed;   // the devices that were current before
 
 /// A driver function by its plain name; names that the headers map to a later form (`cuLinkCreate` → `cuLinkCreate_v2`) are tried so too.
 void* driver_function(const char* name) {
   static void* self = [] {
     Dl_info info{};
-    dladdr(reinterpret_cast<void*>(&the_context), &info);
+    dladdr(reinterpret_cast<void*>(&current_context), &info);
     return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   }();
   for (const char* suffix : {"", "_v2", "_v3"})
@@ -65,6 +76,8 @@ Status cudaEventQuery(void*);
 Status cudaEventSynchronize(void*);
 Status cudaEventDestroy(void*);
 Status cudaFree(void*);
+Status cudaHostAlloc(void**, std::size_t, unsigned);
+Status cudaFreeHost(void*);
 Status cudaDeviceSynchronize();
 
 Status cuInit(unsigned) { return 0; }
@@ -95,16 +108,34 @@ Status cuDeviceGetAttribute(int* value, int which, int) { *value = attribute(whi
 Status cuDeviceComputeCapability(int* major, int* minor, int) { *major = attribute(75); *minor = attribute(76); return 0; }
 Status cuDeviceGetPCIBusId(char* text, int length, int) { std::strncpy(text, "0000:01:00.0", static_cast<std::size_t>(length)); return 0; }
 
-Status cuDevicePrimaryCtxRetain(void** context, int) { *context = the_context(); return 0; }
+Status cuDevicePrimaryCtxRetain(void** context, int device) {
+  if (device < 0 || device >= device_count()) return abi::kInvalidDevice;
+  *context = context_of(device);
+  return 0;
+}
 Status cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 Status cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) { *flags = 0; *active = 1; return 0; }
-Status cuCtxCreate_v2(void** context, unsigned, int) { *context = the_context(); return 0; }
+Status cuCtxCreate_v2(void** context, unsigned, int device) { return cuDevicePrimaryCtxRetain(context, device); }
 Status cuCtxDestroy_v2(void*) { return 0; }
-Status cuCtxGetCurrent(void** context) { *context = the_context(); return 0; }
-Status cuCtxSetCurrent(void*) { return 0; }
-Status cuCtxPushCurrent_v2(void*) { return 0; }
-Status cuCtxPopCurrent_v2(void** context) { if (context) *context = the_context(); return 0; }
+Status cuCtxGetCurrent(void** context) { *context = current_context(); return 0; }
+Status cuCtxSetCurrent(void* context) {
+  const auto found = std::find(contexts().begin(), contexts().end(), context);
+  if (found != contexts().end()) set_current_device(static_cast<int>(found - contexts().begin()));
+  return 0;
+}
+Status cuCtxPushCurrent_v2(void* context) { pushed.push_back(current_device()); return cuCtxSetCurrent(context); }
+Status cuCtxPopCurrent_v2(void** context) {
+  if (context) *context = current_context();
+  if (pushed.empty()) return abi::kInvalidContext;
+  set_current_device(pushed.back());
+  pushed.pop_back();
+  return 0;
+}
+// By their old names too, which cuDNN looks up.
+Status cuCtxPushCurrent(void* context) { return cuCtxPushCurrent_v2(context); }
+Status cuCtxPopCurrent(void** context) { return cuCtxPopCurrent_v2(context); }
 Status cuCtxGetDevice(int* device) { *device = current_device(); return 0; }
+Status cuModuleGetLoadingMode(int* mode) { *mode = 2; return 0; }   // CU_MODULE_LAZY_LOADING, the default since CUDA 12.2
 Status cuCtxSynchronize() { return cudaDeviceSynchronize(); }
 Status cuCtxSetLimit(int, std::size_t) { return 0; }   // stack size, printf buffer: within the context's own memory
 Status cuCtxGetStreamPriorityRange(int* least, int* greatest) { *least = 0; *greatest = -5; return 0; }
@@ -123,10 +154,16 @@ Status cuEventDestroy_v2(void* event) { return cudaEventDestroy(event); }
 
 Status cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { *free = free_bytes(); *total = static_cast<std::size_t>(card().total_bytes); return 0; }
 Status cuMemAlloc_v2(DevicePointer* pointer, std::size_t bytes) {
-  *pointer = reinterpret_cast<DevicePointer>(device_memory().allocate(bytes));
+  *pointer = reinterpret_cast<DevicePointer>(library_is_at_work() ? allocate_for_library(bytes) : device_memory().allocate(bytes));
   return *pointer ? abi::kSuccess : abi::kMemoryAllocation;
 }
-Status cuMemFree_v2(DevicePointer pointer) { return cudaFree(reinterpret_cast<void*>(pointer)); }
+Status cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) { return cudaHostAlloc(pointer, bytes, flags); }
+Status cuMemHostGetDevicePointer_v2(DevicePointer* device, void* host, unsigned) { *device = reinterpret_cast<DevicePointer>(host); return 0; }
+Status cuMemFreeHost(void* pointer) { return cudaFreeHost(pointer); }
+Status cuMemFree_v2(DevicePointer pointer) {
+  void* const block = reinterpret_cast<void*>(pointer);
+  return free_of_library(block) ? abi::kSuccess : cudaFree(block);
+}
 Status cuMemGetAddressRange_v2(DevicePointer* start, std::size_t* bytes, DevicePointer pointer) {
   void* found = nullptr;
   std::size_t found_bytes = 0;
@@ -135,7 +172,11 @@ Status cuMemGetAddressRange_v2(DevicePointer* start, std::size_t* bytes, DeviceP
   if (bytes) *bytes = found_bytes;
   return 0;
 }
-Status cuMemsetD8Async(DevicePointer pointer, unsigned char value, std::size_t count, void* stream) { queue_fill(stream, count); fill(reinterpret_cast<void*>(pointer), value, count); return 0; }
+Status cuMemsetD8Async(DevicePointer pointer, unsigned char value, std::size_t count, void* stream) {
+  if (!library_is_at_work()) queue_fill(stream, count);
+  fill(reinterpret_cast<void*>(pointer), value, count);
+  return 0;
+}
 Status cuMemsetD32Async(DevicePointer pointer, unsigned value, std::size_t count, void* stream) { queue_fill(stream, count * 4); if (value == 0) fill(reinterpret_cast<void*>(pointer), 0, count * 4); return 0; }
 Status cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t bytes, void* stream) { return copy_async(reinterpret_cast<void*>(to), from, bytes, stream); }
 Status cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t bytes, void* stream) { return copy_async(to, reinterpret_cast<const void*>(from), bytes, stream); }
@@ -151,7 +192,7 @@ Status cuCtxFromGreenCtx(void**, void*) { return abi::kNotSupported; }
 Status cuPointerGetAttribute(void* data, int which, DevicePointer pointer) {
   if (!device_memory().owns(reinterpret_cast<void*>(pointer))) return abi::kInvalidValue;
   switch (which) {
-    case 1: *static_cast<void**>(data) = the_context(); return 0;      // CU_POINTER_ATTRIBUTE_CONTEXT
+    case 1: *static_cast<void**>(data) = context_of(device_memory().device_of(reinterpret_cast<void*>(pointer))); return 0;      // CU_POINTER_ATTRIBUTE_CONTEXT
     case 2: *static_cast<unsigned*>(data) = 2; return 0;               // _MEMORY_TYPE: device
     case 3: *static_cast<DevicePointer*>(data) = pointer; return 0;    // _DEVICE_POINTER
     case 9: *static_cast<int*>(data) = device_memory().device_of(reinterpret_cast<void*>(pointer)); return 0;   // _DEVICE_ORDINAL

@@ -24,7 +24,7 @@ inline constexpr int kDevicePropDescriptor = 38;  // CUDNN_BACKEND_DEVICEPROP_DE
 inline constexpr int kRuntimeCompilation = 0;     // CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION
 
 namespace type {                                  // cudnnBackendAttributeType_t
-inline constexpr int kInt64 = 3, kVoidPointer = 6, kDescriptor = 15, kBehaviorNote = 19, kChar = 24;
+inline constexpr int kHandle = 0, kInt64 = 3, kVoidPointer = 6, kDescriptor = 15, kBehaviorNote = 19, kChar = 24;
 }
 namespace attribute {                             // cudnnBackendAttributeName_t
 inline constexpr int kHeuristicGraph = 201, kHeuristicDeviceProp = 204;

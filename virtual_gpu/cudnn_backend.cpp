@@ -12,8 +12,20 @@
 namespace tidemark::cudnn {
 namespace {
 
-Status give_card(const Real& r, Descriptor descriptor, int name) {
-  return r.set(descriptor, name, type::kDescriptor, 1, &r.card);
+Status give_card(const Real& r, Descriptor descriptor, int name) { return r.set(descriptor, name, type::kDescriptor, 1, &r.card); }
+
+/// The program's handle is one of ours.  The real library is told of its own, or where it takes one of the card's description.
+Status give_handle(const Real& r, Descriptor descriptor, int name, const void* values) {
+  if (r.card && name == attribute::kGraphHandle) return kSuccess;   // a graph needs none; its heuristics, engines and plans are told of the card
+  if (r.card && name == attribute::kPlanHandle) return give_card(r, descriptor, attribute::kPlanDeviceProp);
+  void* handle = real_handle(*static_cast<void* const*>(values));
+  return handle ? r.set(descriptor, name, type::kHandle, 1, &handle) : kNotInitialized;
+}
+
+/// A program that describes the card itself, by its number or by a handle.
+Status describe(const Real& r, Descriptor descriptor) {
+  const std::string text = describe_card();
+  return r.set(descriptor, attribute::kDevicePropJson, type::kChar, static_cast<std::int64_t>(text.size()), text.c_str());
 }
 
 }  // namespace
@@ -46,22 +58,14 @@ Status cudnnBackendFinalize(Descriptor descriptor) {
 Status cudnnBackendSetAttribute(Descriptor descriptor, int name, int kind, std::int64_t count, const void* values) {
   const Real* r = real();
   if (!r) return kNotInitialized;
-  switch (name) {
-    case attribute::kGraphHandle: return kSuccess;   // a graph needs none; its heuristics, engines and plans are told of the card
-    case attribute::kPlanHandle: return give_card(*r, descriptor, attribute::kPlanDeviceProp);
-    case attribute::kDevicePropId:
-    case attribute::kDevicePropHandle: {
-      const std::string text = describe_card();
-      return r->set(descriptor, attribute::kDevicePropJson, type::kChar, static_cast<std::int64_t>(text.size()), text.c_str());
-    }
-    default: break;
-  }
+  if (name == attribute::kDevicePropId || name == attribute::kDevicePropHandle) return describe(*r, descriptor);
+  if (kind == type::kHandle && count == 1) return give_handle(*r, descriptor, name, values);
   const Status status = r->set(descriptor, name, kind, count, values);
   if (status != kSuccess) return status;
   if (name == attribute::kPlanConfig) note_plan(descriptor, *static_cast<const Descriptor*>(values));
   // Both take the card besides their graph, and PyTorch sets the graph exactly once.
-  if (name == attribute::kHeuristicGraph) return give_card(*r, descriptor, attribute::kHeuristicDeviceProp);
-  if (name == attribute::kEngineGraph) return give_card(*r, descriptor, attribute::kEngineDeviceProp);
+  if (r->card && name == attribute::kHeuristicGraph) return give_card(*r, descriptor, attribute::kHeuristicDeviceProp);
+  if (r->card && name == attribute::kEngineGraph) return give_card(*r, descriptor, attribute::kEngineDeviceProp);
   return status;
 }
 

@@ -69,12 +69,8 @@ fs::path in_cache() {
 
 std::string find_folder() {
   if (const char* chosen = std::getenv("TIDEMARK_CUDNN_DIR"); chosen && *chosen) return holds_library(chosen) ? chosen : "";
-  // NVIDIA's package may be older than the device-less interface: then the cache is asked, and the package only if that is empty.
-  const fs::path package = beside_torch();
-  const bool usable = holds_library(package) && card().cudnn_version >= static_cast<int>(kFirstDeviceLessVersion);
-  if (usable) return package.string();
-  if (const fs::path cached = in_cache(); !cached.empty()) return cached.string();
-  return holds_library(package) ? package.string() : "";
+  if (const fs::path package = beside_torch(); holds_library(package)) return package.string();
+  return in_cache().string();
 }
 
 }  // namespace tidemark::cudnn

@@ -1,35 +1,42 @@
-// libcudnn, the legacy ("v7") interface: batch norm, and what PyTorch still asks of it besides.
-//
-// These calls take a handle, and the real library makes one only where a driver is; so nothing real can be asked here.  What a call
-// would answer is either known or the call is refused by name, which PyTorch turns into an error.
+// libcudnn, the old ("v7") interface: how much scratch memory batch norm, RNNs, CTC loss and convolutions through it take.  The real library
+// says it, asked through its own handle (cudnn_real.h); nothing is executed.
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 
 #include "cudnn_abi.h"
-#include "handles.h"
+#include "cudnn_forward.h"
 
 namespace tidemark::cudnn {
-namespace {
-
-enum class BatchNormMode : int { per_activation = 0, spatial = 1, spatial_persistent = 2 };   // cudnnBatchNormMode_t
 
 Status refuse(const char* call, const char* why) {
   std::fprintf(stderr, "tidemark: cuDNN: %s is not stood in for on the virtual GPU: %s\n", call, why);
   return kNotSupported;
 }
 
-constexpr const char* kNeedsHandle = "the scratch memory it takes is known to the real library alone, and only beside a driver";
-constexpr const char* kOldConvolution = "PyTorch's v8 convolutions are; unset TORCH_CUDNN_V8_API_DISABLED";
+namespace {
 
-/// That batch norm of NCHW and 2-D inputs (modes spatial and per_activation) needs neither workspace nor reserve space is an
-/// assumption, and is said.  NHWC training takes the persistent mode, which has both (getCudnnBatchNormMode in ATen's BatchNorm.cpp).
-Status batch_norm_space(const char* call, int mode, std::size_t* bytes) {
-  if (mode == static_cast<int>(BatchNormMode::spatial_persistent))
-    return refuse(call, "channels_last training takes the persistent kernels, whose workspace and reserve space are not known; use NCHW");
+constexpr const char* kRunsEverything = "it runs every algorithm and takes the fastest, and nothing runs here; turn torch.backends.cudnn.benchmark off";
+
+enum class BatchNormMode : int { per_activation = 0, spatial = 1, spatial_persistent = 2 };   // cudnnBatchNormMode_t
+
+/// Without the real library's old interface: batch norm of NCHW and 2-D inputs (modes spatial and per_activation) is assumed to need neither workspace
+/// nor reserve space, and that is said.  NHWC training takes the persistent mode, which has both (getCudnnBatchNormMode in ATen's BatchNorm.cpp).
+template <class... Arguments>
+Status batch_norm_space(const char* call, void* handle, int mode, int operations, std::size_t* bytes, Arguments... arguments) {
+  if (real_function(call) || mode == static_cast<int>(BatchNormMode::spatial_persistent))
+    return forward_with_handle(call, handle, mode, operations, arguments..., bytes);
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) std::fprintf(stderr, "tidemark: cuDNN: batch norm of NCHW tensors is taken to need no workspace and no reserve space\n");
   *bytes = 0;
   return kSuccess;
+}
+
+Status set_dropout(const char* call, void* dropout, void* handle, float probability, void* states, std::size_t bytes, unsigned long long seed) {
+  auto* function = reinterpret_cast<Status (*)(void*, void*, float, void*, std::size_t, unsigned long long)>(real_function(call));
+  if (!function) return refuse(call, kNeedsLibrary);
+  void* real = real_handle(handle);
+  return real ? function(dropout, real, probability, states, bytes, seed) : kNotInitialized;
 }
 
 }  // namespace
@@ -41,48 +48,53 @@ using namespace tidemark::cudnn;
 #pragma GCC visibility push(default)
 extern "C" {
 
-Status cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void*, int mode, int, void*, void*, void*, void*, void*, std::size_t* bytes) {
-  return batch_norm_space("cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize", mode, bytes);
+Status cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void* handle, int mode, int operations, void* x, void* z, void* y, void* scale, void* activation, std::size_t* bytes) {
+  return batch_norm_space("cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize", handle, mode, operations, bytes, x, z, y, scale, activation);
 }
-Status cudnnGetBatchNormalizationBackwardExWorkspaceSize(void*, int mode, int, void*, void*, void*, void*, void*, void*, void*, std::size_t* bytes) {
-  return batch_norm_space("cudnnGetBatchNormalizationBackwardExWorkspaceSize", mode, bytes);
+Status cudnnGetBatchNormalizationBackwardExWorkspaceSize(void* handle, int mode, int operations, void* x, void* y, void* dy, void* dz, void* dx, void* scale, void* activation, std::size_t* bytes) {
+  return batch_norm_space("cudnnGetBatchNormalizationBackwardExWorkspaceSize", handle, mode, operations, bytes, x, y, dy, dz, dx, scale, activation);
 }
-Status cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void*, int mode, int, void*, void*, std::size_t* bytes) {
-  return batch_norm_space("cudnnGetBatchNormalizationTrainingExReserveSpaceSize", mode, bytes);
+Status cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void* handle, int mode, int operations, void* activation, void* x, std::size_t* bytes) {
+  return batch_norm_space("cudnnGetBatchNormalizationTrainingExReserveSpaceSize", handle, mode, operations, bytes, activation, x);
 }
 
-// Descriptors: nothing is behind them, since nothing that would read them answers.
-Status cudnnCreateTensorDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateFilterDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateConvolutionDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateActivationDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreatePoolingDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateSpatialTransformerDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateDropoutDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateRNNDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateRNNDataDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
-Status cudnnCreateCTCLossDescriptor(void** descriptor) { put_handle(descriptor); return kSuccess; }
+Status cudnnDropoutGetStatesSize(void* handle, std::size_t* bytes) { return forward_with_handle("cudnnDropoutGetStatesSize", handle, bytes); }
+Status cudnnRestoreDropoutDescriptor(void* dropout, void* handle, float probability, void* states, std::size_t bytes, unsigned long long seed) {
+  return set_dropout("cudnnRestoreDropoutDescriptor", dropout, handle, probability, states, bytes, seed);
+}
+/// Setting fills the states by a kernel; restoring takes them as they are, but no null pointer, which no dropout has.
+Status cudnnSetDropoutDescriptor(void* dropout, void* handle, float probability, void* states, std::size_t bytes, unsigned long long seed) {
+  return set_dropout(states ? "cudnnRestoreDropoutDescriptor" : "cudnnSetDropoutDescriptor", dropout, handle, probability, states, bytes, seed);
+}
 
-#define TIDEMARK_REFUSE(name, why) \
-  Status name() { return refuse(#name, why); }
-TIDEMARK_REFUSE(cudnnDropoutGetStatesSize, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetRNNWeightSpaceSize, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetRNNTempSpaceSizes, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetRNNWeightParams, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetCTCLossWorkspaceSize, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetCTCLossWorkspaceSize_v8, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetTensorNdDescriptor, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetFilterNdDescriptor, kNeedsHandle)
-TIDEMARK_REFUSE(cudnnGetConvolutionForwardAlgorithm_v7, kOldConvolution)
-TIDEMARK_REFUSE(cudnnGetConvolutionBackwardDataAlgorithm_v7, kOldConvolution)
-TIDEMARK_REFUSE(cudnnGetConvolutionBackwardFilterAlgorithm_v7, kOldConvolution)
-TIDEMARK_REFUSE(cudnnGetConvolutionForwardWorkspaceSize, kOldConvolution)
-TIDEMARK_REFUSE(cudnnGetConvolutionBackwardDataWorkspaceSize, kOldConvolution)
-TIDEMARK_REFUSE(cudnnGetConvolutionBackwardFilterWorkspaceSize, kOldConvolution)
-TIDEMARK_REFUSE(cudnnFindConvolutionForwardAlgorithmEx, kOldConvolution)
-TIDEMARK_REFUSE(cudnnFindConvolutionBackwardDataAlgorithmEx, kOldConvolution)
-TIDEMARK_REFUSE(cudnnFindConvolutionBackwardFilterAlgorithmEx, kOldConvolution)
-#undef TIDEMARK_REFUSE
+Status cudnnGetRNNWeightSpaceSize(void* handle, void* rnn, std::size_t* bytes) { return forward_with_handle("cudnnGetRNNWeightSpaceSize", handle, rnn, bytes); }
+Status cudnnGetRNNTempSpaceSizes(void* handle, void* rnn, int mode, void* x, std::size_t* workspace_bytes, std::size_t* reserve_bytes) {
+  return forward_with_handle("cudnnGetRNNTempSpaceSizes", handle, rnn, mode, x, workspace_bytes, reserve_bytes);
+}
+Status cudnnGetRNNWeightParams(void* handle, void* rnn, std::int32_t layer, std::size_t bytes, const void* weights, std::int32_t which, void* matrix, void** matrix_at, void* bias, void** bias_at) {
+  return forward_with_handle("cudnnGetRNNWeightParams", handle, rnn, layer, bytes, weights, which, matrix, matrix_at, bias, bias_at);
+}
+
+Status cudnnGetCTCLossWorkspaceSize(void* handle, void* probabilities, void* gradients, const int* labels, const int* label_lengths, const int* input_lengths, int algorithm, void* loss, std::size_t* bytes) {
+  return forward_with_handle("cudnnGetCTCLossWorkspaceSize", handle, probabilities, gradients, labels, label_lengths, input_lengths, algorithm, loss, bytes);
+}
+Status cudnnGetCTCLossWorkspaceSize_v8(void* handle, int algorithm, void* loss, void* probabilities, void* gradients, std::size_t* bytes) {
+  return forward_with_handle("cudnnGetCTCLossWorkspaceSize_v8", handle, algorithm, loss, probabilities, gradients, bytes);
+}
+
+// The three directions of a convolution take their descriptors in another order each, but all four, and then the same.
+#define TIDEMARK_OLD_CONVOLUTION(direction)                                                                                                                  \
+  Status cudnnGetConvolution##direction##Algorithm_v7(void* handle, void* a, void* b, void* c, void* d, int room, int* count, void* results) {               \
+    return forward_with_handle("cudnnGetConvolution" #direction "Algorithm_v7", handle, a, b, c, d, room, count, results);                                   \
+  }                                                                                                                                                          \
+  Status cudnnGetConvolution##direction##WorkspaceSize(void* handle, void* a, void* b, void* c, void* d, int algorithm, std::size_t* bytes) {                \
+    return forward_with_handle("cudnnGetConvolution" #direction "WorkspaceSize", handle, a, b, c, d, algorithm, bytes);                                      \
+  }                                                                                                                                                          \
+  Status cudnnFindConvolution##direction##AlgorithmEx() { return refuse("cudnnFindConvolution" #direction "AlgorithmEx", kRunsEverything); }
+TIDEMARK_OLD_CONVOLUTION(Forward)
+TIDEMARK_OLD_CONVOLUTION(BackwardData)
+TIDEMARK_OLD_CONVOLUTION(BackwardFilter)
+#undef TIDEMARK_OLD_CONVOLUTION
 
 }  // extern "C"
 #pragma GCC visibility pop

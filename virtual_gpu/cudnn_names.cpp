@@ -13,8 +13,6 @@ extern "C" {
   __attribute__((weak)) Status name() { return kNotSupported; }
 TIDEMARK_NEVER_CALLED(__nvrtcCPEx)
 TIDEMARK_NEVER_CALLED(cuCtxGetLimit)
-TIDEMARK_NEVER_CALLED(cuCtxPopCurrent)
-TIDEMARK_NEVER_CALLED(cuCtxPushCurrent)
 TIDEMARK_NEVER_CALLED(cuLibraryLoadFromFile)
 TIDEMARK_NEVER_CALLED(cuLinkAddData)
 TIDEMARK_NEVER_CALLED(cuLinkCreate)

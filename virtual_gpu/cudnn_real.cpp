@@ -4,19 +4,37 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <map>
+#include <mutex>
+#include <vector>
 
 #include "card.h"
+#include "library_memory.h"
 
 namespace tidemark::cudnn {
 namespace {
 
 constexpr const char* kHowToGet =
-    "convolutions need the real libcudnn 9.8 or later, which answers without a GPU: install NVIDIA's cuDNN package beside torch, or "
+    "convolutions need the real libcudnn, which alone knows their workspace: install NVIDIA's cuDNN package beside torch, or "
     "run `python -m tidemark.cudnn_fetch`, or name its folder in TIDEMARK_CUDNN_DIR";
 
 const Real* refuse(const char* reason, const char* detail) {
   std::fprintf(stderr, "tidemark: cuDNN: %s%s%s; %s\n", reason, *detail ? ": " : "", detail, kHowToGet);
   return nullptr;
+}
+
+struct Handles {
+  std::mutex mutex;
+  std::map<void*, void*> real_of;
+};
+Handles& handles() {
+  static auto* all = new Handles;
+  return *all;
+}
+
+/// Its own names first: those that it shares with its neighbours (cudnnGetStream, cudnnSetTensorNdDescriptor…) are ours in the global scope.
+void* open_library(const std::string& folder, const char* name) {
+  return dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
 template <class Function>
@@ -32,7 +50,8 @@ bool resolve_all(void* library, Real& r) {
   r.version = version();
   return resolve(library, "cudnnBackendCreateDescriptor", r.create) && resolve(library, "cudnnBackendDestroyDescriptor", r.destroy) &&
          resolve(library, "cudnnBackendFinalize", r.finalize) && resolve(library, "cudnnBackendSetAttribute", r.set) &&
-         resolve(library, "cudnnBackendGetAttribute", r.get) && resolve(library, "cudnnGetLastErrorString", r.last_error);
+         resolve(library, "cudnnBackendGetAttribute", r.get) && resolve(library, "cudnnGetLastErrorString", r.last_error) &&
+         resolve(library, "cudnnCreate", r.make_handle);
 }
 
 bool make_card(Real& r) {
@@ -51,13 +70,12 @@ const Real* load() {
   }
   const std::string folder = find_folder();
   if (folder.empty()) return refuse("not found", "");
-  // The graph library alone: heuristics and engines are loaded by it, the old interface's libraries are not needed.
-  void* library = dlopen((folder + "/libcudnn_graph.so.9").c_str(), RTLD_NOW | RTLD_LOCAL);
+  // The graph library alone: heuristics and engines are loaded by it.
+  void* library = open_library(folder, "libcudnn_graph.so.9");
   if (!library) return refuse("cannot be loaded", dlerror());
   static Real r{};
   if (!resolve_all(library, r)) return refuse("a function is missing in", folder.c_str());
-  if (r.version < kFirstDeviceLessVersion) return refuse("too old", folder.c_str());
-  if (!make_card(r)) {
+  if (r.version >= kFirstDeviceLessVersion && !make_card(r)) {
     char message[512] = "";
     r.last_error(message, sizeof message);
     return refuse("does not take this card", message);
@@ -70,6 +88,33 @@ const Real* load() {
 const Real* real() {
   static const Real* const the_real = load();
   return the_real;
+}
+
+void* real_handle(void* handle) {
+  const Real* r = real();
+  if (!r) return nullptr;
+  const std::lock_guard lock(handles().mutex);
+  void*& made = handles().real_of[handle];
+  const LibraryAtWork at_work;
+  if (made || r->make_handle(&made) == kSuccess) return made;
+  char message[512] = "";
+  r->last_error(message, sizeof message);
+  refuse("makes no handle", message);
+  return made = nullptr;
+}
+
+void* real_function(const char* name) {
+  static const std::vector<void*> libraries = [] {
+    std::vector<void*> found;
+    if (!real()) return found;
+    const std::string folder = find_folder();
+    for (const char* library : {"libcudnn_ops.so.9", "libcudnn_adv.so.9", "libcudnn_cnn.so.9"})
+      if (void* opened = open_library(folder, library)) found.push_back(opened);
+    return found;
+  }();
+  for (void* library : libraries)
+    if (void* function = dlsym(library, name)) return function;
+  return nullptr;
 }
 
 }  // namespace tidemark::cudnn

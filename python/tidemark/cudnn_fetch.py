@@ -1,8 +1,7 @@
 """Fetches the real cuDNN into Tidemark's cache, for machines whose torch came without NVIDIA's packages: `python -m tidemark.cudnn_fetch`.
 
-The virtual GPU asks the real library how much workspace a convolution takes; it needs its graph part alone, and no GPU.  The
-newest release is not the best one: the nearest to the cuDNN that torch was built with is, from 9.8 on, where cuDNN began to answer
-without a GPU.
+The virtual GPU asks the real library how much workspace convolutions, batch norm and RNNs take; no GPU is needed.  Which release is
+asked matters: the one that torch was built with, or of an older torch, the first of cuDNN 9.
 """
 
 import argparse
@@ -15,9 +14,10 @@ import sys
 import tempfile
 import zipfile
 
-FIRST_DEVICE_LESS = (9, 8, 0)
-PINNED_BELOW = "9.8.0.87"  # what stands in for an older pin
-LIBRARIES = ("libcudnn_graph", "libcudnn_heuristic", "libcudnn_engines_precompiled", "libcudnn_engines_runtime_compiled")
+FIRST_ASKED = (9, 0, 0)
+PINNED_BELOW = "9.1.0.70"  # what stands in for an older pin
+LIBRARIES = ("libcudnn_graph", "libcudnn_heuristic", "libcudnn_engines_precompiled", "libcudnn_engines_runtime_compiled",
+             "libcudnn_ops", "libcudnn_adv", "libcudnn_cnn")
 
 
 def cache_folder():
@@ -43,11 +43,11 @@ def torch_pin(requirements=None):
 
 
 def version_to_fetch(pinned):
-    return pinned if numbers(pinned)[:3] >= FIRST_DEVICE_LESS else PINNED_BELOW
+    return pinned if numbers(pinned)[:3] >= FIRST_ASKED else PINNED_BELOW
 
 
 def fetch(cuda_major, version, cache=None):
-    """Downloads NVIDIA's package with pip and unpacks the four libraries; returns their folder."""
+    """Downloads NVIDIA's package with pip and unpacks its libraries; returns their folder."""
     cache = cache or cache_folder()
     folder = cache / f"cu{cuda_major}-{'.'.join(version.split('.')[:3])}"
     if all((folder / f"{library}.so.9").exists() for library in LIBRARIES):
@@ -76,7 +76,7 @@ def unpack(wheel, folder):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tidemark.cudnn_fetch", description=__doc__.splitlines()[0])
     parser.add_argument("--cuda", help="major version of the CUDA that torch was built for (default: ask torch's metadata)")
-    parser.add_argument("--version", help="the package's full version, such as 9.8.0.87 (default: the nearest to torch's own)")
+    parser.add_argument("--version", help="the package's full version, such as 9.1.0.70 (default: the nearest to torch's own)")
     options = parser.parse_args(arguments)
     pin = torch_pin()
     cuda_major = options.cuda or (pin and pin[0])

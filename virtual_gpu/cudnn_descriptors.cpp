@@ -1,0 +1,77 @@
+// libcudnn, the old ("v7") interface's descriptors: the real library's own, since its answers read them.  Where only the graph library is
+// there nothing reads them, and they are handles with nothing behind them.
+#include <cstdint>
+
+#include "cudnn_abi.h"
+#include "cudnn_forward.h"
+#include "handles.h"
+
+using namespace tidemark;
+using namespace tidemark::cudnn;
+
+namespace {
+
+Status create(const char* call, void** descriptor) {
+  if (real_function(call)) return forward(call, descriptor);
+  put_handle(descriptor);
+  return kSuccess;
+}
+
+template <class... Arguments>
+Status set(const char* call, Arguments... arguments) {
+  return real_function(call) ? forward(call, arguments...) : kSuccess;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+#define TIDEMARK_DESCRIPTOR(kind)                                                                              \
+  Status cudnnCreate##kind##Descriptor(void** d) { return create("cudnnCreate" #kind "Descriptor", d); }       \
+  Status cudnnDestroy##kind##Descriptor(void* d) { return set("cudnnDestroy" #kind "Descriptor", d); }
+TIDEMARK_DESCRIPTOR(Tensor)
+TIDEMARK_DESCRIPTOR(Filter)
+TIDEMARK_DESCRIPTOR(Convolution)
+TIDEMARK_DESCRIPTOR(Activation)
+TIDEMARK_DESCRIPTOR(Pooling)
+TIDEMARK_DESCRIPTOR(SpatialTransformer)
+TIDEMARK_DESCRIPTOR(Dropout)
+TIDEMARK_DESCRIPTOR(RNN)
+TIDEMARK_DESCRIPTOR(RNNData)
+TIDEMARK_DESCRIPTOR(CTCLoss)
+#undef TIDEMARK_DESCRIPTOR
+
+Status cudnnSetTensorNdDescriptor(void* d, int type, int rank, const int* sizes, const int* strides) {
+  return set("cudnnSetTensorNdDescriptor", d, type, rank, sizes, strides);
+}
+Status cudnnGetTensorNdDescriptor(void* d, int room, int* type, int* rank, int* sizes, int* strides) {
+  return forward("cudnnGetTensorNdDescriptor", d, room, type, rank, sizes, strides);
+}
+Status cudnnSetFilterNdDescriptor(void* d, int type, int format, int rank, const int* sizes) {
+  return set("cudnnSetFilterNdDescriptor", d, type, format, rank, sizes);
+}
+Status cudnnGetFilterNdDescriptor(void* d, int room, int* type, int* format, int* rank, int* sizes) {
+  return forward("cudnnGetFilterNdDescriptor", d, room, type, format, rank, sizes);
+}
+Status cudnnSetConvolutionNdDescriptor(void* d, int rank, const int* padding, const int* strides, const int* dilations, int mode, int type) {
+  return set("cudnnSetConvolutionNdDescriptor", d, rank, padding, strides, dilations, mode, type);
+}
+Status cudnnSetConvolutionGroupCount(void* d, int groups) { return set("cudnnSetConvolutionGroupCount", d, groups); }
+Status cudnnSetConvolutionMathType(void* d, int type) { return set("cudnnSetConvolutionMathType", d, type); }
+Status cudnnSetActivationDescriptor(void* d, int mode, int nan, double coefficient) { return set("cudnnSetActivationDescriptor", d, mode, nan, coefficient); }
+Status cudnnSetRNNDataDescriptor(void* d, int type, int layout, int longest, int batch, int vector, const int* lengths, void* padding) {
+  return set("cudnnSetRNNDataDescriptor", d, type, layout, longest, batch, vector, lengths, padding);
+}
+Status cudnnSetRNNDescriptor_v8(void* d, int algorithm, int cell, int bias, int direction, int input_mode, int type, int math_precision, int math_type,
+                                std::int32_t input, std::int32_t hidden, std::int32_t projection, std::int32_t layers, void* dropout, std::uint32_t flags) {
+  return set("cudnnSetRNNDescriptor_v8", d, algorithm, cell, bias, direction, input_mode, type, math_precision, math_type, input, hidden, projection, layers,
+             dropout, flags);
+}
+Status cudnnSetCTCLossDescriptorEx(void* d, int type, int normalisation, int nan) { return set("cudnnSetCTCLossDescriptorEx", d, type, normalisation, nan); }
+Status cudnnSetCTCLossDescriptor_v9(void* d, int type, int normalisation, int gradient, int longest) {
+  return set("cudnnSetCTCLossDescriptor_v9", d, type, normalisation, gradient, longest);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
