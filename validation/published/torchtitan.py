@@ -10,7 +10,6 @@ they come, tokens are made up, losses are not averaged over ranks for the log.
 import argparse
 import collections
 import contextlib
-import functools
 import gc
 import os
 
@@ -36,15 +35,19 @@ SAVED = {aten.mm.default, aten._scaled_dot_product_efficient_attention.default, 
 
 def every_second_product(saved_operations):
     """Saves attention, reduce-scatter and every other matrix product; the rest is computed again."""
-    counts = collections.Counter()
 
-    def policy(context, func, *args, **kwargs):
-        if func == aten.mm.default:
-            counts[context.is_recompute] += 1
-        saved = func in saved_operations and not (func == aten.mm.default and counts[context.is_recompute] % 2 == 0)
-        return CheckpointPolicy.MUST_SAVE if saved else CheckpointPolicy.PREFER_RECOMPUTE
+    def contexts():
+        counts = collections.Counter()
 
-    return create_selective_checkpoint_contexts(policy)
+        def policy(context, func, *args, **kwargs):
+            if func == aten.mm.default:
+                counts[context.is_recompute] += 1
+            saved = func in saved_operations and not (func == aten.mm.default and counts[context.is_recompute] % 2 == 0)
+            return CheckpointPolicy.MUST_SAVE if saved else CheckpointPolicy.PREFER_RECOMPUTE
+
+        return create_selective_checkpoint_contexts(policy)
+
+    return contexts
 
 
 def checkpointed(block, number, mode):
@@ -52,7 +55,7 @@ def checkpointed(block, number, mode):
     if mode == "none" or mode == "2" and number % 2 == 0:
         return block
     saved = SAVED | {aten.abs.default} if block.c.get("saves_abs") else SAVED
-    options = {"context_fn": functools.partial(every_second_product, saved)} if mode == "op" else {}
+    options = {"context_fn": every_second_product(saved)} if mode == "op" else {}
     return checkpoint_wrapper(block, preserve_rng_state=False, **options)   # not reentrant by default
 
 
