@@ -1,7 +1,8 @@
 """One rank of torchtitan's pretrainings that commit messages and its benchmarks report: FSDP over all cards, per parameter (FSDP2) or flat (FSDP1), alone or with tensor
-parallelism, parameters in fp32, computation in bf16 or float8.
+or context parallelism, parameters in fp32, computation in bf16 or float8.
 
-    torchrun --nproc-per-node 8 torchtitan.py EXPERIMENT [--checkpointing none|full|2|op] [--batch N] [--sequence N] [--fsdp1] [--tp N] [--compile] [--float8 [--gathered]]
+    torchrun --nproc-per-node 8 torchtitan.py EXPERIMENT [--checkpointing none|full|2|op] [--batch N] [--sequence N] [--fsdp1] [--tp N | --cp N]
+             [--compile] [--float8 [--gathered]]
 
 What train.py and parallelize_*.py of pytorch/torchtitan do at the commit that EXPERIMENTS names (torchtitan_model.py), in our words.  What differs: weights are left as
 they come, tokens are made up, losses are not averaged over ranks for the log.
@@ -22,6 +23,7 @@ from torch.distributed.fsdp.wrap import enable_wrap, wrap
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_module
 from torch.distributed.tensor.parallel import (ColwiseParallel, ParallelStyle, PrepareModuleInput, RowwiseParallel, SequenceParallel, loss_parallel,
                                                parallelize_module)
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
 from torchtitan_model import EXPERIMENTS, Transformer
@@ -121,6 +123,25 @@ def sharded(model, mode, mesh, compiled):
     return fully_shard(model, **settings)
 
 
+def over_context_ranks(mesh, tokens, labels, model):
+    """Each rank has its part of the sequence; keys and values of the others are gathered at once (rotate method allgather, the default)."""
+    from torch.distributed.tensor.experimental import context_parallel
+    from torch.distributed.tensor.experimental._attention import set_rotate_method
+
+    set_rotate_method("allgather")
+    return context_parallel(mesh, buffers=[tokens, labels, model.angles], buffer_seq_dims=[1, 1, 0], no_restore_buffers={tokens, labels})
+
+
+def context(arguments, mesh, tokens, labels, model):
+    stack = contextlib.ExitStack()
+    if arguments.tp > 1:
+        stack.enter_context(loss_parallel())
+    if arguments.cp > 1:
+        stack.enter_context(sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION]))
+        stack.enter_context(over_context_ranks(mesh["cp"], tokens, labels, model))
+    return stack
+
+
 def loss_of(c, logits, labels):
     return F.cross_entropy(logits.flatten(0, 1) if c["keeps_logits"] else logits.flatten(0, 1).float(), labels.flatten(0, 1))
 
@@ -134,13 +155,13 @@ def clip(c, model, flat):
     torch.nn.utils.clip_grads_with_norm_(parameters, 1.0, total.full_tensor() if c["qwen"] else total, True)   # 2025: gathered first
 
 
-def train(c, model, arguments):
+def train(c, model, arguments, mesh):
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, **({"fused": True} if c["fused"] else {"foreach": True}))
     for _ in range(STEPS):
         tokens, labels = torch.randint(0, c["vocabulary"], (2, c["batch"], c["sequence"]))
         tokens, labels = tokens.cuda(), labels.cuda()
         optimizer.zero_grad()
-        with loss_parallel() if arguments.tp > 1 else contextlib.nullcontext():
+        with context(arguments, mesh, tokens, labels, model):
             logits = model(tokens)
             loss = loss_of(c, logits, labels)
             if not c["keeps_logits"]:
@@ -163,10 +184,21 @@ def parsed():
     parser.add_argument("--sequence", type=int)
     parser.add_argument("--fsdp1", action="store_true")
     parser.add_argument("--tp", type=int, default=1, help="ranks of tensor parallelism")
+    parser.add_argument("--cp", type=int, default=1, help="ranks of context parallelism")
     parser.add_argument("--compile", action="store_true", help="each block")
     parser.add_argument("--float8", action="store_true")
     parser.add_argument("--gathered", action="store_true", help="weights are gathered in float8, their scales made beforehand")
     return parser.parse_args()
+
+
+def made_mesh(arguments):
+    """Dimensions of one rank are left out; parameters are sharded over data and context ranks alike."""
+    world = torch.distributed.get_world_size()
+    sizes = {"dp": world // arguments.tp // arguments.cp, "cp": arguments.cp, "tp": arguments.tp}
+    names = tuple(name for name, size in sizes.items() if size > 1)
+    mesh = init_device_mesh("cuda", tuple(sizes[name] for name in names), mesh_dim_names=names)
+    mesh[tuple(name for name in names if name != "tp")]._flatten(mesh_dim_name="fsdp")
+    return mesh
 
 
 def main():
@@ -180,16 +212,16 @@ def main():
         model = Transformer(c)
     if arguments.float8:
         in_float8(model, arguments.gathered)
+    mesh = None
     if arguments.fsdp1:
         model = sharded_flat(model, arguments.checkpointing)
     else:
-        ranks = torch.distributed.get_world_size() // arguments.tp
-        mesh = init_device_mesh("cuda", (ranks, arguments.tp) if arguments.tp > 1 else (ranks,), mesh_dim_names=("dp", "tp") if arguments.tp > 1 else ("dp",))
+        mesh = made_mesh(arguments)
         if arguments.tp > 1:
             over_tensor_ranks(model, mesh["tp"])
-        model = sharded(model, arguments.checkpointing, mesh["dp"], arguments.compile)
+        model = sharded(model, arguments.checkpointing, mesh["fsdp"], arguments.compile)
         model.to_empty(device="cuda")
-    train(c, model, arguments)
+    train(c, model, arguments, mesh)
     torch.distributed.destroy_process_group()
 
 
