@@ -62,6 +62,14 @@ def test_torch_compile_of_a_whole_step(tmp_path):
     assert warm < 0.6 * eager
 
 
+def test_a_checkpoint_inside_a_compiled_graph(tmp_path):
+    needs("triton")
+    outputs = [report_of(PROGRAMS / "compiled_checkpoint.py", *more, folder=tmp_path, timeout=600)[1] for more in (["--keep"], [])]
+    kept, computed_again = (int(next(line for line in reversed(output.splitlines()) if line.startswith("peak ")).split()[1]) for output in outputs)
+    attention = 4 * 1024 * 8 * 64 * 2
+    assert computed_again <= kept - 3 * 3 * attention      # queries, keys and values of all blocks but the one that is in work
+
+
 @pytest.mark.parametrize("optimizer", ["paged_adamw_8bit", "adamw_8bit"])
 def test_qlora(tmp_path, optimizer):
     needs("bitsandbytes")
