@@ -70,6 +70,12 @@ def test_a_checkpoint_inside_a_compiled_graph(tmp_path):
     assert computed_again <= kept - 3 * 3 * attention      # queries, keys and values of all blocks but the one that is in work
 
 
+def test_flex_attention_knows_its_blocks(tmp_path):
+    needs("triton")
+    output = report_of(PROGRAMS / "flex_attention.py", folder=tmp_path, timeout=600)[1]
+    assert "blocks 20\n" in output      # of 64: two documents of four, each with the lower triangle of its own
+
+
 @pytest.mark.parametrize("optimizer", ["paged_adamw_8bit", "adamw_8bit"])
 def test_qlora(tmp_path, optimizer):
     needs("bitsandbytes")
