@@ -62,6 +62,20 @@ def test_torch_compile_of_a_whole_step(tmp_path):
     assert warm < 0.6 * eager
 
 
+def test_a_checkpoint_inside_a_compiled_graph(tmp_path):
+    needs("triton")
+    outputs = [report_of(PROGRAMS / "compiled_checkpoint.py", *more, folder=tmp_path, timeout=600)[1] for more in (["--keep"], [])]
+    kept, computed_again = (int(next(line for line in reversed(output.splitlines()) if line.startswith("peak ")).split()[1]) for output in outputs)
+    attention = 4 * 1024 * 8 * 64 * 2
+    assert computed_again <= kept - 3 * 3 * attention      # queries, keys and values of all blocks but the one that is in work
+
+
+def test_flex_attention_knows_its_blocks(tmp_path):
+    needs("triton")
+    output = report_of(PROGRAMS / "flex_attention.py", folder=tmp_path, timeout=600)[1]
+    assert "blocks 20\n" in output      # of 64: two documents of four, each with the lower triangle of its own
+
+
 @pytest.mark.parametrize("optimizer", ["paged_adamw_8bit", "adamw_8bit"])
 def test_qlora(tmp_path, optimizer):
     needs("bitsandbytes")

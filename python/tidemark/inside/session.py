@@ -58,7 +58,9 @@ def torch_was_imported():
     session = Session()
     library = door.library()
     library.tidemark_start_counting_host_memory()
+    keys = torch._C._dispatch_tls_local_include_set()
     library.tidemark_keep_integers_true(True)
+    _let_higher_order_operators_pass(torch, torch._C._dispatch_tls_local_include_set() - keys)
     _keep_integers_true_in_threads(library)
     library.tidemark_set_routing(_routing_skew(os.environ.get("TIDEMARK_MOE_ROUTING", "balanced")))
     modules.watch()
@@ -97,6 +99,15 @@ def _cuda_was_initialised(library):
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
     library.tidemark_start_observing(world.local_rank)
+
+
+def _let_higher_order_operators_pass(torch, keys):
+    """Operators that take functions (checkpoints and attention inside a compiled graph) dispatch in Python, which knows no fallback: they pass over the dispatch key of
+    true integers, and the operators within them meet it (torch/_ops.py, HigherOrderOperator.dispatch)."""
+    key = keys.highestPriorityTypeId()   # `Fake`, which has no name in Python
+    torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
+    for operator in torch._ops._higher_order_ops.values():
+        operator.fallthrough(key)
 
 
 def _keep_integers_true_in_threads(library):
