@@ -24,9 +24,10 @@ std::size_t whole_pages(std::size_t bytes) { return (bytes + kPageBytes - 1) / k
 
 struct Mapping { std::byte* base; std::size_t bytes; };
 
-/// As much address space as the kernel grants: 8 TiB, or less where overcommit is forbidden or limited.
+/// As much address space as the kernel grants: half of what x86-64 has for a process, or less where overcommit is forbidden or limited. It is for all cards of a node,
+/// on each of which an expandable segment takes 9/8 of the card for every stream and pool (c10/cuda/CUDACachingAllocator.cpp, ExpandableSegment).
 Mapping map_addresses() {
-  for (std::size_t bytes = std::size_t{8} << 40; bytes >= std::size_t{1} << 30; bytes /= 2) {
+  for (std::size_t bytes = std::size_t{64} << 40; bytes >= std::size_t{1} << 30; bytes /= 2) {
     void* base = mmap(nullptr, bytes + kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) continue;
     madvise(base, bytes, MADV_DONTDUMP);
