@@ -72,5 +72,5 @@ def test_prediction_is_made_again_to_the_byte(key):
     _, result = validate("--engine", "run", "--only", key)
     (row,) = result["engines"][0]["rows"]
     stored = STORED[key]
-    interval = [stored[bound]["device_over_start"] for bound in ("lowest_bytes", "highest_bytes")] if "lowest_bytes" in stored else None
+    interval = [stored[bound]["device_over_start"] for bound in ("lowest_bytes", "highest_bytes")] if "device_over_start" in stored.get("lowest_bytes", {}) else None
     assert (row["predicted_bytes"], row["interval_bytes"], row["predicted_out_of_memory"]) == (stored["device_over_start_bytes"], interval, stored["out_of_memory"])
