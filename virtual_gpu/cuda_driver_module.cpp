@@ -2,10 +2,10 @@
 #include <cstdint>
 
 #include "card.h"
+#include "clusters.h"
 #include "cuda_abi.h"
 #include "device_clock.h"
 #include "handles.h"
-#include "kernels.h"
 #include "modules.h"
 
 using namespace tidemark;
@@ -15,8 +15,13 @@ namespace {
 
 constexpr int kMaxDynamicShared = 8;   // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
-/// CUlaunchConfig (cuda.h, CUDA 12.4 and 13.0), up to the stream.
-struct LaunchConfiguration { unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes; void* stream; };
+/// CUlaunchConfig (cuda.h, CUDA 12.4 and 13.0).
+struct LaunchConfiguration {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  void* stream;
+  const LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
 
 Status launch(const LaunchConfiguration& c) {
   queue_kernel(c.stream, std::uint64_t{c.grid_x} * c.grid_y * c.grid_z * c.block_x * c.block_y * c.block_z);
@@ -70,8 +75,8 @@ Status cuFuncSetCacheConfig(void*, int) { return 0; }
 Status cuKernelGetAttribute(int* value, int which, void* kernel, int) { return cuFuncGetAttribute(value, which, kernel); }
 Status cuKernelSetAttribute(int which, int value, void* kernel, int) { return cuFuncSetAttribute(kernel, which, value); }
 Status cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* function, int threads, std::size_t shared_bytes, unsigned) {
-  const auto kernel = function_facts(function).resources;
-  *blocks = kernel ? resident_blocks(*kernel, multiprocessor_limits(), threads, static_cast<int>(shared_bytes)) : resident_blocks(threads);
+  const KernelResources kernel = function_facts(function).resources.value_or(KernelResources{});
+  *blocks = resident_blocks(kernel, multiprocessor_limits(), threads, static_cast<int>(shared_bytes));
   return 0;
 }
 Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, std::size_t shared_bytes) {
@@ -83,7 +88,13 @@ Status cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* functio
   *bytes = static_cast<std::size_t>(dynamic_shared_bytes_left(kernel.value_or(KernelResources{}), multiprocessor_limits(), blocks));
   return 0;
 }
-Status cuOccupancyMaxActiveClusters(int* clusters, void*, const void*) { *clusters = card().multiprocessors / 2; return 0; }
+Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
+  int resident = 0;
+  cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, static_cast<int>(c->block_x * c->block_y * c->block_z), c->shared_bytes);
+  *clusters = max_active_clusters(blocks_per_cluster(c->attributes, c->attribute_count), resident, card().multiprocessors,
+                                  multiprocessors_per_gpc(card().compute_capability_major));
+  return 0;
+}
 
 Status cuLaunchKernel(void*, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void**, void**) {
   return launch({grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream});

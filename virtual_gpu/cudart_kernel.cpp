@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "card.h"
+#include "clusters.h"
 #include "cuda_abi.h"
 #include "device_clock.h"
 #include "fat_binary.h"
@@ -17,7 +18,14 @@ int resident_blocks(int threads_per_block) {
 
 namespace {
 
-struct LaunchConfiguration { abi::Dim3 grid, block; std::size_t shared_bytes; void* stream; };
+/// cudaLaunchConfig_t (driver_types.h, CUDA 12.4 and 13.0).
+struct LaunchConfiguration {
+  abi::Dim3 grid, block;
+  std::size_t shared_bytes;
+  void* stream;
+  const LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
 thread_local LaunchConfiguration pending{};   // between __cudaPushCallConfiguration and the stub that pops it
 
 /// Nothing runs; but a kernel that was built for later cards alone fails as it does on the card.
@@ -61,11 +69,7 @@ Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared_b
   return 0;
 }
 Status cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::size_t, void* stream) { return launch(kernel, grid, block, stream); }
-/// cudaLaunchConfig_t (driver_types.h) begins as LaunchConfiguration does.
-Status cudaLaunchKernelExC(const void* configuration, const void* kernel, void**) {
-  const auto& c = *static_cast<const LaunchConfiguration*>(configuration);
-  return launch(kernel, c.grid, c.block, c.stream);
-}
+Status cudaLaunchKernelExC(const LaunchConfiguration* c, const void* kernel, void**) { return launch(kernel, c->grid, c->block, c->stream); }
 Status cudaLaunchCooperativeKernel(const void* kernel, Dim3 grid, Dim3 block, void**, std::size_t, void* stream) { return launch(kernel, grid, block, stream); }
 
 Status cudaFuncGetAttributes(void* out, const void* function) {
@@ -85,7 +89,11 @@ Status cudaFuncSetAttribute(const void*, int, int) { return 0; }
 Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads, std::size_t) { *blocks = resident_blocks(threads); return 0; }
 Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int threads, std::size_t, unsigned) { *blocks = resident_blocks(threads); return 0; }
 Status cudaOccupancyMaxPotentialClusterSize(int* size, const void*, const void*) { *size = 8; return 0; }
-Status cudaOccupancyMaxActiveClusters(int* clusters, const void*, const void*) { *clusters = card().multiprocessors / 2; return 0; }
+Status cudaOccupancyMaxActiveClusters(int* clusters, const void*, const LaunchConfiguration* c) {
+  *clusters = max_active_clusters(blocks_per_cluster(c->attributes, c->attribute_count), resident_blocks(static_cast<int>(c->block.x * c->block.y * c->block.z)),
+                                  card().multiprocessors, multiprocessors_per_gpc(card().compute_capability_major));
+  return 0;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop
