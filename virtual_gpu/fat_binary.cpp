@@ -1,9 +1,9 @@
 #include "fat_binary.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,7 +32,6 @@ struct Entry {
 // What follows in an entry's header, and the flags: FatbinFileHeader of ZLUDA (cuda_types/src/dark_api.rs).
 constexpr std::size_t kFlagsOffset = 40, kUnpackedBytesOffset = 56, kFullEntryBytes = 64;
 constexpr std::uint64_t kLz4 = 0x2000, kZstd = 0x8000;
-constexpr std::array<char, 4> kElfMagic{0x7f, 'E', 'L', 'F'};
 constexpr std::uint32_t kWrapperMagic = 0x466243b1, kHeaderMagic = 0xba55ed50;
 constexpr std::uint16_t kPtx = 1, kMachineCode = 2;
 
@@ -110,8 +109,9 @@ std::vector<std::byte> unpacked(const std::byte* start) {
 
 /// An ELF file ends with its section headers or its last segment's contents, whichever is later (Elf64_Ehdr: e_phoff, e_shoff and their counts).
 std::size_t elf_bytes(const std::byte* file) {
-  const std::size_t program_headers = read<std::uint64_t>(file + 32) + std::size_t{read<std::uint16_t>(file + 54)} * read<std::uint16_t>(file + 56);
-  const std::size_t section_headers = read<std::uint64_t>(file + 40) + std::size_t{read<std::uint16_t>(file + 58)} * read<std::uint16_t>(file + 60);
+  const auto header = read<Elf64_Ehdr>(file);
+  const std::size_t program_headers = header.e_phoff + std::size_t{header.e_phentsize} * header.e_phnum;
+  const std::size_t section_headers = header.e_shoff + std::size_t{header.e_shentsize} * header.e_shnum;
   return std::max(program_headers, section_headers);
 }
 
@@ -150,7 +150,7 @@ KernelImage image_for_card(const void* host_function) {
 MachineCode machine_code_for_card(const void* data) {
   const auto* at = static_cast<const std::byte*>(data);
   if (read<std::uint32_t>(at) == kWrapperMagic) at = read<Wrapper>(at).data;
-  if (read<std::array<char, 4>>(at) == kElfMagic) return {{at, at + elf_bytes(at)}, architecture_of_card()};
+  if (std::memcmp(at, ELFMAG, SELFMAG) == 0) return {{at, at + elf_bytes(at)}, architecture_of_card()};
   if (read<std::uint32_t>(at) != kHeaderMagic) return {{}, 0};
   const std::byte* best = nullptr;
   int latest = 0;

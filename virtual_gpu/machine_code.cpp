@@ -1,5 +1,7 @@
 #include "machine_code.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -8,28 +10,6 @@
 
 namespace tidemark {
 namespace {
-
-// System V gABI, chapter 4.
-struct FileHeader {
-  unsigned char identity[16];
-  std::uint16_t type, machine;
-  std::uint32_t version;
-  std::uint64_t entry, program_headers, section_headers;
-  std::uint32_t flags;
-  std::uint16_t bytes, program_header_bytes, program_header_count, section_header_bytes, section_header_count, names_section;
-};
-struct SectionHeader {
-  std::uint32_t name, type;
-  std::uint64_t flags, address, offset, bytes;
-  std::uint32_t link, info;
-  std::uint64_t alignment, entry_bytes;
-};
-struct Symbol {
-  std::uint32_t name;
-  unsigned char info, other;
-  std::uint16_t section;
-  std::uint64_t value, bytes;
-};
 
 // Records of `.nv.info` sections, as `cuobjdump -elf` names them; numbers and layouts as CuAssembler has them (cloudcores/CuAssembler,
 // CuAsm/CuNVInfo.py): a format, an attribute, then two bytes that are the value or, for a sized value, its length.
@@ -44,38 +24,38 @@ constexpr int kThreadsPerBlock = 1024, kWarp = 32, kRegisterUnit = 8, kPartition
 class Cubin {
  public:
   explicit Cubin(std::span<const std::byte> file) : file_(file) {
-    FileHeader header{};
+    Elf64_Ehdr header{};
     if (!read(0, header)) return;
-    for (std::uint16_t i = 0; i < header.section_header_count; ++i) {
-      SectionHeader section{};
-      if (!read(header.section_headers + std::uint64_t{i} * header.section_header_bytes, section)) {
+    for (std::uint16_t i = 0; i < header.e_shnum; ++i) {
+      Elf64_Shdr section{};
+      if (!read(header.e_shoff + std::uint64_t{i} * header.e_shentsize, section)) {
         sections_.clear();
         return;
       }
       sections_.push_back(section);
     }
-    if (header.names_section < sections_.size()) names_ = sections_[header.names_section].offset;
+    if (header.e_shstrndx < sections_.size()) names_ = sections_[header.e_shstrndx].sh_offset;
   }
 
-  const SectionHeader* section(const std::string& name) const {
-    const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const SectionHeader& s) { return text(names_ + s.name) == name; });
+  const Elf64_Shdr* section(const std::string& name) const {
+    const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Elf64_Shdr& s) { return text(names_ + s.sh_name) == name; });
     return found == sections_.end() ? nullptr : &*found;
   }
 
   /// The name of a symbol of the table that an information section is linked with.
-  std::string_view symbol_name(const SectionHeader& user, std::uint32_t index) const {
-    if (user.link >= sections_.size()) return {};
-    const SectionHeader& table = sections_[user.link];
-    Symbol symbol{};
-    if (table.link >= sections_.size() || !read(table.offset + std::uint64_t{index} * sizeof symbol, symbol)) return {};
-    return text(sections_[table.link].offset + symbol.name);
+  std::string_view symbol_name(const Elf64_Shdr& user, std::uint32_t index) const {
+    if (user.sh_link >= sections_.size()) return {};
+    const Elf64_Shdr& table = sections_[user.sh_link];
+    Elf64_Sym symbol{};
+    if (table.sh_link >= sections_.size() || !read(table.sh_offset + std::uint64_t{index} * sizeof symbol, symbol)) return {};
+    return text(sections_[table.sh_link].sh_offset + symbol.st_name);
   }
 
   /// Calls `visit(attribute, words)` for every record with a sized value.
   template <class Visit>
-  void for_each_record(const SectionHeader& section, Visit visit) const {
-    const std::uint64_t end = section.offset + section.bytes;
-    for (std::uint64_t at = section.offset; at + 4 <= end;) {
+  void for_each_record(const Elf64_Shdr& section, Visit visit) const {
+    const std::uint64_t end = section.sh_offset + section.sh_size;
+    for (std::uint64_t at = section.sh_offset; at + 4 <= end;) {
       struct { std::uint8_t format, attribute; std::uint16_t value; } record{};
       if (!read(at, record)) return;
       at += sizeof record;
@@ -102,7 +82,7 @@ class Cubin {
   }
 
   std::span<const std::byte> file_;
-  std::vector<SectionHeader> sections_;
+  std::vector<Elf64_Shdr> sections_;
   std::uint64_t names_ = 0;
 };
 
@@ -119,7 +99,7 @@ int product(const std::vector<std::uint32_t>& dimensions) {
 std::optional<KernelResources> kernel_resources(std::span<const std::byte> cubin, std::string_view name) {
   const Cubin file(cubin);
   const std::string kernel(name);
-  const SectionHeader* of_all = file.section(".nv.info");
+  const Elf64_Shdr* of_all = file.section(".nv.info");
   if (!of_all || !file.section(".text." + kernel)) return std::nullopt;
   KernelResources result;
   file.for_each_record(*of_all, [&](std::uint8_t attribute, const std::vector<std::uint32_t>& words) {
@@ -127,8 +107,8 @@ std::optional<KernelResources> kernel_resources(std::span<const std::byte> cubin
     if (attribute == kRegisterCount) result.registers = static_cast<int>(words[1]);
     if (attribute == kFrameSize) result.local_bytes = static_cast<int>(words[1]);
   });
-  if (const SectionHeader* shared = file.section(".nv.shared." + kernel)) result.static_shared_bytes = static_cast<int>(shared->bytes);
-  if (const SectionHeader* own = file.section(".nv.info." + kernel))
+  if (const Elf64_Shdr* shared = file.section(".nv.shared." + kernel)) result.static_shared_bytes = static_cast<int>(shared->sh_size);
+  if (const Elf64_Shdr* own = file.section(".nv.info." + kernel))
     file.for_each_record(*own, [&](std::uint8_t attribute, const std::vector<std::uint32_t>& words) {
       if (attribute == kMaxThreads || attribute == kRequiredThreads) result.launch_bound = product(words);
     });

@@ -10,14 +10,14 @@ enum class Pattern { causal, sliding_causal, all };
 void fast_all(Tensor padding_mask) {
   const Tensor total = sum(std::move(padding_mask));
   const Tensor equal = compare("aten::eq", total);
-  total.run().stream_calls.host_waits(total.run().stream);
+  total.run().stream_calls.host_waits();
 }
 
 /// bool(attention_mask.all())
 void tensor_all(const Tensor& padding_mask) {
   const Op op(padding_mask, "aten::all");
   const Tensor all = empty(padding_mask.run(), Dims{}, Dtype::boolean);
-  all.run().stream_calls.host_waits(all.run().stream);
+  all.run().stream_calls.host_waits();
 }
 
 /// sdpa_mask: whether the kernel's own causal pattern, or none, is enough.

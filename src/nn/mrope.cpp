@@ -24,7 +24,7 @@ void pass_image(Tensor& current_pos, const Tensor& grid_thw) {
   const Tensor side = select(grid_thw, 0, 1);
   {
     const Tensor wider = compare("aten::gt", side);
-    wider.run().stream_calls.host_waits(wider.run().stream);
+    wider.run().stream_calls.host_waits();
   }
   const Tensor merged = floor_divide(side);
   if (!current_pos) current_pos = add_scalar(merged);

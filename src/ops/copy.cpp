@@ -38,7 +38,7 @@ Tensor to(Tensor x, Dtype dtype) {
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype) {
   const Op op(run, "aten::to");
   Tensor y = empty(run, sizes, dtype);
-  run.stream_calls.host_waits(run.stream);  // of pageable memory
+  run.stream_calls.host_waits();  // of pageable memory
   return y;
 }
 

@@ -48,7 +48,7 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   take_scratch(run, items <= kOneTile
                         ? 1
                         : round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
-  run.stream_calls.host_waits(run.stream);  // for their number
+  run.stream_calls.host_waits();  // for their number
   Tensor indices = empty(run, {Dims{found, sizes.count()}, Dims{1, found}}, Dtype::int64);
   take_scratch(run, tile_states(items, select_tile(card), 8));
   return indices;

@@ -220,7 +220,7 @@ class FlatSharded {
   Tensor local_norm(const TensorList& gradients) {
     if (!zero_) {
       zero_ = empty(run_, Dims{}, Dtype::f32);
-      run_.stream_calls.host_waits(run_.stream);  // it comes from there
+      run_.stream_calls.host_waits();  // it comes from there
     }
     if (gradients.empty()) return zero_;
     const Op op(run_, "aten::linalg_vector_norm");

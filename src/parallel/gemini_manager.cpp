@@ -69,7 +69,7 @@ void GeminiManager::release(GeminiChunk& chunk) {
 
 void GeminiManager::before_operation(const std::vector<Place>& parameters) {
   // A checkpoint counts operations, in which this is none.
-  const Setting<Run::Beginning> beginning(run_.beginning, Run::Beginning(run_.beginning));
+  const AsideOfOperations hook(run_);
   const Chunks chunks = chunks_of(parameters);
   for (const Place& place : parameters) place.chunk->set_state(place.index, ChunkTensorState::compute);
   ++operation_;

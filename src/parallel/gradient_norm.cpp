@@ -141,7 +141,7 @@ Tensor grad_norm_of_parts(Run& run, const TensorList& gradients) {
   const Tensor total_norm = fresh("aten::pow", total);
   const Tensor is_inf = is_infinite(total_norm), is_nan = boolean("aten::isnan", total_norm);
   const Tensor either = boolean("aten::logical_or", total_norm), err = scalar(run, "aten::to", Dtype::f32);
-  run.stream_calls.host_waits(run.stream);  // -1.0 comes from there
+  run.stream_calls.host_waits();  // -1.0 comes from there
   const Op op(run, "aten::where");
   const Tensor wide = empty_like(err, Dtype::f64);
   return empty_like(total_norm);
@@ -193,7 +193,7 @@ void chunk_l2_norm(const Tensor& gradient) {
 
 void check_grad_norm(const Tensor& norm) {
   const Tensor invalid = is_invalid(norm);
-  norm.run().stream_calls.host_waits(norm.run().stream);
+  norm.run().stream_calls.host_waits();
 }
 
 void unscale_and_clip(const Tensor& norm) {

@@ -25,10 +25,10 @@ void set_dtype(Module& module, Dtype dtype);
 /// What a hook allocates is no part of a checkpointed block, although it may be called from within.
 class InHook {
  public:
-  explicit InHook(Run& run) : beginning_(run.beginning, run.beginning), checkpoint_(run.checkpoint, nullptr) {}
+  explicit InHook(Run& run) : aside_(run), checkpoint_(run.checkpoint, nullptr) {}
 
  private:
-  Setting<Run::Beginning> beginning_;
+  AsideOfOperations aside_;
   Setting<CheckpointFrame*> checkpoint_;
 };
 

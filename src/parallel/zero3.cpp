@@ -131,7 +131,7 @@ class Offload {
 
   /// _pre_forward_module_hook
   void enter(Zero3Module& module) {
-    const Setting beginning(run_.beginning, run_.beginning);  // what hooks do is no operation of the model
+    const AsideOfOperations hook(run_);
     stack_.push_back(&module);
     const NoGrad no_grad(run_);
     coordinator_.enter(module, true);
@@ -150,7 +150,7 @@ class Offload {
 
   /// _post_forward_module_hook
   void leave(Zero3Module& module) {
-    const Setting beginning(run_.beginning, run_.beginning);
+    const AsideOfOperations hook(run_);
     stack_.pop_back();
     coordinator_.release_module(module, true);
   }
@@ -167,7 +167,7 @@ class Offload {
     Zero3Parameter& asked = store_.of(parameter.tensor);
     if (asked.status != Zero3Parameter::Status::not_available) return;
     TM_CHECK(in_forward_, "a parameter is asked for that is not there");
-    const Setting beginning(run_.beginning, run_.beginning);
+    const AsideOfOperations hook(run_);
     Zero3Parameters& external = stack_.back()->external;
     if (std::find(external.begin(), external.end(), &asked) == external.end()) external.push_back(&asked);
     store_.gather({&asked});

@@ -72,7 +72,7 @@ void Coordinator::compare_with_other_ranks(std::size_t count) {
   const Op op(run_, "aten::to");
   empty(run_, Dims{}, Dtype::int64).reset();
   empty(run_, Dims{static_cast<std::int64_t>(count)}, Dtype::int64).reset();
-  run_.stream_calls.host_waits(run_.stream);
+  run_.stream_calls.host_waits();
 }
 
 void Coordinator::clean_in_flight() {

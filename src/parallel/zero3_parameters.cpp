@@ -26,7 +26,7 @@ void GatherHandle::wait() {
   if (gathered_)
     run_.stream_calls.stream_waits(run_.stream, *gathered_);
   else
-    run_.stream_calls.host_waits(run_.stream);
+    run_.stream_calls.host_waits();
   held_.clear();
   for (Zero3Parameter* parameter : parameters_) {
     TM_CHECK(parameter->status == Status::inflight, "a parameter is gathered twice");

@@ -260,6 +260,11 @@ class Setting {
   T before_;
 };
 
+/// Hooks' doings are no operation of the model's: the running one goes on behind them.
+struct AsideOfOperations : Setting<Run::Beginning> {
+  explicit AsideOfOperations(Run& run) : Setting(run.beginning, run.beginning) {}
+};
+
 struct NoGrad : Setting<bool> {
   explicit NoGrad(Run& run) : Setting(run.grad_enabled, false) {}
 };

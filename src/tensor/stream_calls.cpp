@@ -26,6 +26,8 @@ void StreamCalls::stream_waits(StreamId stream, EventNumber until) {
 
 void StreamCalls::host_waits(StreamId stream) { add({.kind = StreamCall::Kind::host_waits, .stream = stream}); }
 
+void StreamCalls::host_waits() { host_waits(run_.stream); }
+
 void StreamCalls::host_waits_for_all() { add({.kind = StreamCall::Kind::host_waits_for_all}); }
 
 EventNumber StreamCalls::start_collective(StreamId on, StreamId behind) {

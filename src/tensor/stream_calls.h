@@ -54,8 +54,10 @@ class StreamCalls {
   void stream_waits(StreamId stream, EventNumber until);
   /// Stream.wait_stream
   void wait_stream(StreamId stream, StreamId other) { stream_waits(stream, record(other)); }
-  /// Stream.synchronize; and what waits for the current stream by itself, as a copy to the host does.
+  /// Stream.synchronize
   void host_waits(StreamId stream);
+  /// Of the current stream, as where a program reads what the card has, or copies to it from pageable memory.
+  void host_waits();
   void host_waits_for_all();
   /// A collective, on the stream `on` that ProcessGroupNCCL keeps for those that are waited for later, behind what is
   /// on `behind`.  The event that Work.wait waits for.

@@ -56,9 +56,9 @@ std::vector<std::size_t> feature_layers(const Value& vision_feature_layer, std::
 }
 
 void torch_compilable_check(const Tensor& condition) {
-  condition.run().stream_calls.host_waits(condition.run().stream);  // the message has the number of tokens
+  condition.run().stream_calls.host_waits();  // the message has the number of tokens
   const Tensor check = compare("aten::_is_all_true", condition);
-  check.run().stream_calls.host_waits(check.run().stream);
+  check.run().stream_calls.host_waits();
 }
 
 Tensor placeholder_mask(Tensor ids) {

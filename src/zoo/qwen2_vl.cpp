@@ -34,7 +34,7 @@ Tensors image_features(Module& m, const Qwen2Vl& model, const Batch& batch) {
       qwen2_vl_vision(m["visual"], model.vision, model.context, pixel_values, batch.image_grid_thw, batch.grid);
   {
     const Tensor split_sizes = floor_divide(prod(batch.image_grid_thw, -1));
-    split_sizes.run().stream_calls.host_waits(split_sizes.run().stream);  // tolist()
+    split_sizes.run().stream_calls.host_waits();  // tolist()
   }
   return split(vision_outputs.pooler_output, model.tokens(batch.grid), 0);
 }

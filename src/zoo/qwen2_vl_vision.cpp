@@ -124,7 +124,7 @@ Tensor vision_attention(Module& m, Tensor input, const BlockInputs& inputs) {
   for (Tensor* x : states) *x = unsqueeze(transpose(std::move(*x), 0, 1), 0);
   const Tensor lengths = sub(slice(inputs.cu_seqlens, 0, 1, inputs.cu_seqlens.size(0)),
                              slice(inputs.cu_seqlens, 0, 0, inputs.cu_seqlens.size(0) - 1));
-  lengths.run().stream_calls.host_waits(lengths.run().stream);  // lengths.tolist()
+  lengths.run().stream_calls.host_waits();  // lengths.tolist()
   for (std::size_t i = 0; i < 3; ++i) splits[i] = split(*states[i], inputs.length, 2);
   Tensors attn_outputs;
   for (std::size_t i = 0; i < splits[0].size(); ++i)

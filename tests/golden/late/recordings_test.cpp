@@ -1,9 +1,6 @@
 // Recordings of steps in which a block that several streams used is free again only when the program has waited for
 // them: predicted, the same requests, and each such block is free again in front of the same allocation.
 // tools/trace/record_steps.py --late makes the recordings.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "../recorded_step.h"
 #include "estimate/predict.h"
 
@@ -18,6 +15,9 @@ struct Allocation {
   std::vector<std::int64_t> freed, returned;
   std::int64_t bytes = 0;
   bool operator==(const Allocation&) const = default;
+  std::string told() const {
+    return fmt::format("freed [{}], free again [{}], then +{}", fmt::join(freed, " "), fmt::join(returned, " "), bytes);
+  }
 };
 
 class Allocations {
@@ -61,14 +61,6 @@ struct Log : AllocatorObserver {
   AllocatorEvent last;
 };
 
-std::string show(const std::vector<Allocation>& list, std::size_t at) {
-  std::string text;
-  for (std::size_t i = at < 3 ? 0 : at - 3; i < std::min(at + 4, list.size()); ++i)
-    text += fmt::format("{} {:6} freed [{}], free again [{}], then +{}\n", i == at ? ">" : " ", i,
-                        fmt::join(list[i].freed, " "), fmt::join(list[i].returned, " "), list[i].bytes);
-  return text;
-}
-
 class LateStep : public testing::TestWithParam<std::string> {};
 
 TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
@@ -77,13 +69,7 @@ TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
   const Spec spec = read_spec(*recorded.header.find("spec"));
   Log log;
   predict(spec, spec.model, card_of(recorded.header), {.on_event = {}, .interval = false, .late = &log});
-  const std::vector<Allocation>& got = log.events.list;
-  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
-  const auto at = static_cast<std::size_t>(a - expected.begin());
-  EXPECT_TRUE(a == expected.end() && b == got.end())
-      << "allocation " << at << " of " << expected.size() << ", predicted " << got.size() << "\nrecorded:\n"
-      << show(expected, at) << "predicted:\n"
-      << show(got, at);
+  expect_same(expected, log.events.list);
 }
 
 TEST(LateSteps, HaveMemoryThatWaits) {

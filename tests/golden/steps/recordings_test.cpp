@@ -1,10 +1,5 @@
 // Every recording of a real training step, predicted: the same allocations in the same order, and between two of them
 // the same frees.  tools/trace/record_steps.py makes the recordings.
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "../recorded_step.h"
 #include "base/error.h"
 #include "estimate/predict.h"
@@ -21,6 +16,7 @@ struct Allocation {
   std::vector<std::int64_t> freed;
   std::string text;  // with operation and module, where they are known
   bool operator==(const Allocation& other) const { return bytes == other.bytes && freed == other.freed; }
+  std::string told() const { return fmt::format("freed [{}], then {}", fmt::join(freed, " "), text); }
 };
 
 class Allocations {
@@ -57,26 +53,11 @@ Allocations predicted(const Value& header) {
   return events;
 }
 
-std::string show(const std::vector<Allocation>& list, std::size_t at) {
-  std::string text;
-  for (std::size_t i = at < 3 ? 0 : at - 3; i < std::min(at + 4, list.size()); ++i)
-    text += fmt::format("{} {:6} freed [{}], then {}\n", i == at ? ">" : " ", i, fmt::join(list[i].freed, " "),
-                        list[i].text);
-  return text;
-}
-
 class RecordedStep : public testing::TestWithParam<std::string> {};
 
 TEST_P(RecordedStep, IsPredictedAllocationByAllocation) {
   const Recorded recorded = read(GetParam());
-  const std::vector<Allocation> got = predicted(recorded.header).list;
-  const std::vector<Allocation>& expected = recorded.events.list;
-  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
-  const auto at = static_cast<std::size_t>(a - expected.begin());
-  EXPECT_TRUE(a == expected.end() && b == got.end())
-      << "allocation " << at << " of " << expected.size() << ", predicted " << got.size() << "\nrecorded:\n"
-      << show(expected, at) << "predicted:\n"
-      << show(got, at);
+  expect_same(recorded.events.list, predicted(recorded.header).list);
 }
 
 TEST_P(RecordedStep, IsReportedTheSameWhenStepsAreRepeated) {
