@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "card_choice.h"
 #include "estimate/predict.h"
 #include "io/spec_json.h"
@@ -94,6 +95,7 @@ int two_threads(const Question& question, int predictions) {
 }  // namespace
 
 int main(int count, char** arguments) try {
+  keep_freed_memory();
   if (count < 3) {
     fmt::print("usage: bench_predict SPEC.json DATA [PREDICTIONS]\n");
     return 2;

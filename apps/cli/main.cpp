@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/process_memory.h"
 #include "commands.h"
 
 namespace {
@@ -38,6 +39,7 @@ struct Dispatch {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   try {
     return std::visit(Dispatch{}, cli::parse_command_line({argv + 1, argv + argc}));
   } catch (const cli::HelpRequest& help) {

@@ -195,8 +195,14 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large)
     if (answered < answered_.size()) turn = std::min(turn, answered_[answered].begin);
     if (!legacies_.empty()) turn = std::min(turn, legacies_.front().at);
     if (call < run_.stream_calls.all().size()) turn = std::min(turn, run_.stream_calls.all()[call].position);
-    do repeat_event(run_.history_[i], large);
-    while (++i < turn);
+    do {
+      const std::int32_t event = run_.history_[i];
+      const bool is_passing = event > 0 && i + 1 < turn && run_.history_[i + 1] == -event;
+      if (is_passing && repeat_passing(static_cast<std::uint32_t>(event - 1), large))
+        ++i;
+      else
+        repeat_event(event, large);
+    } while (++i < turn);
   }
   if (large && given_back() != given_back_before) throw NotRepeatable{};  // of the large pool, maybe
 }
@@ -239,24 +245,39 @@ void Repetition::hand_over_at(std::size_t event) {
   if (legacies_.empty() && !left_.empty()) throw NotRepeatable{};
 }
 
-void Repetition::request_again(LedgerEntry& twin) {
-  twin.id = run_.request(twin.requested_bytes, twin.stream, true);
-  twin.bytes = run_.allocator_.block_bytes(twin.id);
-}
-
 void Repetition::repeat_event(std::int32_t event, LargeAnswers* large) {
   const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
-  const std::int64_t bytes = run_.ledger_[entry].bytes;
+  const LedgerEntry& known = run_.ledger_[entry];
+  std::int64_t bytes = known.bytes;
   const bool is_known = large && bytes > kSmallBytes;  // what the small pool gives is never larger
   if (event > 0) {
-    LedgerEntry twin = run_.ledger_[entry];
-    is_known ? static_cast<void>(large->bytes += bytes) : request_again(twin);
-    twins_[entry] = {twin.id, static_cast<std::uint32_t>(run_.ledger_.size())};
-    return run_.note_allocation(twin, with(run_.allocator_.totals(), large));
+    AllocationId id = known.id;
+    if (is_known) {
+      large->bytes += bytes;
+    } else {
+      id = run_.request(known.requested_bytes, known.stream, true);
+      bytes = run_.allocator_.block_bytes(id);
+    }
+    twins_[entry] = {id, static_cast<std::uint32_t>(run_.ledger_.size())};
+    return run_.note_allocation(known, id, bytes, with(run_.allocator_.totals(), large));
   }
   const Twin freed = entry < first_entry_ ? heir_of(entry) : twins_[entry];
   is_known ? static_cast<void>(large->bytes -= bytes) : run_.allocator_.free(freed.id);
   run_.note_free(freed.entry, with(run_.allocator_.totals(), large));
+}
+
+/// An allocation that is freed at once: both events, where the allocator need not be asked.
+bool Repetition::repeat_passing(std::uint32_t entry, const LargeAnswers* large) {
+  const LedgerEntry& known = run_.ledger_[entry];
+  if (large && known.bytes > kSmallBytes) return false;
+  const auto bytes = run_.allocator_.passing_block_bytes(known.requested_bytes, known.stream);
+  if (!bytes) return false;
+  const Totals without = with(run_.allocator_.totals(), large);
+  const auto twin = static_cast<std::uint32_t>(run_.ledger_.size());
+  run_.note_allocation(known, kNoBytes, *bytes,
+                       {without.allocated_bytes + *bytes, without.reserved_bytes, without.active_bytes + *bytes});
+  run_.note_free(twin, without);
+  return true;
 }
 
 std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>& made,
@@ -270,7 +291,8 @@ std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>&
     }
     LedgerEntry twin = made[number];
     twin.module = run_.ledger_[like + number].module;
-    request_again(twin);
+    twin.id = run_.request(twin.requested_bytes, twin.stream, true);
+    twin.bytes = run_.allocator_.block_bytes(twin.id);
     left[number] = memory_of({twin.id, static_cast<std::uint32_t>(run_.ledger_.size())});
     run_.note_allocation(twin, run_.allocator_.totals());
     run_.storages_of_.back() = left[number].get();

@@ -90,8 +90,8 @@ class Repetition {
   friend class Once;
   void succeed();
   Twin heir_of(std::uint32_t entry) const;
-  void request_again(LedgerEntry& twin);
   void repeat_event(std::int32_t event, LargeAnswers* large);
+  bool repeat_passing(std::uint32_t entry, const LargeAnswers* large);
   std::size_t repeat_calls_at(std::size_t event, std::size_t call);
   std::vector<Source> sources_within(std::size_t begin, std::size_t end) const;
   bool repeat_answered(const Answered& answered, const std::vector<Source>& sources);

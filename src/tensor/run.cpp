@@ -12,7 +12,12 @@ constexpr StreamId kMostStreams = 32;  // by bits of LedgerEntry::used_on
 
 }  // namespace
 
-Run::Run(RunConfig config) : config_(std::move(config)), allocator_(config_.allocator) {}
+Run::Run(RunConfig config) : config_(std::move(config)), allocator_(config_.allocator) {
+  constexpr std::size_t kUsualEvents = std::size_t{1} << 16;  // growing would copy them over and over
+  history_.reserve(kUsualEvents);
+  ledger_.reserve(kUsualEvents / 2);
+  storages_of_.reserve(kUsualEvents / 2);
+}
 
 Run::~Run() {
   in_flight_.clear();

@@ -191,7 +191,11 @@ class Run {
   void finish_collective(const Tensor& result);
   AllocationId request(std::int64_t bytes, StreamId on, bool in_repetition = false);
   void fill(Storage& storage, std::int64_t bytes);
-  void note_allocation(const LedgerEntry& entry, const Totals& totals);
+  void note_allocation(const LedgerEntry& entry, const Totals& totals) {
+    note_allocation(entry, entry.id, entry.bytes, totals);
+  }
+  /// Another like `entry`.
+  void note_allocation(const LedgerEntry& entry, AllocationId id, std::int64_t bytes, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
   [[noreturn]] void refuse_more_events() const;
   void tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) const;
@@ -199,12 +203,14 @@ class Run {
 
 // Here, and not in the source file, what every event comes by.
 
-inline void Run::note_allocation(const LedgerEntry& entry, const Totals& totals) {
+inline void Run::note_allocation(const LedgerEntry& entry, AllocationId id, std::int64_t bytes, const Totals& totals) {
   // Each is kept; before the numbers of events overflow, and before memory is full of them.
   constexpr std::size_t kMostEvents = std::size_t{1} << 25;
   if (history_.size() >= kMostEvents) refuse_more_events();
   timeline_.add(totals);
   LedgerEntry& made = ledger_.emplace_back(entry);
+  made.id = id;
+  made.bytes = bytes;
   made.born = static_cast<std::int32_t>(timeline_.events());
   made.died = 0;
   storages_of_.push_back(nullptr);
