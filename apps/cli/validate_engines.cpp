@@ -140,8 +140,13 @@ std::vector<Outcome> stored_outcomes(const std::vector<AskedRow>& rows) {
 
 namespace {
 
+/// Why a row's program has no report.
+struct Unanswered {
+  std::string why;
+};
+
 struct RunCommand {
-  std::vector<std::string> command;
+  std::vector<std::string> command, start;  // the program, and to where the measuring began, if that is later
   Environment environment;
 };
 
@@ -208,8 +213,14 @@ RunCommand command_of(const AskedRow& asked, const Environments& environments) {
   if (row.n_gpus > 1) add({"--gpus", fmt::format("{}", row.n_gpus), "--rank", fmt::format("{}", row.rank)});
   command.insert(command.end(), row.run->options.begin(), row.run->options.end());
   add({"--json", "report.json", "--", python, script.string()});
-  command.insert(command.end(), row.run->arguments.begin(), row.run->arguments.end());
-  return {std::move(command), std::move(environment)};
+  const auto with = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> whole = command;
+    whole.insert(whole.end(), arguments.begin(), arguments.end());
+    return whole;
+  };
+  std::vector<std::string> start;
+  if (!row.run->start_arguments.empty()) start = with(row.run->start_arguments);
+  return {with(row.run->arguments), std::move(start), std::move(environment)};
 }
 
 std::string last_line(const std::string& text) {
@@ -220,19 +231,27 @@ std::string last_line(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-Outcome outcome_of_run(const AskedRow& asked, const RunCommand& command, const fs::path& folder) {
+/// Throws Unanswered.
+Report report_of_run(const std::vector<std::string>& command, const Environment& environment, const fs::path& folder) {
   fs::create_directory(folder);
-  const Finished done = run_helper(command.command, command.environment, folder.string());
-  const auto failed = [&](const std::string& why) { return Outcome{std::nullopt, why, true}; };
+  const Finished done = run_helper(command, environment, folder.string());
   std::error_code error;
   if ((done.exit_code != 0 && done.exit_code != 1) || !fs::exists(folder / "report.json", error))
-    return failed(fmt::format("exit code {}: {}", done.exit_code, last_line(done.errors)));
-  const Report report = io::read_report(read_file(folder / "report.json"), "report.json");
+    throw Unanswered{fmt::format("exit code {}: {}", done.exit_code, last_line(done.errors))};
+  Report report = io::read_report(read_file(folder / "report.json"), "report.json");
   if (report.script.exit_code != 0 && !report.oom)
-    return failed(
-        fmt::format("the program ended with exit code {}: {}", report.script.exit_code, last_line(done.errors)));
+    throw Unanswered{
+        fmt::format("the program ended with exit code {}: {}", report.script.exit_code, last_line(done.errors))};
   fs::remove_all(folder, error);
-  return {.answer = answer_of(report, *asked.row), .reason = {}};
+  return report;
+}
+
+Outcome outcome_of_run(const AskedRow& asked, const RunCommand& command, const fs::path& folder) try {
+  Answer answer = answer_of(report_of_run(command.command, command.environment, folder), *asked.row);
+  if (!command.start.empty()) leave_out_start(answer, report_of_run(command.start, command.environment, folder));
+  return {.answer = std::move(answer), .reason = {}};
+} catch (const Unanswered& unanswered) {
+  return {std::nullopt, unanswered.why, true};
 }
 
 }  // namespace

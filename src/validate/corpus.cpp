@@ -77,6 +77,25 @@ void check_corpus(const Corpus& corpus) {
   }
 }
 
+namespace {
+
+/// The context is there when the measuring begins; libraries and communicators come later.
+std::int64_t before_programs(const Report& report) {
+  return checked_add(report.card.context_bytes, report.card.driver_reserved_bytes);
+}
+
+}  // namespace
+
+void leave_out_start(Answer& answer, const Report& start) {
+  constexpr const char* kMetric = "device_over_start";
+  const std::int64_t whole = answer.device_over_start_bytes.value_or(0);
+  const std::int64_t in_use = start.peak.device_bytes - before_programs(start);
+  answer.in_use_at_start_bytes = in_use;
+  answer.lowest_bytes.try_emplace(kMetric, whole).first->second -= in_use;
+  answer.highest_bytes.try_emplace(kMetric, whole);
+  answer.device_over_start_bytes = whole - in_use;
+}
+
 Answer answer_of(const Report& report, const Measurement& row) {
   Answer answer;
   answer.id = row.id;
@@ -84,8 +103,7 @@ Answer answer_of(const Report& report, const Measurement& row) {
   answer.allocated_bytes = report.peak.allocated_bytes;
   answer.reserved_bytes = report.peak.reserved_bytes;
   answer.device_bytes = report.peak.device_bytes;
-  // The context is there when the measuring begins; libraries and communicators come later.
-  const std::int64_t at_start = checked_add(report.card.context_bytes, report.card.driver_reserved_bytes);
+  const std::int64_t at_start = before_programs(report);
   answer.device_over_start_bytes = report.peak.device_bytes - at_start;
   if (const auto& interval = report.interval) {
     const std::int64_t above = report.peak.device_bytes - report.peak.reserved_bytes;

@@ -57,6 +57,7 @@ struct Answer {
   std::string id;
   Engine engine = Engine::run;
   std::optional<std::int64_t> allocated_bytes, active_bytes, reserved_bytes, device_bytes, device_over_start_bytes;
+  std::optional<std::int64_t> in_use_at_start_bytes;  // by the program itself, when the measuring began; none: 0
   std::map<std::string, std::int64_t> lowest_bytes, highest_bytes;  // by metric, where more than one answer is true
   bool out_of_memory = false;
   std::map<std::string, std::string> versions;
@@ -87,6 +88,9 @@ void check_corpus(const Corpus& corpus);
 
 /// What a report says of `row`.
 Answer answer_of(const Report& report, const Measurement& row);
+/// The measuring began where the program that `start` reports on ends, or earlier: to the allocation that is not known,
+/// so the interval of device_over_start reaches to a start before the program had anything.
+void leave_out_start(Answer& answer, const Report& start);
 
 template <class Self, class Visit>
 void Bar::fields(Self& self, Visit&& visit) {
@@ -130,6 +134,12 @@ void Answer::fields(Self& self, Visit&& visit) {
   visit("reserved_bytes", self.reserved_bytes, peak);
   visit("device_bytes", self.device_bytes, peak);
   visit("device_over_start_bytes", self.device_over_start_bytes, peak);
+  visit(
+      "in_use_at_start_bytes", self.in_use_at_start_bytes,
+      FieldInfo{.help = "What the program had of the device when the measuring began: device_over_start leaves it out "
+                        "(null: nothing)",
+                .group = "predictions.jsonl",
+                .low = 0});
   visit("lowest_bytes", self.lowest_bytes,
         FieldInfo{.help = "By metric, where more than one answer is true", .group = "predictions.jsonl"});
   visit("highest_bytes", self.highest_bytes, FieldInfo{.help = "Likewise", .group = "predictions.jsonl"});

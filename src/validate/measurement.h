@@ -21,6 +21,7 @@ enum class Metric { allocated, active, reserved, device, device_over_start };
 struct RunOf {
   std::string script;  // a path, from the folder of the corpus
   std::vector<std::string> arguments;
+  std::vector<std::string> start_arguments;  // with which it ends where the measuring began
   std::string environment;  // what has to be installed, by the name that the corpus gives it; empty: the default
   std::vector<std::string> options;  // of `tidemark run`, besides the card and the rank
 
@@ -87,6 +88,9 @@ template <class Self, class Visit>
 void RunOf::fields(Self& self, Visit&& visit) {
   visit("script", self.script, FieldInfo{.help = "The program, a path from the corpus's folder"});
   visit("arguments", self.arguments, FieldInfo{.help = "Its arguments"});
+  visit("start_arguments", self.start_arguments,
+        FieldInfo{.help = "Those with which it ends where the measuring began: what it has then, device_over_start "
+                          "leaves out (empty: the measuring began before it had anything)"});
   visit("environment", self.environment,
         FieldInfo{.help = "What must be installed, by the name that corpus.json gives it (empty: the default Python)"});
   visit("options", self.options, FieldInfo{.help = "Options of tidemark run, besides the card and the rank"});

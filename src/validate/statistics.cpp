@@ -71,7 +71,7 @@ void add_failures(const std::vector<Scored>& all, Statistics& result) {
     } else if (*one.out_of_memory) {
       saved_bytes += static_cast<double>(one.card_bytes);
     } else if (const SecondRound round = second_round(one); round == SecondRound::survived) {
-      saved_bytes += static_cast<double>(one.card_bytes - one.predicted_bytes);
+      saved_bytes += static_cast<double>(one.card_bytes - one.limit_bytes);
     } else {
       ++failures;
       if (round == SecondRound::not_known) ++result.not_known;
@@ -97,10 +97,11 @@ double second_round_limit_bytes(std::int64_t predicted_bytes, std::int64_t card_
 
 SecondRound second_round(const Scored& one) {
   if (one.survived) return *one.survived ? SecondRound::survived : SecondRound::died;
-  const double limit = second_round_limit_bytes(one.predicted_bytes, one.card_bytes);
+  const double limit = second_round_limit_bytes(one.limit_bytes, one.card_bytes);
   if (one.died_under_bytes && limit <= *one.died_under_bytes) return SecondRound::died;
   const bool enough = one.survived_under_bytes && limit >= *one.survived_under_bytes;
-  const bool as_measured = one.measured_bytes && static_cast<double>(*one.measured_bytes) <= limit;
+  const bool as_measured =
+      one.measured_bytes && static_cast<double>(*one.measured_bytes + one.in_use_at_start_bytes) <= limit;
   return enough || as_measured ? SecondRound::survived : SecondRound::not_known;
 }
 

@@ -14,6 +14,8 @@ struct Scored {
   std::int64_t rounding_bytes = 0;
   std::optional<bool> out_of_memory = {};  // in the real run
   std::int64_t predicted_bytes = 0;
+  std::int64_t in_use_at_start_bytes = 0;  // of the process, which measured_bytes leaves out
+  std::int64_t limit_bytes = 0;            // what the process is limited to by that prediction
   bool predicted_out_of_memory = false;
   std::int64_t card_bytes = 0;
   bool limits_the_device = false;  // whether the metric counts what a limit on the process counts
@@ -33,8 +35,8 @@ double second_round_limit_bytes(std::int64_t predicted_bytes, std::int64_t card_
 enum class SecondRound { survived, died, not_known };
 
 /// Whether the real run survives under the prediction: it was tried; a higher limit was not survived, or a lower one
-/// was; or what was measured without a limit is at most this one.  A run that gives cached memory back may survive with
-/// less than it takes without a limit, so otherwise it is not known.
+/// was; or what was measured without a limit, with what was in use before, is at most this one.  A run that gives
+/// cached memory back may survive with less than it takes without a limit, so otherwise it is not known.
 SecondRound second_round(const Scored& one);
 
 inline constexpr std::array<std::string_view, 12> kStatisticNames{

@@ -21,10 +21,13 @@ void add_second_rounds(const Measurement& row, Scored& one) {
 }
 
 Scored scored(const Measurement& row, std::int64_t card_bytes, const Answer& answer, std::int64_t bytes) {
+  const std::int64_t at_start = row.metric == Metric::device_over_start ? answer.in_use_at_start_bytes.value_or(0) : 0;
   Scored one{.measured_bytes = row.measured_bytes,
              .rounding_bytes = row.rounding_bytes,
              .out_of_memory = row.out_of_memory,
              .predicted_bytes = bytes,
+             .in_use_at_start_bytes = at_start,
+             .limit_bytes = bytes + at_start,
              .predicted_out_of_memory = answer.out_of_memory,
              .card_bytes = card_bytes,
              .limits_the_device = limits_the_device(*row.metric)};
@@ -34,7 +37,7 @@ Scored scored(const Measurement& row, std::int64_t card_bytes, const Answer& ans
 
 /// An estimator foretells running out of memory by a figure above the card's, unless its verdict was published.
 Scored with_estimate(Scored one, const Measurement& row, const std::string& estimator, std::int64_t estimate_bytes) {
-  one.predicted_bytes = estimate_bytes;
+  one.predicted_bytes = one.limit_bytes = estimate_bytes;
   one.predicted_out_of_memory = estimate_bytes > one.card_bytes;
   const auto verdict = row.verdicts.find(estimator);
   if (verdict == row.verdicts.end()) return one;

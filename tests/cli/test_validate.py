@@ -181,6 +181,13 @@ def test_scripts_are_run_and_their_answers_stored(tidemark, runs, work):
     assert tidemark("validate", "c", "--engine", "stored").returncode == 0
 
 
+def test_what_a_program_has_when_the_measuring_begins_is_left_out(tidemark, runs, work):
+    assert tidemark(*runs(start_arguments=["--until-first-batch"]), "--update").returncode == 0
+    (stored,) = map(json.loads, (work / "c" / "predictions.jsonl").read_text().splitlines())
+    assert (stored["reserved_bytes"], stored["in_use_at_start_bytes"], stored["device_over_start_bytes"]) == (GIB, GIB, 0)
+    assert (stored["lowest_bytes"], stored["highest_bytes"]) == ({"device_over_start": 0}, {"device_over_start": GIB})
+
+
 def test_out_of_memory_is_an_answer(tidemark, runs, oom_record):
     result = result_of(tidemark(*runs(code=1, oom=f"json.loads({oom_record!r})"), "--json", "-"))
     assert result["engines"][0]["rows"][0]["predicted_out_of_memory"] is True

@@ -42,6 +42,17 @@ TEST(Answer, HasTheIntervalOfEveryMetric) {
   EXPECT_EQ(write_fields(read_answer(write_fields(answer), "p")), write_fields(answer));
 }
 
+TEST(Answer, LeavesOutWhatTheProgramHadWhenTheMeasuringBegan) {
+  Answer answer = answer_of(report_of(1000), read_measurement(measurement_value(), "r"));
+  leave_out_start(answer, report_of(300));
+  EXPECT_EQ(answer.bytes(Metric::device_over_start), 700);
+  EXPECT_EQ(answer.bytes(Metric::reserved), 1000);
+  EXPECT_EQ(answer.in_use_at_start_bytes, 300);
+  EXPECT_EQ(answer.lowest_bytes.at("device_over_start"), 700);
+  EXPECT_EQ(answer.highest_bytes.at("device_over_start"), 1000);  // it may have begun before
+  EXPECT_EQ(write_fields(read_answer(write_fields(answer), "p")), write_fields(answer));
+}
+
 TEST(Answer, RefusesAMetricThatDoesNotExist) {
   const Value value = Value::Map{{"id", "a"}, {"lowest_bytes", Value::Map{{"reservd", 1}}}};
   EXPECT_EQ(error_of([&] { read_answer(value, "p"); })->hint(), "did you mean reserved?");

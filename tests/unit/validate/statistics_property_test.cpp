@@ -21,6 +21,7 @@ rc::Gen<Scored> any_scored() {
                       .rounding_bytes = rounding,
                       .out_of_memory = out,
                       .predicted_bytes = predicted,
+                      .limit_bytes = predicted,
                       .predicted_out_of_memory = foretold,
                       .card_bytes = 1 << 30,
                       .limits_the_device = true};

@@ -9,6 +9,7 @@ Scored pair(std::int64_t measured, std::int64_t predicted) {
   return {.measured_bytes = measured,
           .out_of_memory = false,
           .predicted_bytes = predicted,
+          .limit_bytes = predicted,
           .card_bytes = 10'000,
           .limits_the_device = true};
 }
@@ -99,6 +100,14 @@ TEST(SecondRound, HasALimitInWholePercentOfTheCard) {
   EXPECT_EQ(second_round(pair(1000, 1000)), SecondRound::survived);
   EXPECT_EQ(second_round(pair(1000, 960)), SecondRound::survived);   // 9.6 % are set as 10 %
   EXPECT_EQ(second_round(pair(1000, 940)), SecondRound::not_known);  // 9.4 % as 9 %: it may give cached memory back
+}
+
+TEST(SecondRound, LimitsWhatWasInUseBeforeToo) {
+  Scored one = pair(1000, 1000);
+  one.in_use_at_start_bytes = 300;
+  EXPECT_EQ(second_round(one), SecondRound::not_known);
+  one.limit_bytes = 1300;
+  EXPECT_EQ(second_round(one), SecondRound::survived);
 }
 
 TEST(SecondRound, IsDecidedByRealOnesWhereTheyWere) {
