@@ -56,6 +56,8 @@ class CachingAllocator final : public Allocator {
   std::int64_t address(AllocationId id) const { return block_of(id).address; }
   std::int64_t block_bytes(AllocationId id) const { return block_of(id).bytes; }
   const AllocatorStats& stats() const { return stats_; }
+  /// How often the driver has given the large pool memory, or taken it back.
+  std::int64_t large_pool_driver_calls() const { return large_pool_.driver_calls; }
   /// What was known when alloc() last returned kOutOfMemory.
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
   std::string out_of_memory_message() const;
@@ -75,6 +77,7 @@ class CachingAllocator final : public Allocator {
     std::vector<FreeBlocks> by_stream;
     std::vector<BlockId> unmapped;  // by stream, then address
     std::int64_t searches = 0;      // get_free_blocks_call_count
+    std::int64_t driver_calls = 0;  // that gave it memory or took memory from it
   };
   struct Request {
     std::int64_t requested_bytes, bytes, segment_bytes;

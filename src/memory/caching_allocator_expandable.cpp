@@ -82,6 +82,7 @@ bool CachingAllocator::map_block(BlockId id, std::int64_t bytes) {
   insert_free(pool, id);
   stats_.reserved_bytes.add(range.bytes);
   ++stats_.num_device_alloc;
+  ++pool.driver_calls;
   emit(EventKind::segment_map, range.address, range.bytes, blocks_[id].stream);
   return true;
 }
@@ -114,6 +115,7 @@ void CachingAllocator::unmap_block(BlockId id) {
   insert_unmapped(pool, id);
   stats_.reserved_bytes.remove(range.bytes);
   ++stats_.num_device_free;
+  ++pool.driver_calls;
   emit(EventKind::segment_unmap, range.address, range.bytes, blocks_[id].stream);
 }
 

@@ -21,6 +21,7 @@ BlockId CachingAllocator::new_segment(const Request& request, bool is_retry) {
   block.small = request.pool->small;
   stats_.reserved_bytes.add(bytes);
   ++stats_.num_device_alloc;
+  ++request.pool->driver_calls;
   emit(EventKind::segment_alloc, block.address, bytes, block.stream);
   return id;
 }
@@ -113,6 +114,7 @@ void CachingAllocator::release_block(BlockId id) {
   const Block& block = blocks_[id];
   TM_CHECK(!block.is_split() && !block.is_expandable(), "a segment in use goes back");
   ++stats_.num_device_free;
+  ++pool_of(block).driver_calls;
   emit(EventKind::segment_free, block.address, block.bytes, block.stream);
   driver_.free(block.address);
   if (stream_order_) stream_order_->host_waits_for_all();  // cudaFree

@@ -59,6 +59,11 @@ bool Repetition::is_closed(std::size_t before, std::size_t begin) {
   return taken == heirs_.size();
 }
 
+void Repetition::give_up() {
+  run_.end();
+  throw NotRepeatable{};
+}
+
 void Repetition::let_go(Tensor last, Tensor& place) {
   if (!last && run_.stage.step == 1) legacies_.push_back({run_.history_.size(), &place});
 }
@@ -117,12 +122,11 @@ void Repetition::let_go_again(Tensor& place) {
   std::swap(place, next);
   next.reset();
   twins_ = std::move(twins);
-  if (run_.history_.size() == begin || run_.history_.back() != -static_cast<std::int32_t>(own) - 1)
-    throw NotRepeatable{};
+  if (run_.history_.size() == begin || run_.history_.back() != -static_cast<std::int32_t>(own) - 1) give_up();
   Tensor* user = &place;
   for (std::size_t i = run_.history_.size(); i-- > begin;) {
     const auto entry = static_cast<std::uint32_t>(-run_.history_[i] - 1);
-    if (std::erase(left_, entry) == 0) throw NotRepeatable{};
+    if (std::erase(left_, entry) == 0) give_up();
     if (entry == own) continue;
     user->impl().base = tensor_of(entry);
     user = &user->impl().base;
@@ -157,7 +161,7 @@ DriverState driver_state(const CachingAllocator& allocator) {
   return {stats.num_device_alloc + stats.num_device_free, stats.reserved_bytes.current};
 }
 
-void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large) {
+void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large) try {
   twins_.resize(run_.ledger_.size());
   if (begin == stretch_) succeed();
   const auto begins_later = [&](const Stretch& known) { return known.begin >= begin; };
@@ -204,7 +208,10 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large)
         repeat_event(event, large);
     } while (++i < turn);
   }
-  if (large && given_back() != given_back_before) throw NotRepeatable{};  // of the large pool, maybe
+  if (large && given_back() != given_back_before) give_up();  // of the large pool, maybe
+} catch (const DeviceOutOfMemory&) {
+  if (large) run_.end();
+  throw;
 }
 
 /// Those in front of that event; passes over what was not repeated.  Returns the next.
@@ -242,7 +249,7 @@ void Repetition::hand_over_at(std::size_t event) {
   if (legacies_.empty() || legacies_.front().at != event) return;
   for (; !legacies_.empty() && legacies_.front().at == event; legacies_.erase(legacies_.begin()))
     hand_over(*legacies_.front().place);
-  if (legacies_.empty() && !left_.empty()) throw NotRepeatable{};
+  if (legacies_.empty() && !left_.empty()) give_up();
 }
 
 void Repetition::repeat_event(std::int32_t event, LargeAnswers* large) {

@@ -88,6 +88,8 @@ class Repetition {
   };
 
   friend class Once;
+  /// Throws NotRepeatable; the run is over, since what was only taken as known cannot be freed as tensors die.
+  [[noreturn]] void give_up();
   void succeed();
   Twin heir_of(std::uint32_t entry) const;
   void repeat_event(std::int32_t event, LargeAnswers* large);

@@ -134,13 +134,14 @@ class Loop {
 /// What an allocator answers from while it does not go to the driver, and how often it has been there.
 struct AllocatorState {
   std::vector<CachingAllocator::BlockView> blocks;
-  std::int64_t driver_calls = 0;
+  std::int64_t driver_calls = 0, large_pool_driver_calls = 0;
   bool operator==(const AllocatorState&) const = default;
 };
 
 AllocatorState state_of(const CachingAllocator& allocator) {
   const AllocatorStats& stats = allocator.stats();
-  AllocatorState state{allocator.snapshot(), stats.num_device_alloc + stats.num_device_free};
+  AllocatorState state{allocator.snapshot(), stats.num_device_alloc + stats.num_device_free,
+                       allocator.large_pool_driver_calls()};
   for (CachingAllocator::BlockView& block : state.blocks)
     if (!block.active) block.requested_bytes = 0;  // what was asked of it when it was in use decides nothing
   return state;
@@ -148,6 +149,7 @@ AllocatorState state_of(const CachingAllocator& allocator) {
 
 /// The part of it that requests of more than the small pool's size are answered from.
 AllocatorState large_pool_of(AllocatorState state) {
+  state.driver_calls = state.large_pool_driver_calls;
   std::erase_if(state.blocks, [](const CachingAllocator::BlockView& block) { return block.small; });
   return state;
 }
