@@ -26,4 +26,9 @@ int max_active_clusters(int blocks, int resident, int multiprocessors, int multi
   return clusters;
 }
 
+int max_active_clusters(const LaunchAttribute* attributes, unsigned count, int resident, const Card& card) {
+  const int per_gpc = multiprocessors_per_gpc(card.compute_capability_major);
+  return max_active_clusters(blocks_per_cluster(attributes, count), resident, card.multiprocessors, per_gpc);
+}
+
 }  // namespace tidemark

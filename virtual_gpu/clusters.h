@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "card.h"
+
 namespace tidemark {
 
 /// CUlaunchAttribute and cudaLaunchAttribute (cuda.h, driver_types.h, CUDA 12.4 and 13.0).
@@ -21,5 +23,7 @@ int multiprocessors_per_gpc(int compute_capability_major);
 /// Clusters of `blocks` thread blocks that are on the card at once, when a multiprocessor holds `resident` blocks.  Which multiprocessors a
 /// card has lost to yield differs from die to die; here they are spread evenly, in pairs: six times 16 and twice 18 of an H100's 132.
 int max_active_clusters(int blocks, int resident, int multiprocessors, int multiprocessors_per_gpc);
+/// The same of clusters as a launch's attributes ask for, on that card.
+int max_active_clusters(const LaunchAttribute* attributes, unsigned count, int resident, const Card& card);
 
 }  // namespace tidemark

@@ -10,11 +10,11 @@
 
 #include "card.h"
 #include "cuda_abi.h"
+#include "device_attributes.h"
 #include "device_clock.h"
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
-#include "kernels.h"
 #include "library_memory.h"
 
 namespace tidemark {

@@ -91,8 +91,7 @@ Status cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* functio
 Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
   int resident = 0;
   cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, static_cast<int>(c->block_x * c->block_y * c->block_z), c->shared_bytes);
-  *clusters = max_active_clusters(blocks_per_cluster(c->attributes, c->attribute_count), resident, card().multiprocessors,
-                                  multiprocessors_per_gpc(card().compute_capability_major));
+  *clusters = max_active_clusters(c->attributes, c->attribute_count, resident, card());
   return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
-#include "kernels.h"
+#include "last_error.h"
 
 namespace tidemark {
 namespace {

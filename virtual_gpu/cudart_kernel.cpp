@@ -4,19 +4,20 @@
 #include "card.h"
 #include "clusters.h"
 #include "cuda_abi.h"
+#include "device_attributes.h"
 #include "device_clock.h"
 #include "fat_binary.h"
 #include "handles.h"
-#include "kernels.h"
+#include "last_error.h"
 
 namespace tidemark {
+namespace {
 
+/// Blocks of that many threads that one multiprocessor holds, by threads alone: registers and shared memory are not known.
 int resident_blocks(int threads_per_block) {
   const int limit = attribute(kMaxBlocksPerMultiprocessor);
   return threads_per_block > 0 ? std::clamp(card().max_threads_per_multiprocessor / threads_per_block, 1, limit) : limit;
 }
-
-namespace {
 
 /// cudaLaunchConfig_t (driver_types.h, CUDA 12.4 and 13.0).
 struct LaunchConfiguration {
@@ -90,8 +91,8 @@ Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, i
 Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*, int threads, std::size_t, unsigned) { *blocks = resident_blocks(threads); return 0; }
 Status cudaOccupancyMaxPotentialClusterSize(int* size, const void*, const void*) { *size = 8; return 0; }
 Status cudaOccupancyMaxActiveClusters(int* clusters, const void*, const LaunchConfiguration* c) {
-  *clusters = max_active_clusters(blocks_per_cluster(c->attributes, c->attribute_count), resident_blocks(static_cast<int>(c->block.x * c->block.y * c->block.z)),
-                                  card().multiprocessors, multiprocessors_per_gpc(card().compute_capability_major));
+  const int resident = resident_blocks(static_cast<int>(c->block.x * c->block.y * c->block.z));
+  *clusters = max_active_clusters(c->attributes, c->attribute_count, resident, card());
   return 0;
 }
 
