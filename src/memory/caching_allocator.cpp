@@ -55,18 +55,6 @@ AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stre
   return hand_out(request, front);
 }
 
-std::optional<std::int64_t> CachingAllocator::passing_block_bytes(std::int64_t requested_bytes, StreamId stream) {
-  if (requested_bytes <= 0 || requested_bytes >= kTooManyBytes || stream >= kMaxStreams) return std::nullopt;
-  if (counts_age() || !uses_.nobody_waits()) return std::nullopt;
-  Request request{requested_bytes, round_size(requested_bytes, settings_), 0, stream, nullptr};
-  request.pool = request.bytes <= kSmallBytes ? &small_pool_ : &large_pool_;
-  const FreeBlocks& free = free_blocks(*request.pool, stream);
-  const FreeBlocks::Position place = find_free_block(request, free);
-  if (place == free.end()) return std::nullopt;
-  const Block& found = blocks_[free.at(place).block];
-  return should_split(found, request.bytes) ? request.bytes : found.bytes;
-}
-
 /// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
 FreeBlocks::Position CachingAllocator::find_free_block(const Request& request, const FreeBlocks& free) {
   if (counts_age()) ++request.pool->searches;

@@ -37,9 +37,6 @@ class CachingAllocator final : public Allocator {
   /// Throws Error{bad_value} for a negative size or a stream of kMaxStreams or more.
   AllocationId alloc(std::int64_t requested_bytes, StreamId stream = 0) override;
   void free(AllocationId id) override;
-  /// The block that alloc() would hand out now; if it were freed at once, all would stand as before.  Nothing where the
-  /// driver would be asked, or where it matters how often the allocator is.
-  std::optional<std::int64_t> passing_block_bytes(std::int64_t requested_bytes, StreamId stream);
   void record_stream(AllocationId id, StreamId stream) override;
   void empty_cache() override;
   Totals totals() const override {

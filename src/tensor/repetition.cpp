@@ -199,14 +199,8 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large)
     if (answered < answered_.size()) turn = std::min(turn, answered_[answered].begin);
     if (!legacies_.empty()) turn = std::min(turn, legacies_.front().at);
     if (call < run_.stream_calls.all().size()) turn = std::min(turn, run_.stream_calls.all()[call].position);
-    do {
-      const std::int32_t event = run_.history_[i];
-      const bool is_passing = event > 0 && i + 1 < turn && run_.history_[i + 1] == -event;
-      if (is_passing && repeat_passing(static_cast<std::uint32_t>(event - 1), large))
-        ++i;
-      else
-        repeat_event(event, large);
-    } while (++i < turn);
+    do repeat_event(run_.history_[i], large);
+    while (++i < turn);
   }
   if (large && given_back() != given_back_before) give_up();  // of the large pool, maybe
 } catch (const DeviceOutOfMemory&) {
@@ -271,20 +265,6 @@ void Repetition::repeat_event(std::int32_t event, LargeAnswers* large) {
   const Twin freed = entry < first_entry_ ? heir_of(entry) : twins_[entry];
   is_known ? static_cast<void>(large->bytes -= bytes) : run_.allocator_.free(freed.id);
   run_.note_free(freed.entry, with(run_.allocator_.totals(), large));
-}
-
-/// An allocation that is freed at once: both events, where the allocator need not be asked.
-bool Repetition::repeat_passing(std::uint32_t entry, const LargeAnswers* large) {
-  const LedgerEntry& known = run_.ledger_[entry];
-  if (large && known.bytes > kSmallBytes) return false;
-  const auto bytes = run_.allocator_.passing_block_bytes(known.requested_bytes, known.stream);
-  if (!bytes) return false;
-  const Totals without = with(run_.allocator_.totals(), large);
-  const auto twin = static_cast<std::uint32_t>(run_.ledger_.size());
-  run_.note_allocation(known, kNoBytes, *bytes,
-                       {without.allocated_bytes + *bytes, without.reserved_bytes, without.active_bytes + *bytes});
-  run_.note_free(twin, without);
-  return true;
 }
 
 std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>& made,

@@ -93,7 +93,6 @@ class Repetition {
   void succeed();
   Twin heir_of(std::uint32_t entry) const;
   void repeat_event(std::int32_t event, LargeAnswers* large);
-  bool repeat_passing(std::uint32_t entry, const LargeAnswers* large);
   std::size_t repeat_calls_at(std::size_t event, std::size_t call);
   std::vector<Source> sources_within(std::size_t begin, std::size_t end) const;
   bool repeat_answered(const Answered& answered, const std::vector<Source>& sources);
