@@ -152,8 +152,8 @@ def not_known():
     if not any((ROOT / "validation").glob("h200/results*.jsonl*")):
         yield "- No measurement of our own on a real GPU stands behind any figure here: `validation/measure` is ready to make them, and none was made yet."
     yield "- What a row's source does not say is not guessed: such rows are left out above, with the reason."
-    yield ("- xMem's recordings of CNNs begin when the model is on the card. This was found in the published loops after a comparison; counted from nothing the median is 2.03 % "
-           "([why](../validation/xmem/README.md#when-the-measuring-began)).")
+    yield ("- xMem's recordings of CNNs begin when the model is on the card. This was found in the published loops after a comparison "
+           "([why, and what it changes](../validation/xmem/README.md#when-the-measuring-began)).")
     yield ("- On Hopper the cuDNN of newer torches gives other workspaces through a handle than for a described card, for one convolution in five of those tried; "
            "the described card is what is asked ([convolutions](design/convolutions.md)).")
     yield ("- `device` includes the CUDA context, what libraries take and NCCL's communicators, which differ by driver, library versions and topology: "

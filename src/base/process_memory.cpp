@@ -1,6 +1,6 @@
 #include "base/process_memory.h"
 
-#include <cstdlib>
+#include <cstdlib>  // __GLIBC__
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

@@ -88,7 +88,7 @@ std::int64_t before_programs(const Report& report) {
 
 void leave_out_start(Answer& answer, const Report& start) {
   constexpr const char* kMetric = "device_over_start";
-  const std::int64_t whole = answer.device_over_start_bytes.value_or(0);
+  const std::int64_t whole = answer.device_over_start_bytes.value();
   const std::int64_t in_use = start.peak.device_bytes - before_programs(start);
   answer.in_use_at_start_bytes = in_use;
   answer.lowest_bytes.try_emplace(kMetric, whole).first->second -= in_use;
