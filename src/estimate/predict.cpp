@@ -20,7 +20,10 @@ namespace tidemark {
 namespace {
 
 RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& options) {
-  RunConfig config{.card = card, .allocator = {}, .on_event = options.on_event};
+  RunConfig config{.card = card,
+                   .allocator = {},
+                   .on_event = options.on_event,
+                   .keeps_history = options.on_event || options.interval || options.late};
   config.allocator.rules = allocator_rules();
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,

@@ -12,7 +12,7 @@ inline constexpr BlockId kNoBlock = 0xffffffff;
 using ExpandableSegmentId = std::uint32_t;
 inline constexpr ExpandableSegmentId kNotExpandable = 0xffffffff;
 
-struct Block {
+struct alignas(64) Block {
   std::int64_t address = 0, bytes = 0;
   std::int64_t requested_bytes = 0;
   std::int64_t searches_when_freed = 0;          // gc_count_base

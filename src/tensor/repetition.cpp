@@ -22,10 +22,9 @@ std::uint32_t first_entry(const std::vector<std::int32_t>& history, std::size_t 
   return static_cast<std::uint32_t>(found == history.end() ? ledger_end : static_cast<std::size_t>(*found - 1));
 }
 
-Totals with(Totals totals, const Repetition::LargeAnswers* large) {
-  if (!large) return totals;
-  totals.allocated_bytes += large->bytes;
-  totals.active_bytes += large->bytes;
+Totals with(const Repetition::LargeAnswers& large, Totals totals) {
+  totals.allocated_bytes += large.bytes;
+  totals.active_bytes += large.bytes;
   return totals;
 }
 
@@ -73,17 +72,28 @@ bool Repetition::is_closed_first(std::size_t begin) {
   left_.clear();
   stretch_ = static_cast<std::uint32_t>(begin);
   const std::uint32_t first = first_entry_ = first_entry(run_.history_, begin, run_.ledger_.size());
-  std::vector<bool> made_once(run_.ledger_.size() - first);
-  auto once = once_.begin();
-  for (std::size_t i = begin; i < run_.history_.size(); ++i) {
-    while (once != once_.end() && once->end <= i) ++once;
-    const bool is_once = once != once_.end() && once->begin <= i;
-    const std::int32_t event = run_.history_[i];
-    const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
-    if (event == 0 || entry < first) return false;
-    if (event < 0 && made_once[entry - first] != is_once) return false;
-    if (event > 0 && is_once) made_once[entry - first] = true;
+  std::vector<char> made_once(run_.ledger_.size() - first);  // no vector<bool>: each is asked for
+  const auto frees_its_own = [&](Stretch events, bool is_once) {
+    for (std::size_t i = events.begin; i < events.end; ++i) {
+      const std::int32_t event = run_.history_[i];
+      const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+      if (event == 0 || entry < first) return false;
+      char& once = made_once[entry - first];
+      if (event > 0)
+        once = is_once;
+      else if (once != static_cast<char>(is_once))
+        return false;
+    }
+    return true;
+  };
+  std::size_t from = begin;
+  for (const Stretch& once : once_) {
+    if (once.end <= from) continue;
+    if (!frees_its_own({from, std::max(from, once.begin)}, false)) return false;
+    if (!frees_its_own({std::max(from, once.begin), once.end}, true)) return false;
+    from = once.end;
   }
+  if (!frees_its_own({from, run_.history_.size()}, false)) return false;
   for (std::uint32_t entry = first; entry < run_.ledger_.size(); ++entry)
     if (run_.ledger_[entry].died == 0 && !made_once[entry - first]) left_.push_back(entry);
   std::erase_if(legacies_, [](const Legacy& legacy) { return !*legacy.place; });
@@ -103,7 +113,7 @@ void Repetition::hand_over(Tensor& place) {
     const Twin twin = twins_[memory.record];
     memory.id = twin.id;
     memory.record = twin.entry;
-    run_.storages_of_[twin.entry] = &memory;
+    run_.ledger_[twin.entry].storage = &memory;
   }
 }
 
@@ -161,7 +171,8 @@ DriverState driver_state(const CachingAllocator& allocator) {
   return {stats.num_device_alloc + stats.num_device_free, stats.reserved_bytes.current};
 }
 
-void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large) try {
+void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* known_large) try {
+  if (static_cast<std::size_t>(run_.timeline_.events()) + (end - begin) >= Run::kMostEvents) run_.refuse_more_events();
   twins_.resize(run_.ledger_.size());
   if (begin == stretch_) succeed();
   const auto begins_later = [&](const Stretch& known) { return known.begin >= begin; };
@@ -175,7 +186,9 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large)
     return stats.num_device_free + stats.num_alloc_retries;
   };
   const std::int64_t given_back_before = given_back();
-  std::size_t call = run_.stream_calls.first_at(begin);
+  LargeAnswers asked{.are_known = false};
+  LargeAnswers& large = known_large ? *known_large : asked;
+  std::size_t call = large.into_history ? run_.stream_calls.first_at(begin) : run_.stream_calls.all().size();
   for (std::size_t i = begin; i < end; hand_over_at(i)) {
     call = repeat_calls_at(i, call);
     if (source < sources.size() && sources[source].at == i) {
@@ -188,7 +201,7 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large)
     }
     if (answered < answered_.size() && answered_[answered].begin == i) {
       const Answered known = answered_[answered++];
-      if (repeat_answered(known, sources)) {
+      if (repeat_answered(known, sources, large.into_history)) {
         i = known.end;
         continue;
       }
@@ -198,14 +211,23 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* large)
     if (once < once_.size()) turn = std::min(turn, once_[once].begin);
     if (answered < answered_.size()) turn = std::min(turn, answered_[answered].begin);
     if (!legacies_.empty()) turn = std::min(turn, legacies_.front().at);
-    if (call < run_.stream_calls.all().size()) turn = std::min(turn, run_.stream_calls.all()[call].position);
-    do repeat_event(run_.history_[i], large);
-    while (++i < turn);
+    turn = std::min(turn, next_call_position(call));
+    for (; i < turn; ++i) {
+      const std::int32_t event = run_.history_[i];
+      const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+      event > 0 ? repeat_allocation(entry, large) : repeat_free(entry, large);
+    }
   }
-  if (large && given_back() != given_back_before) give_up();  // of the large pool, maybe
+  if (large.are_known && given_back() != given_back_before) give_up();  // of the large pool, maybe
 } catch (const DeviceOutOfMemory&) {
-  if (large) run_.end();
+  if (known_large) run_.end();
   throw;
+}
+
+/// How many events come before that call; behind the last, more than there are.
+std::size_t Repetition::next_call_position(std::size_t call) const {
+  const std::vector<StreamCall>& all = run_.stream_calls.all();
+  return call < all.size() ? all[call].position : SIZE_MAX;
 }
 
 /// Those in front of that event; passes over what was not repeated.  Returns the next.
@@ -230,11 +252,14 @@ std::vector<Repetition::Source> Repetition::sources_within(std::size_t begin, st
 
 /// The allocator stands where it stood, for between an answered stretch and its source there are but stretches that
 /// leave nothing behind (tensor/known_requests.h); and it has not been to the driver since, if this says true.
-bool Repetition::repeat_answered(const Answered& answered, const std::vector<Source>& sources) {
+bool Repetition::repeat_answered(const Answered& answered, const std::vector<Source>& sources, bool into_history) {
   const auto source =
       std::find_if(sources.begin(), sources.end(), [&](const Source& known) { return known.at == answered.source; });
   if (source == sources.end() || source->driver != driver_state(run_.allocator_)) return false;
-  repeat_answers(source->repeated_at, source->repeated_at + (answered.end - answered.begin));
+  if (into_history)
+    repeat_answers(source->repeated_at, source->repeated_at + (answered.end - answered.begin));
+  else
+    pass_over(answered.begin, answered.end);
   return true;
 }
 
@@ -246,25 +271,29 @@ void Repetition::hand_over_at(std::size_t event) {
   if (legacies_.empty() && !left_.empty()) give_up();
 }
 
-void Repetition::repeat_event(std::int32_t event, LargeAnswers* large) {
-  const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+void Repetition::repeat_allocation(std::uint32_t entry, LargeAnswers& large) {
   const LedgerEntry& known = run_.ledger_[entry];
+  AllocationId id = known.id;
   std::int64_t bytes = known.bytes;
-  const bool is_known = large && bytes > kSmallBytes;  // what the small pool gives is never larger
-  if (event > 0) {
-    AllocationId id = known.id;
-    if (is_known) {
-      large->bytes += bytes;
-    } else {
-      id = run_.request(known.requested_bytes, known.stream, true);
-      bytes = run_.allocator_.block_bytes(id);
-    }
-    twins_[entry] = {id, static_cast<std::uint32_t>(run_.ledger_.size())};
-    return run_.note_allocation(known, id, bytes, with(run_.allocator_.totals(), large));
+  if (large.are_known && bytes > kSmallBytes) {  // what the small pool gives is never larger
+    large.bytes += bytes;
+  } else {
+    id = run_.request(known.requested_bytes, known.stream, true);
+    bytes = run_.allocator_.block_bytes(id);
   }
+  const Totals totals = with(large, run_.allocator_.totals());
+  twins_[entry] = {id, large.into_history ? static_cast<std::uint32_t>(run_.ledger_.size()) : entry};
+  large.into_history ? run_.note_allocation(known, id, bytes, totals) : run_.timeline_.add(totals);
+}
+
+void Repetition::repeat_free(std::uint32_t entry, LargeAnswers& large) {
   const Twin freed = entry < first_entry_ ? heir_of(entry) : twins_[entry];
-  is_known ? static_cast<void>(large->bytes -= bytes) : run_.allocator_.free(freed.id);
-  run_.note_free(freed.entry, with(run_.allocator_.totals(), large));
+  if (const std::int64_t bytes = run_.ledger_[entry].bytes; large.are_known && bytes > kSmallBytes)
+    large.bytes -= bytes;
+  else
+    run_.allocator_.free(freed.id);
+  const Totals totals = with(large, run_.allocator_.totals());
+  large.into_history ? run_.note_free(freed.entry, totals) : run_.timeline_.add_fallen(totals);
 }
 
 std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>& made,
@@ -282,7 +311,7 @@ std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>&
     twin.bytes = run_.allocator_.block_bytes(twin.id);
     left[number] = memory_of({twin.id, static_cast<std::uint32_t>(run_.ledger_.size())});
     run_.note_allocation(twin, run_.allocator_.totals());
-    run_.storages_of_.back() = left[number].get();
+    run_.ledger_.back().storage = left[number].get();
   }
   return left;
 }
@@ -292,19 +321,34 @@ void Repetition::repeat_answers(std::size_t begin, std::size_t end) {
   answered_.push_back({{run_.history_.size(), run_.history_.size() + (end - begin)}, begin});
   // Where the part before this one left them; on one stream, nothing that was freed waits.
   Totals totals = run_.timeline_.last();
-  std::size_t call = run_.stream_calls.first_at(begin);
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin, call = run_.stream_calls.first_at(begin); i < end;) {
     call = repeat_calls_at(i, call);
-    const auto entry = static_cast<std::size_t>(std::abs(run_.history_[i]) - 1);
-    const std::int64_t bytes = run_.history_[i] > 0 ? run_.ledger_[entry].bytes : -run_.ledger_[entry].bytes;
-    totals.allocated_bytes += bytes;
-    totals.active_bytes += bytes;
-    if (run_.history_[i] > 0) {
+    for (const std::size_t turn = std::min(end, next_call_position(call)); i < turn; ++i) {
+      const std::int32_t event = run_.history_[i];
+      const auto entry = static_cast<std::size_t>(std::abs(event) - 1);
+      const LedgerEntry& known = run_.ledger_[entry];
+      const std::int64_t bytes = event > 0 ? known.bytes : -known.bytes;
+      totals.allocated_bytes += bytes;
+      totals.active_bytes += bytes;
+      if (event < 0) {
+        run_.note_free(twins_[entry].entry, totals);
+        continue;
+      }
       twins_[entry].entry = static_cast<std::uint32_t>(run_.ledger_.size());
-      run_.note_allocation(run_.ledger_[entry], totals);
-    } else {
-      run_.note_free(twins_[entry].entry, totals);
+      run_.note_allocation(known, known.id, known.bytes, totals);
     }
+  }
+}
+
+void Repetition::pass_over(std::size_t begin, std::size_t end) {
+  if (static_cast<std::size_t>(run_.timeline_.events()) + (end - begin) >= Run::kMostEvents) run_.refuse_more_events();
+  Totals totals = run_.timeline_.last();
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::int32_t event = run_.history_[i];
+    const std::int64_t bytes = run_.ledger_[static_cast<std::size_t>(std::abs(event) - 1)].bytes;
+    totals.allocated_bytes += event > 0 ? bytes : -bytes;
+    totals.active_bytes += event > 0 ? bytes : -bytes;
+    event > 0 ? run_.timeline_.add(totals) : run_.timeline_.add_fallen(totals);
   }
 }
 

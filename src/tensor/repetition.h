@@ -46,6 +46,8 @@ class Repetition {
 
   /// Of the large pool it is known what it answers: those requests are not made.
   struct LargeAnswers {
+    bool into_history = true;
+    bool are_known = true;
     std::int64_t bytes = 0;  // more than the allocator knows to be allocated
   };
 
@@ -54,6 +56,8 @@ class Repetition {
   void repeat(std::size_t begin, std::size_t end, LargeAnswers* large = nullptr);
   /// The same where the allocator is known to answer as it did: it is not asked.  Not where tensors take a place.
   void repeat_answers(std::size_t begin, std::size_t end);
+  /// Likewise, but the events do not come into the history: nothing rises higher than it did.
+  void pass_over(std::size_t begin, std::size_t end);
   /// Puts requests to the allocator that were made before: `made` in order, where an event is as in history(), by their
   /// numbers.  The modules are those of the entries from `like` on.  Returns what is not freed again, by number.
   std::vector<Ref<Storage>> repeat_for(const std::vector<LedgerEntry>& made, const std::vector<std::int32_t>& events,
@@ -92,10 +96,12 @@ class Repetition {
   [[noreturn]] void give_up();
   void succeed();
   Twin heir_of(std::uint32_t entry) const;
-  void repeat_event(std::int32_t event, LargeAnswers* large);
+  void repeat_allocation(std::uint32_t entry, LargeAnswers& large);
+  void repeat_free(std::uint32_t entry, LargeAnswers& large);
+  std::size_t next_call_position(std::size_t call) const;
   std::size_t repeat_calls_at(std::size_t event, std::size_t call);
   std::vector<Source> sources_within(std::size_t begin, std::size_t end) const;
-  bool repeat_answered(const Answered& answered, const std::vector<Source>& sources);
+  bool repeat_answered(const Answered& answered, const std::vector<Source>& sources, bool into_history);
   void hand_over_at(std::size_t event);
   void hand_over(Tensor& place);
   void let_go_again(Tensor& place);

@@ -16,7 +16,6 @@ Run::Run(RunConfig config) : config_(std::move(config)), allocator_(config_.allo
   constexpr std::size_t kUsualEvents = std::size_t{1} << 16;  // growing would copy them over and over
   history_.reserve(kUsualEvents);
   ledger_.reserve(kUsualEvents / 2);
-  storages_of_.reserve(kUsualEvents / 2);
 }
 
 Run::~Run() {
@@ -71,10 +70,10 @@ void Run::fill(Storage& storage, std::int64_t bytes) {
                    .module = module,
                    .id = storage.id,
                    .op = op,
-                   .category = category,
-                   .stream = stream},
+                   .stream = stream,
+                   .category = category},
                   allocator_.totals());
-  storages_of_.back() = &storage;
+  ledger_.back().storage = &storage;
 }
 
 void Run::resize(Storage& storage, std::int64_t bytes) {
@@ -86,7 +85,7 @@ void Run::resize(Storage& storage, std::int64_t bytes) {
 
 void Run::free(Storage& storage) {
   if (storage.id == kNoBytes || ended_) return;
-  storages_of_[storage.record] = nullptr;
+  ledger_[storage.record].storage = nullptr;
   const Repetition::Twin last = repetition.twin_of(storage.record);
   allocator_.free(last.id);
   note_free(last.entry, allocator_.totals());

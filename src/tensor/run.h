@@ -47,9 +47,10 @@ struct LedgerEntry {
   std::uint32_t module = 0;
   AllocationId id = kNoBytes;
   const char* op = "";
-  Category category = Category::activations;
+  Storage* storage = nullptr;  // whose memory it is; null when it has been freed, and of what steps have repeated
   StreamId stream = 0;
   std::uint32_t used_on = 0;  // other streams, by bit
+  Category category = Category::activations;
 };
 
 /// torch.autocast: the type that matrix operations run in, and the casts that it keeps for its lifetime.
@@ -64,6 +65,8 @@ struct RunConfig {
   CachingAllocatorConfig allocator;
   /// Told each allocation and free as "+bytes op module"; empty for none.
   std::function<void(std::string_view)> on_event;
+  /// Whether the history is to have what is known to be as it was before: all that the peak does not need.
+  bool keeps_history = true;
 };
 
 struct AttentionOptions;
@@ -117,8 +120,6 @@ class Run {
 
   /// Every allocation (entry + 1), every free (-(entry + 1)) and every empty_cache (0) so far, by entry of the ledger.
   const std::vector<std::int32_t>& history() const { return history_; }
-  /// Whose memory that is; null when it has been freed, and of memory that steps have repeated.
-  Storage* storage_of(std::uint32_t entry) const { return storages_of_[entry]; }
 
   // Of storage without bytes nothing is in the ledger.
   void set_category(const Storage& storage, Category to) {
@@ -181,7 +182,6 @@ class Run {
   CachingAllocator allocator_;
   Timeline timeline_;
   std::vector<LedgerEntry> ledger_;
-  std::vector<Storage*> storages_of_;  // by entry of the ledger
   bool ended_ = false;
   std::vector<std::int32_t> history_;
   std::vector<std::string> module_names_{"-"};
@@ -197,6 +197,8 @@ class Run {
   /// Another like `entry`.
   void note_allocation(const LedgerEntry& entry, AllocationId id, std::int64_t bytes, const Totals& totals);
   void note_free(std::uint32_t entry, const Totals& totals);
+  /// Before their numbers overflow, and before memory is full of them.
+  static constexpr std::size_t kMostEvents = std::size_t{1} << 25;
   [[noreturn]] void refuse_more_events() const;
   void tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) const;
 };
@@ -204,8 +206,6 @@ class Run {
 // Here, and not in the source file, what every event comes by.
 
 inline void Run::note_allocation(const LedgerEntry& entry, AllocationId id, std::int64_t bytes, const Totals& totals) {
-  // Each is kept; before the numbers of events overflow, and before memory is full of them.
-  constexpr std::size_t kMostEvents = std::size_t{1} << 25;
   if (history_.size() >= kMostEvents) refuse_more_events();
   timeline_.add(totals);
   LedgerEntry& made = ledger_.emplace_back(entry);
@@ -213,7 +213,7 @@ inline void Run::note_allocation(const LedgerEntry& entry, AllocationId id, std:
   made.bytes = bytes;
   made.born = static_cast<std::int32_t>(timeline_.events());
   made.died = 0;
-  storages_of_.push_back(nullptr);
+  made.storage = nullptr;
   history_.push_back(static_cast<std::int32_t>(ledger_.size()));
   if (config_.on_event) tell('+', made.bytes, made.op, made.module);
 }

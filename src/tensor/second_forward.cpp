@@ -222,7 +222,7 @@ bool repeat_second_forward(Run& run, CheckpointFrame& frame) {
   });
   if (found == known.end()) return false;
   for (std::size_t place = 0; place < found->values.size(); ++place)
-    if (found->values[place].wanted && first.outside[place] != 0 && !run.storage_of(first.outside[place] - 1))
+    if (found->values[place].wanted && first.outside[place] != 0 && !run.ledger()[first.outside[place] - 1].storage)
       return false;
   const std::vector<Ref<Storage>> made =
       run.repetition.repeat_for(found->made, found->events, static_cast<std::uint32_t>(first.entry));
@@ -234,7 +234,7 @@ bool repeat_second_forward(Run& run, CheckpointFrame& frame) {
       frame.values[place] = frame.values[value.same_as];
     else
       frame.values[place] = make(run, value,
-                                 value.made < 0 ? Ref<Storage>(run.storage_of(first.outside[place] - 1))
+                                 value.made < 0 ? Ref<Storage>(run.ledger()[first.outside[place] - 1].storage)
                                                 : made[static_cast<std::size_t>(value.made)]);
   }
   return true;

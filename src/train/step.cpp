@@ -223,11 +223,11 @@ class Steps {
   }
 
   void repeat(const Template& step, const PhaseEnds& phase_ends) {
-    Repetition::LargeAnswers large;
+    Repetition::LargeAnswers large{.into_history = run_.config().keeps_history};
     for (std::size_t from = step.begin; const auto& [phase, end] : step.phases) {
       run_.stage.part = static_cast<int>(phase);
       if (step.answers_repeat)
-        run_.repetition.repeat_answers(from, end);
+        large.into_history ? run_.repetition.repeat_answers(from, end) : run_.repetition.pass_over(from, end);
       else
         run_.repetition.repeat(from, end, step.large_answers_repeat ? &large : nullptr);
       phase_ends(phase);
