@@ -7,14 +7,13 @@
 namespace tidemark {
 namespace {
 
-/// The names live as long as the run.
-using BytesByName = std::unordered_map<std::string_view, std::int64_t>;
+using BytesByName = std::unordered_map<std::string, std::int64_t>;
 
 /// The largest first, equal ones by name.
 std::vector<NamedBytes> sorted_rows(const BytesByName& bytes) {
   std::vector<NamedBytes> rows;
   rows.reserve(bytes.size());
-  for (const auto& [name, amount] : bytes) rows.push_back({std::string(name), amount});
+  for (const auto& [name, amount] : bytes) rows.push_back({name, amount});
   std::sort(rows.begin(), rows.end(), [](const NamedBytes& a, const NamedBytes& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
   });
@@ -69,7 +68,7 @@ void Recorder::fill_at_peak(Report& report) const {
     by_operation[entry.op] += entry.bytes;
   }
   for (std::size_t number = 0; number < by_category.size(); ++number)
-    if (by_category[number] != 0) category[name_of(static_cast<Category>(number))] += by_category[number];
+    if (by_category[number] != 0) category[std::string(name_of(static_cast<Category>(number)))] += by_category[number];
   for (std::uint32_t number = 0; number < by_module.size(); ++number)
     if (by_module[number] != 0) module[run_.module_name(number)] += by_module[number];
   for (const auto& [name, bytes] : by_operation) operation[name] += bytes;

@@ -27,12 +27,60 @@ void CachingAllocator::set_memory_fraction(double fraction) {
   if (fraction < 1) allowed_bytes_ = static_cast<std::int64_t>(fraction * static_cast<double>(driver_.total_bytes()));
 }
 
+// What every request comes by is made inline.
+
+/// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
+inline FreeBlocks::Position CachingAllocator::find_free_block(const Request& request, const FreeBlocks& free) {
+  if (counts_age()) ++request.pool->searches;
+  FreeBlocks::Position found = free.lower_bound(request.bytes);
+  if (found == free.end()) return found;
+  if (settings_.expandable_segments) found = least_that_could_grow(found, free);
+  const std::int64_t found_bytes = free.at(found).bytes;
+  const bool oversize = request.bytes >= settings_.max_split_bytes;
+  if (!oversize && found_bytes >= settings_.max_split_bytes) return free.end();
+  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return free.end();
+  return found;
+}
+
+inline bool CachingAllocator::should_split(const Block& block, std::int64_t bytes) const {
+  const std::int64_t remaining = block.bytes - bytes;
+  if (block.small || settings_.expandable_segments) return remaining >= kMinBlockBytes;
+  return bytes < settings_.max_split_bytes && remaining > kSmallBytes;
+}
+
+/// Of alloc_found_block: a new block at the front of one, which becomes the rest.
+inline BlockId CachingAllocator::split(BlockId whole, std::int64_t bytes) {
+  const BlockId id = blocks_.create();
+  Block &front = blocks_[id], &rest = blocks_[whole];
+  front.address = rest.address;
+  front.bytes = bytes;
+  front.stream = rest.stream;
+  front.small = rest.small;
+  front.expandable = rest.expandable;
+  front.previous = rest.previous;
+  front.next = whole;
+  if (front.previous != kNoBlock) blocks_[front.previous].next = id;
+  rest.previous = id;
+  rest.address += bytes;
+  rest.bytes -= bytes;
+  return id;
+}
+
+/// The rest of alloc_found_block, of a block that is not among the free ones any more.
+inline AllocationId CachingAllocator::hand_out(const Request& request, BlockId id) {
+  Block& block = blocks_[id];
+  block.allocated = true;
+  block.requested_bytes = request.requested_bytes;
+  emit(EventKind::alloc, block.address, block.requested_bytes, block.stream);
+  stats_.allocated_bytes.add(block.bytes);
+  stats_.active_bytes.add(block.bytes);
+  return id;
+}
+
 /// DeviceCachingAllocator::malloc
 AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stream) {
-  if (requested_bytes <= 0 || stream >= kMaxStreams) [[unlikely]] {
-    if (requested_bytes == 0) return kNoBytes;
-    throw Error(Errc::bad_value, fmt::format("an allocation of {} bytes on stream {}", requested_bytes, stream));
-  }
+  if (requested_bytes <= 0 || stream >= kMaxStreams) [[unlikely]]
+    return alloc_nothing(requested_bytes, stream);
   Request request{requested_bytes, 0, 0, stream, nullptr};
   if (requested_bytes >= kTooManyBytes) [[unlikely]]
     return refuse(request);
@@ -55,26 +103,21 @@ AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stre
   return hand_out(request, front);
 }
 
-/// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
-FreeBlocks::Position CachingAllocator::find_free_block(const Request& request, const FreeBlocks& free) {
-  if (counts_age()) ++request.pool->searches;
-  FreeBlocks::Position found = free.lower_bound(request.bytes);
-  if (found == free.end()) return found;
-  if (settings_.expandable_segments) {
-    // A block counts as large as it could become, so that the end of a segment is not eaten up first.
-    const auto could_become = [&](FreeBlocks::Position position) {
-      const Block& block = blocks_[free.at(position).block];
-      const bool grows = block.next != kNoBlock && !blocks_[block.next].mapped;
-      return block.bytes + (grows ? blocks_[block.next].bytes : 0);
-    };
-    for (auto next = free.after(found); next != free.end() && could_become(next) < could_become(found);
-         next = free.after(next))
-      found = next;
-  }
-  const std::int64_t found_bytes = free.at(found).bytes;
-  const bool oversize = request.bytes >= settings_.max_split_bytes;
-  if (!oversize && found_bytes >= settings_.max_split_bytes) return free.end();
-  if (oversize && found_bytes >= request.bytes + settings_.max_non_split_rounding_bytes) return free.end();
+AllocationId CachingAllocator::alloc_nothing(std::int64_t requested_bytes, StreamId stream) {
+  if (requested_bytes == 0) return kNoBytes;
+  throw Error(Errc::bad_value, fmt::format("an allocation of {} bytes on stream {}", requested_bytes, stream));
+}
+
+/// A block counts as large as it could become, so that the end of an expandable segment is not eaten up first.
+FreeBlocks::Position CachingAllocator::least_that_could_grow(FreeBlocks::Position found, const FreeBlocks& free) const {
+  const auto could_become = [&](FreeBlocks::Position position) {
+    const Block& block = blocks_[free.at(position).block];
+    const bool grows = block.next != kNoBlock && !blocks_[block.next].mapped;
+    return block.bytes + (grows ? blocks_[block.next].bytes : 0);
+  };
+  for (auto next = free.after(found); next != free.end() && could_become(next) < could_become(found);
+       next = free.after(next))
+    found = next;
   return found;
 }
 
@@ -99,41 +142,6 @@ BlockId CachingAllocator::make_room(const Request& request) {
     found = new_segment(request, true);
   }
   return found;
-}
-
-bool CachingAllocator::should_split(const Block& block, std::int64_t bytes) const {
-  const std::int64_t remaining = block.bytes - bytes;
-  if (block.small || settings_.expandable_segments) return remaining >= kMinBlockBytes;
-  return bytes < settings_.max_split_bytes && remaining > kSmallBytes;
-}
-
-/// Of alloc_found_block: a new block at the front of one, which becomes the rest.
-BlockId CachingAllocator::split(BlockId whole, std::int64_t bytes) {
-  const BlockId id = blocks_.create();
-  Block &front = blocks_[id], &rest = blocks_[whole];
-  front.address = rest.address;
-  front.bytes = bytes;
-  front.stream = rest.stream;
-  front.small = rest.small;
-  front.expandable = rest.expandable;
-  front.previous = rest.previous;
-  front.next = whole;
-  if (front.previous != kNoBlock) blocks_[front.previous].next = id;
-  rest.previous = id;
-  rest.address += bytes;
-  rest.bytes -= bytes;
-  return id;
-}
-
-/// The rest of alloc_found_block, of a block that is not among the free ones any more.
-AllocationId CachingAllocator::hand_out(const Request& request, BlockId id) {
-  Block& block = blocks_[id];
-  block.allocated = true;
-  block.requested_bytes = request.requested_bytes;
-  emit(EventKind::alloc, block.address, block.requested_bytes, block.stream);
-  stats_.allocated_bytes.add(block.bytes);
-  stats_.active_bytes.add(block.bytes);
-  return id;
 }
 
 AllocationId CachingAllocator::refuse(const Request& request) {
@@ -183,26 +191,6 @@ void CachingAllocator::free_block(BlockId id) {
   const FreeBlocks::Position place = free.find(blocks_[larger].bytes, blocks_[larger].address);
   join(id, larger);
   free.replace(place, block.bytes, block.address, id);
-}
-
-/// Of try_merge_blocks: not if the neighbour is in use or not of the block's kind.
-bool CachingAllocator::can_join(const Block& block, BlockId neighbour) const {
-  return neighbour != kNoBlock && blocks_[neighbour].is_available() && block.mapped == blocks_[neighbour].mapped;
-}
-
-/// try_merge_blocks, but for the pool's lists.
-void CachingAllocator::join(BlockId into, BlockId neighbour) {
-  Block &block = blocks_[into], &other = blocks_[neighbour];
-  if (block.previous == neighbour) {
-    block.address = other.address;
-    block.previous = other.previous;
-    if (block.previous != kNoBlock) blocks_[block.previous].next = into;
-  } else {
-    block.next = other.next;
-    if (block.next != kNoBlock) blocks_[block.next].previous = into;
-  }
-  block.bytes += other.bytes;
-  blocks_.remove(neighbour);
 }
 
 /// synchronize_and_free_events

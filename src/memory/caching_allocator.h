@@ -89,6 +89,8 @@ class CachingAllocator final : public Allocator {
 
   // caching_allocator.cpp
   FreeBlocks::Position find_free_block(const Request& request, const FreeBlocks& free);
+  static AllocationId alloc_nothing(std::int64_t requested_bytes, StreamId stream);
+  FreeBlocks::Position least_that_could_grow(FreeBlocks::Position found, const FreeBlocks& free) const;
   AllocationId alloc_in_new_segment(Request& request);
   BlockId make_room(const Request& request);
   bool should_split(const Block& block, std::int64_t bytes) const;
@@ -151,5 +153,25 @@ class CachingAllocator final : public Allocator {
   std::vector<BlockId> to_unmap_;
   std::optional<OutOfMemory> out_of_memory_;
 };
+
+/// Of try_merge_blocks: not if the neighbour is in use or not of the block's kind.
+inline bool CachingAllocator::can_join(const Block& block, BlockId neighbour) const {
+  return neighbour != kNoBlock && blocks_[neighbour].is_available() && block.mapped == blocks_[neighbour].mapped;
+}
+
+/// try_merge_blocks, but for the pool's lists.
+inline void CachingAllocator::join(BlockId into, BlockId neighbour) {
+  Block &block = blocks_[into], &other = blocks_[neighbour];
+  if (block.previous == neighbour) {
+    block.address = other.address;
+    block.previous = other.previous;
+    if (block.previous != kNoBlock) blocks_[block.previous].next = into;
+  } else {
+    block.next = other.next;
+    if (block.next != kNoBlock) blocks_[block.next].previous = into;
+  }
+  block.bytes += other.bytes;
+  blocks_.remove(neighbour);
+}
 
 }  // namespace tidemark

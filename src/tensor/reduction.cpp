@@ -16,6 +16,13 @@ struct Axes {
   int count = 0, reduced = 0;
 };
 
+bool is_inside(const Axis& a, const Axis& b) {
+  if (a.reduced != b.reduced) return a.reduced;
+  if (!a.reduced) return false;  // the result is contiguous, and its order goes before the input's
+  return a.input_stride != b.input_stride && a.input_stride != 0 && b.input_stride != 0 &&
+         a.input_stride < b.input_stride;
+}
+
 /// TensorIteratorBase::reorder_dimensions and coalesce_dimensions, for one output (stride 0 where reduced).
 Axes axes_of(const Layout& input, const Dims& reduced, std::int64_t element_bytes) {
   Axes axes;
@@ -24,12 +31,8 @@ Axes axes_of(const Layout& input, const Dims& reduced, std::int64_t element_byte
     axes.axis[static_cast<std::size_t>(axes.count++)] = {input.sizes[d], input.strides[d] * element_bytes,
                                                          reduced[d] != 0};
   }
-  std::stable_sort(axes.axis.begin(), axes.axis.begin() + axes.count, [](const Axis& a, const Axis& b) {
-    if (a.reduced != b.reduced) return a.reduced;
-    if (!a.reduced) return false;  // the result is contiguous, and its order goes before the input's
-    return a.input_stride != b.input_stride && a.input_stride != 0 && b.input_stride != 0 &&
-           a.input_stride < b.input_stride;
-  });
+  for (auto i = axes.axis.begin(), end = i + axes.count; i != end; ++i)  // few: std::stable_sort would ask for memory
+    for (auto at = i; at != axes.axis.begin() && is_inside(*at, at[-1]); --at) std::swap(*at, at[-1]);
   int last = 0;
   for (int i = 1; i < axes.count; ++i) {
     Axis& before = axes.axis[static_cast<std::size_t>(last)];

@@ -30,16 +30,21 @@ std::uint32_t Run::name_module(std::string name) {
   return static_cast<std::uint32_t>(module_names_.size() - 1);
 }
 
-void Run::prefix_modules(std::uint32_t root, const std::string& child) {
-  const std::string prefix = child + ".";
-  for (std::uint32_t i = 1; i < module_names_.size(); ++i)
-    module_names_[i] = i == root ? child : prefix + module_names_[i];
+void Run::prefix_modules(std::uint32_t root, std::string child) {
+  wrappers_.push_back({root, std::move(child), module_names_.size()});
+}
+
+std::string Run::module_name(std::uint32_t number) const {
+  std::string name = module_names_[number];
+  for (const Wrapper& wrapper : wrappers_)
+    if (number != 0 && number < wrapper.end) name = number == wrapper.root ? wrapper.child : wrapper.child + "." + name;
+  return name;
 }
 
 AllocationId Run::request(std::int64_t bytes, StreamId on, bool in_repetition) {
   const AllocationId id = allocator_.alloc(bytes, on);
   if (id == kOutOfMemory)
-    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_names_[module]),
+    throw DeviceOutOfMemory{bytes, allocator_.out_of_memory_message(), fmt::format("{} {}", op, module_name(module)),
                             in_repetition};
   return id;
 }
@@ -50,7 +55,7 @@ void Run::refuse_more_events() const {
 }
 
 void Run::tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) const {
-  config_.on_event(fmt::format("{}{} {} {}", sign, bytes, by, module_names_[in]));
+  config_.on_event(fmt::format("{}{} {} {}", sign, bytes, by, module_name(in)));
 }
 
 Ref<Storage> Run::allocate(std::int64_t bytes) {

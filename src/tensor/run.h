@@ -86,12 +86,12 @@ class Run {
   const Timeline& timeline() const { return timeline_; }
   Timeline& timeline() { return timeline_; }
   const std::vector<LedgerEntry>& ledger() const { return ledger_; }
-  const std::string& module_name(std::uint32_t number) const { return module_names_[number]; }
+  std::string module_name(std::uint32_t number) const;
 
   /// Modules are named once and then go by number; 0 is "-", no module.
   std::uint32_t name_module(std::string name);
   /// A wrapper has taken the whole model, whose root goes by `root`, for its `child`: names begin with it now.
-  void prefix_modules(std::uint32_t root, const std::string& child);
+  void prefix_modules(std::uint32_t root, std::string child);
   /// The module has become one of another class, which reports call it by.
   void rename_module(std::uint32_t number, std::string name) { module_names_[number] = std::move(name); }
 
@@ -184,7 +184,13 @@ class Run {
   std::vector<LedgerEntry> ledger_;
   bool ended_ = false;
   std::vector<std::int32_t> history_;
-  std::vector<std::string> module_names_{"-"};
+  std::vector<std::string> module_names_{"-"};  // without what wrappers put in front of them
+  struct Wrapper {
+    std::uint32_t root;
+    std::string child;
+    std::size_t end;  // behind the modules in it
+  };
+  std::vector<Wrapper> wrappers_;
   std::vector<std::pair<const Storage*, Tensor>> in_flight_;  // by the memory of their results
 
   friend class Repetition;

@@ -3,6 +3,7 @@
 #include "../recorded_step.h"
 #include "base/error.h"
 #include "estimate/predict.h"
+#include "estimate/verdict.h"
 #include "io/report_json.h"
 
 namespace tidemark {
@@ -66,13 +67,16 @@ TEST_P(RecordedStep, IsReportedTheSameWhenStepsAreRepeated) {
   spec.steps = 5;
   const Card card = card_of(header);
   Card too_small = card;
-  const auto predicted_on = [&](const Card& on, bool repeat) {
-    return predict(spec, spec.model, on, {.on_event = {}, .interval = true, .repeat_steps = repeat});
+  const auto predicted_on = [&](const Card& on, bool repeat, bool interval) {
+    return predict(spec, spec.model, on, {.on_event = {}, .interval = interval, .repeat_steps = repeat});
   };
   const auto expect_same_on = [&](const Card& on) {
-    const Report repeated = predicted_on(on, true);
-    EXPECT_EQ(io::write_report(repeated), io::write_report(predicted_on(on, false)));
-    return repeated;
+    Report simulated = predicted_on(on, false, true);
+    EXPECT_EQ(io::write_report(predicted_on(on, true, true)), io::write_report(simulated));
+    simulated.interval.reset();  // without it, what is known does not come into the history
+    judge(simulated);
+    EXPECT_EQ(io::write_report(predicted_on(on, true, false)), io::write_report(simulated));
+    return simulated;
   };
   const Report report = expect_same_on(card);
   // Out of memory, or short of it, where it is highest.

@@ -177,37 +177,79 @@ TEST(Runs, DoNotRepeatAStretchThatFreesWhatIsOld) {
   EXPECT_FALSE(run.repetition.is_closed(before, begin));
 }
 
-/// All that is known of what a run has allocated and freed.
-std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> told(const tidemark::Run& run) {
+std::vector<std::int64_t> curve(const tidemark::Run& run) {
   std::vector<std::int64_t> numbers;
   for (const Timeline::Point& point : run.timeline().points())
     numbers.insert(numbers.end(),
                    {point.event, point.totals.allocated_bytes, point.totals.reserved_bytes, point.totals.active_bytes});
+  return numbers;
+}
+
+/// All that is known of what a run has allocated and freed.
+std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> told(const tidemark::Run& run) {
+  std::vector<std::int64_t> numbers = curve(run);
   for (const LedgerEntry& entry : run.ledger()) numbers.insert(numbers.end(), {entry.bytes, entry.born, entry.died});
   return {numbers, run.history()};
 }
 
-TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
-  using Repeat = std::function<void(Repetition&, std::size_t begin, std::size_t end)>;
-  const auto repeated = [](const Repeat& repeat) {
-    tidemark::Run run{RunConfig()};
-    const Tensor kept = empty(run, {8}, Dtype::f32);
-    const auto simulate = [&] {
-      const Tensor x = empty(run, {1 << 20}, Dtype::f32), small = neg(empty(run, {8}, Dtype::f32)), y = neg(neg(x));
-    };
-    simulate();
-    const std::size_t begin = run.history().size();
-    simulate();
-    const std::size_t middle = begin + 4, end = run.history().size();
-    EXPECT_TRUE(run.repetition.is_closed(0, begin));
+using Repeat = std::function<void(Repetition&, std::size_t begin, std::size_t end)>;
+
+/// Calls `then` with a run of which a stretch was repeated twice, in two parts each.
+void repeat_twice(const Repeat& repeat, const std::function<void(const tidemark::Run&)>& then) {
+  tidemark::Run run{RunConfig()};
+  const Tensor kept = empty(run, {8}, Dtype::f32);
+  const auto simulate = [&] {
+    const Tensor x = empty(run, {1 << 20}, Dtype::f32), small = neg(empty(run, {8}, Dtype::f32)), y = neg(neg(x));
+  };
+  simulate();
+  const std::size_t begin = run.history().size();
+  simulate();
+  const std::size_t middle = begin + 4, end = run.history().size();
+  EXPECT_TRUE(run.repetition.is_closed(0, begin));
+  for (int i = 0; i < 2; ++i) {
     repeat(run.repetition, begin, middle);
     repeat(run.repetition, middle, end);
-    return told(run);
+  }
+  then(run);
+}
+
+void ask(Repetition& repetition, std::size_t begin, std::size_t end) { repetition.repeat(begin, end); }
+void repeat_answers(Repetition& repetition, std::size_t begin, std::size_t end) {
+  repetition.repeat_answers(begin, end);
+}
+void pass_over(Repetition& repetition, std::size_t begin, std::size_t end) { repetition.pass_over(begin, end); }
+
+TEST(Runs, RepeatAnswersAsTheAllocatorWouldGiveThem) {
+  const auto repeated = [](const Repeat& repeat) {
+    decltype(told(std::declval<tidemark::Run&>())) all;
+    repeat_twice(repeat, [&](const tidemark::Run& run) { all = told(run); });
+    return all;
   };
   Repetition::LargeAnswers large;
-  const auto asked = repeated([](auto& repetition, auto begin, auto end) { repetition.repeat(begin, end); });
-  EXPECT_EQ(repeated([](auto& repetition, auto begin, auto end) { repetition.repeat_answers(begin, end); }), asked);
-  EXPECT_EQ(repeated([&](auto& repetition, auto begin, auto end) { repetition.repeat(begin, end, &large); }), asked);
+  const auto ask_small = [&](auto& repetition, auto begin, auto end) { repetition.repeat(begin, end, &large); };
+  EXPECT_EQ(repeated(repeat_answers), repeated(ask));
+  EXPECT_EQ(repeated(ask_small), repeated(ask));
+  EXPECT_EQ(large.bytes, 0);
+}
+
+TEST(Runs, NeedNotWriteDownWhatIsKnown) {
+  std::size_t events = 0;
+  const auto repeated = [&](const Repeat& repeat) {
+    std::vector<std::int64_t> numbers;
+    repeat_twice(repeat, [&](const tidemark::Run& run) {
+      numbers = curve(run);
+      events = run.history().size();
+    });
+    return numbers;
+  };
+  const auto expected = repeated(ask);
+  const std::size_t all_events = events;
+  Repetition::LargeAnswers large{.into_history = false};
+  const auto ask_small = [&](auto& repetition, auto begin, auto end) { repetition.repeat(begin, end, &large); };
+  EXPECT_EQ(repeated(pass_over), expected);
+  EXPECT_LT(events, all_events);
+  EXPECT_EQ(repeated(ask_small), expected);
+  EXPECT_LT(events, all_events);
   EXPECT_EQ(large.bytes, 0);
 }
 
