@@ -56,5 +56,20 @@ TEST(LargeSizes, OfTheSectionsOfAHead) {
   EXPECT_EQ(refused(qwen2_vl({kHuge, kHuge}, 2)), where);
 }
 
+TEST(LargeSizes, OfWeightsOnTheHost) {
+  Spec spec;
+  spec.model = llama();
+  for (const char* key : {"num_attention_heads", "num_key_value_heads"}) spec.model.set(key, 1 << 18);
+  spec.model.set("hidden_size", kLargest);
+  spec.model.set("head_dim", 1 << 17);
+  spec.gpus = 2, spec.load = Load::wrapped;
+  for (const Parallel parallel : {Parallel::gemini, Parallel::fsdp1, Parallel::fsdp2}) {
+    spec.parallel = parallel;
+    EXPECT_EQ(refused(spec), "config.json");
+  }
+  spec.parallel = Parallel::zero3, spec.load = Load::to;
+  EXPECT_EQ(refused(spec), "config.json");
+}
+
 }  // namespace
 }  // namespace tidemark
