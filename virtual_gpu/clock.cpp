@@ -1,6 +1,7 @@
 #include "clock.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace tidemark {
@@ -13,15 +14,20 @@ constexpr int kDoublings = 40;             // … and each further one takes twi
 /// What one thread did on its own since it last queued work or waited.  It is ahead of the others by the time that its questions took,
 /// and they do not notice: a thread that only asks (data loaders, watchdogs) must not move the clock of the one that trains.
 struct Asking {
-  const Clock* clock = nullptr;
+  std::uint64_t clock = 0;
   Nanoseconds ahead = 0;
   int in_vain = 0;
 };
 thread_local Asking asking;
 
-Asking& asking_of(const Clock* clock) {
+Asking& asking_of(std::uint64_t clock) {
   if (asking.clock != clock) asking = {clock};
   return asking;
+}
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 const void* handle(std::uintptr_t value) { return reinterpret_cast<const void*>(value); }
@@ -31,6 +37,8 @@ const void* const kLegacyStream = handle(1);
 const void* canonical(const void* stream) { return stream ? stream : kLegacyStream; }
 
 }  // namespace
+
+Clock::Clock(EventOrder order) : order_(order), number_(next_number()) {}
 
 void Clock::Moment::join(const Moment& other) {
   time = std::max(time, other.time);
@@ -64,9 +72,9 @@ void Clock::join_default_stream(const void* which, Stream& stream) {
 
 /// The time of the calling thread, which from here on is everybody's.
 Nanoseconds Clock::now() {
-  Asking& own = asking_of(this);
+  Asking& own = asking_of(number_);
   host_ += own.ahead;
-  own = {this};
+  own = {number_};
   return host_;
 }
 
@@ -77,7 +85,7 @@ void Clock::host_works(Nanoseconds cost) {
 
 Nanoseconds Clock::host_time() {
   const std::lock_guard lock(mutex_);
-  return host_ + asking_of(this).ahead;
+  return host_ + asking_of(number_).ahead;
 }
 
 void Clock::add_blocking_stream(const void* stream) {
@@ -128,14 +136,14 @@ void Clock::wait(const void* stream, const void* event) {
 bool Clock::done(const Moment& moment) {
   switch (order_) {
     case EventOrder::instant: return true;
-    case EventOrder::clock: return moment.time <= host_ + asking_of(this).ahead;
+    case EventOrder::clock: return moment.time <= host_ + asking_of(number_).ahead;
     case EventOrder::late: return moment.within(waited_);
   }
   return true;
 }
 
 bool Clock::answer(const Moment& moment) {
-  Asking& own = asking_of(this);
+  Asking& own = asking_of(number_);
   ++answers_.asked;
   own.ahead += kQuestion << std::clamp(own.in_vain - kPatience, 0, kDoublings);
   if (done(moment)) return true;

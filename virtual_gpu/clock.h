@@ -20,7 +20,7 @@ class Clock {
  public:
   struct Answers { std::int64_t asked, not_ready; };
 
-  explicit Clock(EventOrder order) : order_(order) {}
+  explicit Clock(EventOrder order);
   EventOrder order() const { return order_; }
 
   /// The host does something that takes a while.
@@ -75,6 +75,7 @@ class Clock {
   bool answer(const Moment& moment);
 
   const EventOrder order_;
+  const std::uint64_t number_;  // among all clocks: a later one may stand at the same address
   std::mutex mutex_;
   Nanoseconds host_ = 0;
   Moment waited_;   // what the host has seen the end of

@@ -112,15 +112,30 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+/// Where no card bounds the weights: below this no sum of them, padded and times the size of a number, passes 2^63.
+void check_weights(Module& root) {
+  constexpr std::int64_t kMostWeights = 1LL << 50;
+  std::int64_t room = kMostWeights;
+  visit_parameters(root, [&](const Module&, const Parameter& parameter) {
+    const std::int64_t weights = elements_of(parameter.sizes);
+    if (weights > room) throw Error(Errc::bad_value, "the model has more than 2^50 weights", "config.json");
+    room -= weights;
+  });
+}
+
 /// The model where the program has it before it wraps it.
 void load(Run& run, Module& root, const Spec& spec, const std::string& model_type) {
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
+  const bool whole_on_card = spec.load == Load::to && spec.parallel != Parallel::zero3;
+  if (!whole_on_card) check_weights(root);
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root);
   }
   freeze(root, spec);
-  if (spec.lora) add_lora(run, root, lora_options(*spec.lora, model_type));
+  if (!spec.lora) return;
+  add_lora(run, root, lora_options(*spec.lora, model_type));
+  if (!whole_on_card) check_weights(root);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Dims contiguous_strides(const Dims& sizes) {
   std::int64_t stride = 1;
   for (int d = sizes.count() - 1; d >= 0; --d) {
     strides[d] = stride;
-    stride *= std::max<std::int64_t>(sizes[d], 1);
+    if (d > 0) stride = checked_multiply(stride, std::max<std::int64_t>(sizes[d], 1));
   }
   return strides;
 }

@@ -32,7 +32,7 @@ BatchSizes with_images(BatchSizes text, const Data& data, std::int64_t tokens, c
     throw Error(Errc::bad_value,
                 fmt::format("{} images in each of {} samples are more than 2^20", data.images, data.batch), "images");
   const std::int64_t length = (*text.input_ids)[1];
-  if (tokens * data.images > length)
+  if (tokens > length / data.images)
     throw Error(Errc::bad_value, fmt::format("{} tokens hold no {} images of {} tokens", length, data.images, tokens),
                 "seq");
   text.pixel_values = pixel_values;

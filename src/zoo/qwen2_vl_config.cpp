@@ -50,8 +50,12 @@ Dims mrope_section_of(const RopeConfig& c) {
   if (!sections || !sections->as_list()) return {16, 24, 24};
   refuse(sections->as_list()->size() > Dims::kMost, "mrope_section", "so many parts");
   Dims dims;
-  for (const Value& section : *sections->as_list())
-    dims.push_back(to_integer(section, {"config.json", "mrope_section"}));
+  for (const Value& section : *sections->as_list()) {
+    const ValuePath path{"config.json", "mrope_section"};
+    const std::int64_t size = to_integer(section, path);  // torch.split takes none below 0
+    if (size < 0 || static_cast<double>(size) > kSize.high) fail_expected("the size of a part", section, path);
+    dims.push_back(size);
+  }
   return dims;
 }
 
@@ -96,7 +100,7 @@ BatchSizes qwen2_vl_batch(const Qwen2Vl& model, const Data& data) {
   const Dims grid = image_grid(model.vision, data.image_height, data.image_width);
   const std::int64_t images = data.batch * data.images;
   BatchSizes sizes = with_images(text, data, model.tokens(grid),
-                                 {images * grid[0] * grid[1] * grid[2], model.vision.patch_elements()});
+                                 {elements_of({images, grid[0], grid[1], grid[2]}), model.vision.patch_elements()});
   if (ImageTokens{data.images, model.tokens(grid)}.length() > (*sizes.input_ids)[1])
     throw Error(Errc::bad_value, "no room for the tokens that open and close images", "seq");
   sizes.image_grid_thw = Dims{images, 3};

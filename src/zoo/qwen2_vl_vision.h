@@ -29,9 +29,11 @@ struct Qwen2VlVisionConfig {
 
   std::int64_t head_dim() const { return embed_dim / num_heads; }
   /// Of the patches that become one token.
-  std::int64_t merged_features() const { return embed_dim * spatial_merge_size * spatial_merge_size; }
+  std::int64_t merged_features() const { return elements_of({embed_dim, spatial_merge_size, spatial_merge_size}); }
   /// Numbers in a row of pixel_values.
-  std::int64_t patch_elements() const { return in_channels * temporal_patch_size * patch_size * patch_size; }
+  std::int64_t patch_elements() const {
+    return elements_of({in_channels, temporal_patch_size, patch_size, patch_size});
+  }
 };
 
 /// Frames, rows and columns of patches of one image of that size.  Throws Error{bad_value} for a size that the

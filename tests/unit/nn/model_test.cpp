@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "zoo/model.h"
 
 namespace tidemark {
@@ -54,6 +55,16 @@ TEST(Parts, AreOfStacksOfLikeLayers) {
   EXPECT_FALSE(make(sizes("gemma2"), "gemma2")->stack);  // every other layer sees a window
   const Value::Map gpt2{{"model_type", "gpt2"}, {"n_embd", 64}, {"n_layer", 2}, {"n_head", 4}};
   EXPECT_FALSE(make(gpt2, "gpt2")->stack);  // adds positions to what it is given
+}
+
+TEST(Configs, OfOlmoeHaveHeadsThatFillTheirNorm) {
+  Value config = sizes("olmoe");
+  EXPECT_NO_THROW(make(config, "olmoe"));
+  config.set("head_dim", 32);
+  EXPECT_THROW(make(config, "olmoe"), Error);
+  config = sizes("olmoe");
+  config.set("hidden_size", 66);
+  EXPECT_THROW(make(config, "olmoe"), Error);
 }
 
 }  // namespace

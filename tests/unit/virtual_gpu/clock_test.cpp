@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <thread>
 
 namespace tidemark {
@@ -63,6 +64,14 @@ TEST(Clock, AnEventThatWasNeverRecordedIsDone) {
     EXPECT_TRUE(clock.ask_event(kEvent));
     EXPECT_TRUE(clock.ask_stream(kSide));
   }
+}
+
+TEST(Clock, AnotherAtTheSamePlaceBeginsAnew) {
+  std::optional<Clock> clock(std::in_place, EventOrder::clock);
+  clock->ask_stream(kSide);
+  EXPECT_GT(clock->host_time(), 0);
+  clock.emplace(EventOrder::clock);
+  EXPECT_EQ(clock->host_time(), 0);
 }
 
 TEST(Clock, ProlongedWorkEndsLater) {

@@ -1,0 +1,75 @@
+// Sizes that are each allowed, and together pass 2^63: an Error that says which, never a number that wrapped around.
+#include <gtest/gtest.h>
+
+#include "asked.h"
+
+namespace tidemark {
+namespace {
+
+constexpr std::int64_t kLargest = 1 << 26, kHuge = 1LL << 62;
+
+Value llama() {
+  return Value::Map{{"model_type", "llama"},   {"hidden_size", 64}, {"intermediate_size", 96},
+                    {"num_hidden_layers", 2},  {"vocab_size", 128}, {"num_attention_heads", 4},
+                    {"num_key_value_heads", 2}};
+}
+
+Spec of_images(Value::Map model) {
+  Spec spec;
+  spec.model = std::move(model);
+  spec.seq = 64, spec.images = 1;
+  return spec;
+}
+
+Spec qwen2_vl(Value::List sections, std::int64_t merges) {
+  const Value rope = Value::Map{{"rope_type", "default"}, {"mrope_section", std::move(sections)}};
+  const Value::Map text{{"hidden_size", 64},      {"intermediate_size", 96},  {"num_hidden_layers", 2},
+                        {"vocab_size", 128},      {"num_attention_heads", 4}, {"num_key_value_heads", 2},
+                        {"rope_parameters", rope}};
+  const Value::Map vision{{"depth", 1},     {"embed_dim", 64}, {"hidden_size", 64},
+                          {"num_heads", 4}, {"mlp_ratio", 2},  {"spatial_merge_size", merges}};
+  Spec spec = of_images({{"model_type", "qwen2_vl"}, {"text_config", text}, {"vision_config", vision}});
+  spec.image_size = "112";
+  return spec;
+}
+
+TEST(LargeSizes, OfTokensOfImages) {
+  const Value::Map vision{{"model_type", "clip_vision_model"},
+                          {"hidden_size", 64},
+                          {"intermediate_size", 96},
+                          {"num_hidden_layers", 2},
+                          {"image_size", kLargest},
+                          {"patch_size", 1},
+                          {"num_attention_heads", 4}};
+  Spec spec = of_images({{"model_type", "llava"}, {"text_config", llama()}, {"vision_config", vision}});
+  EXPECT_EQ(refused(spec), "seq");
+  spec.images = 1 << 16;
+  EXPECT_EQ(refused(spec), "seq");
+}
+
+TEST(LargeSizes, OfPatchesThatBecomeOneToken) { EXPECT_THROW(predicted(qwen2_vl({2, 3, 3}, kLargest)), Error); }
+
+TEST(LargeSizes, OfTheSectionsOfAHead) {
+  const std::string where = "config.json: mrope_section";
+  EXPECT_EQ(refused(qwen2_vl({2, 3, 4}, 2)), where);
+  EXPECT_EQ(refused(qwen2_vl({-2, 7, 3}, 2)), where);
+  EXPECT_EQ(refused(qwen2_vl({kHuge, kHuge}, 2)), where);
+}
+
+TEST(LargeSizes, OfWeightsOnTheHost) {
+  Spec spec;
+  spec.model = llama();
+  for (const char* key : {"num_attention_heads", "num_key_value_heads"}) spec.model.set(key, 1 << 18);
+  spec.model.set("hidden_size", kLargest);
+  spec.model.set("head_dim", 1 << 17);
+  spec.gpus = 2, spec.load = Load::wrapped;
+  for (const Parallel parallel : {Parallel::gemini, Parallel::fsdp1, Parallel::fsdp2}) {
+    spec.parallel = parallel;
+    EXPECT_EQ(refused(spec), "config.json");
+  }
+  spec.parallel = Parallel::zero3, spec.load = Load::to;
+  EXPECT_EQ(refused(spec), "config.json");
+}
+
+}  // namespace
+}  // namespace tidemark
