@@ -1,7 +1,6 @@
 #include "tensor/layout.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/bytes.h"
 #include "tensor/mismatch.h"
@@ -41,18 +40,14 @@ bool Layout::is_contiguous() const {
 
 bool Layout::is_dense() const {
   if (is_contiguous()) return true;
-  std::array<int, Dims::kMost> order{};
-  std::iota(order.begin(), order.begin() + sizes.count(), 0);
-  const auto last = order.begin() + sizes.count();
-  std::sort(order.begin(), last, [&](int a, int b) {
-    if (sizes[a] < 2 || sizes[b] < 2) return sizes[a] >= 2 && sizes[b] < 2;
-    return strides[a] < strides[b];
-  });
-  std::int64_t expected = 1;
-  for (auto d = order.begin(); d != last; ++d) {
-    if (sizes[*d] < 2) return true;
-    if (strides[*d] != expected) return false;
-    expected *= sizes[*d];
+  const int count = sizes.count();
+  int left = 0;  // dimensions that have a stride worth the name
+  for (int d = 0; d < count; ++d) left += sizes[d] >= 2 ? 1 : 0;
+  for (std::int64_t expected = 1; left > 0; --left) {
+    int next = 0;
+    while (next < count && (sizes[next] < 2 || strides[next] != expected)) ++next;
+    if (next == count) return false;
+    expected *= sizes[next];
   }
   return true;
 }

@@ -195,7 +195,7 @@ std::pair<std::vector<std::int64_t>, std::vector<std::int32_t>> told(const tidem
 using Repeat = std::function<void(Repetition&, std::size_t begin, std::size_t end)>;
 
 /// Calls `then` with a run of which a stretch was repeated twice, in two parts each.
-void repeat_twice(const Repeat& repeat, const std::function<void(const tidemark::Run&)>& then) {
+void repeat_twice(const Repeat& repeat, const std::function<void(tidemark::Run&)>& then) {
   tidemark::Run run{RunConfig()};
   const Tensor kept = empty(run, {8}, Dtype::f32);
   const auto simulate = [&] {
@@ -206,6 +206,7 @@ void repeat_twice(const Repeat& repeat, const std::function<void(const tidemark:
   simulate();
   const std::size_t middle = begin + 4, end = run.history().size();
   EXPECT_TRUE(run.repetition.is_closed(0, begin));
+  run.timeline().take_peaks();
   for (int i = 0; i < 2; ++i) {
     repeat(run.repetition, begin, middle);
     repeat(run.repetition, middle, end);
@@ -236,8 +237,10 @@ TEST(Runs, NeedNotWriteDownWhatIsKnown) {
   std::size_t events = 0;
   const auto repeated = [&](const Repeat& repeat) {
     std::vector<std::int64_t> numbers;
-    repeat_twice(repeat, [&](const tidemark::Run& run) {
+    repeat_twice(repeat, [&](tidemark::Run& run) {
+      const Timeline::Peaks peaks = run.timeline().take_peaks();
       numbers = curve(run);
+      numbers.insert(numbers.end(), {peaks.allocated_bytes, peaks.reserved_bytes});
       events = run.history().size();
     });
     return numbers;
