@@ -169,7 +169,8 @@ struct Template {
 /// after that step where it stood before it, and has not been to the driver in between, it would give the next step the
 /// same answers: it is not asked again.  A loss that takes the place of the last one lies elsewhere than that, but is
 /// small: the large pool, which knows nothing of the small one, often stands where it stood all the same, and then it
-/// is the small pool alone that is asked.
+/// is the small pool alone that is asked.  Either way nothing rises higher than it did, so that such a step need not
+/// come into the history.
 ///
 /// A first step also makes what all others find: workspaces and the optimizer's state, in the scope of a Once.  Where a
 /// strategy, if there is one, has nothing to learn, and all else that the step leaves behind are tensors that the next
