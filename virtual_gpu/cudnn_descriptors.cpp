@@ -27,20 +27,26 @@ Status set(const char* call, Arguments... arguments) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-#define TIDEMARK_DESCRIPTOR(kind)                                                                              \
-  Status cudnnCreate##kind##Descriptor(void** d) { return create("cudnnCreate" #kind "Descriptor", d); }       \
-  Status cudnnDestroy##kind##Descriptor(void* d) { return set("cudnnDestroy" #kind "Descriptor", d); }
-TIDEMARK_DESCRIPTOR(Tensor)
-TIDEMARK_DESCRIPTOR(Filter)
-TIDEMARK_DESCRIPTOR(Convolution)
-TIDEMARK_DESCRIPTOR(Activation)
-TIDEMARK_DESCRIPTOR(Pooling)
-TIDEMARK_DESCRIPTOR(SpatialTransformer)
-TIDEMARK_DESCRIPTOR(Dropout)
-TIDEMARK_DESCRIPTOR(RNN)
-TIDEMARK_DESCRIPTOR(RNNData)
-TIDEMARK_DESCRIPTOR(CTCLoss)
-#undef TIDEMARK_DESCRIPTOR
+Status cudnnCreateTensorDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyTensorDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateFilterDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyFilterDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateConvolutionDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyConvolutionDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateActivationDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyActivationDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreatePoolingDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyPoolingDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateSpatialTransformerDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroySpatialTransformerDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateDropoutDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyDropoutDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateRNNDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyRNNDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateRNNDataDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyRNNDataDescriptor(void* d) { return set(__func__, d); }
+Status cudnnCreateCTCLossDescriptor(void** d) { return create(__func__, d); }
+Status cudnnDestroyCTCLossDescriptor(void* d) { return set(__func__, d); }
 
 Status cudnnSetTensorNdDescriptor(void* d, int type, int rank, const int* sizes, const int* strides) {
   return set("cudnnSetTensorNdDescriptor", d, type, rank, sizes, strides);

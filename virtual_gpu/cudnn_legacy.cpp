@@ -83,18 +83,27 @@ Status cudnnGetCTCLossWorkspaceSize_v8(void* handle, int algorithm, void* loss, 
 }
 
 // The three directions of a convolution take their descriptors in another order each, but all four, and then the same.
-#define TIDEMARK_OLD_CONVOLUTION(direction)                                                                                                                  \
-  Status cudnnGetConvolution##direction##Algorithm_v7(void* handle, void* a, void* b, void* c, void* d, int room, int* count, void* results) {               \
-    return forward_with_handle("cudnnGetConvolution" #direction "Algorithm_v7", handle, a, b, c, d, room, count, results);                                   \
-  }                                                                                                                                                          \
-  Status cudnnGetConvolution##direction##WorkspaceSize(void* handle, void* a, void* b, void* c, void* d, int algorithm, std::size_t* bytes) {                \
-    return forward_with_handle("cudnnGetConvolution" #direction "WorkspaceSize", handle, a, b, c, d, algorithm, bytes);                                      \
-  }                                                                                                                                                          \
-  Status cudnnFindConvolution##direction##AlgorithmEx() { return refuse("cudnnFindConvolution" #direction "AlgorithmEx", kRunsEverything); }
-TIDEMARK_OLD_CONVOLUTION(Forward)
-TIDEMARK_OLD_CONVOLUTION(BackwardData)
-TIDEMARK_OLD_CONVOLUTION(BackwardFilter)
-#undef TIDEMARK_OLD_CONVOLUTION
+Status cudnnGetConvolutionForwardAlgorithm_v7(void* handle, void* a, void* b, void* c, void* d, int room, int* count, void* results) {
+  return forward_with_handle(__func__, handle, a, b, c, d, room, count, results);
+}
+Status cudnnGetConvolutionForwardWorkspaceSize(void* handle, void* a, void* b, void* c, void* d, int algorithm, std::size_t* bytes) {
+  return forward_with_handle(__func__, handle, a, b, c, d, algorithm, bytes);
+}
+Status cudnnFindConvolutionForwardAlgorithmEx() { return refuse(__func__, kRunsEverything); }
+Status cudnnGetConvolutionBackwardDataAlgorithm_v7(void* handle, void* a, void* b, void* c, void* d, int room, int* count, void* results) {
+  return forward_with_handle(__func__, handle, a, b, c, d, room, count, results);
+}
+Status cudnnGetConvolutionBackwardDataWorkspaceSize(void* handle, void* a, void* b, void* c, void* d, int algorithm, std::size_t* bytes) {
+  return forward_with_handle(__func__, handle, a, b, c, d, algorithm, bytes);
+}
+Status cudnnFindConvolutionBackwardDataAlgorithmEx() { return refuse(__func__, kRunsEverything); }
+Status cudnnGetConvolutionBackwardFilterAlgorithm_v7(void* handle, void* a, void* b, void* c, void* d, int room, int* count, void* results) {
+  return forward_with_handle(__func__, handle, a, b, c, d, room, count, results);
+}
+Status cudnnGetConvolutionBackwardFilterWorkspaceSize(void* handle, void* a, void* b, void* c, void* d, int algorithm, std::size_t* bytes) {
+  return forward_with_handle(__func__, handle, a, b, c, d, algorithm, bytes);
+}
+Status cudnnFindConvolutionBackwardFilterAlgorithmEx() { return refuse(__func__, kRunsEverything); }
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -9,16 +9,13 @@ using tidemark::abi::Status;
 #pragma GCC visibility push(default)
 extern "C" {
 
-#define TIDEMARK_NEVER_CALLED(name) \
-  __attribute__((weak)) Status name() { return kNotSupported; }
-TIDEMARK_NEVER_CALLED(__nvrtcCPEx)
-TIDEMARK_NEVER_CALLED(cuCtxGetLimit)
-TIDEMARK_NEVER_CALLED(cuLibraryLoadFromFile)
-TIDEMARK_NEVER_CALLED(cuLinkAddData)
-TIDEMARK_NEVER_CALLED(cuLinkCreate)
-TIDEMARK_NEVER_CALLED(cuOccupancyMaxPotentialClusterSize)
-TIDEMARK_NEVER_CALLED(cuStreamGetCtx)
-#undef TIDEMARK_NEVER_CALLED
+[[gnu::weak]] Status __nvrtcCPEx() { return kNotSupported; }
+[[gnu::weak]] Status cuCtxGetLimit() { return kNotSupported; }
+[[gnu::weak]] Status cuLibraryLoadFromFile() { return kNotSupported; }
+[[gnu::weak]] Status cuLinkAddData() { return kNotSupported; }
+[[gnu::weak]] Status cuLinkCreate() { return kNotSupported; }
+[[gnu::weak]] Status cuOccupancyMaxPotentialClusterSize() { return kNotSupported; }
+[[gnu::weak]] Status cuStreamGetCtx() { return kNotSupported; }
 
 }  // extern "C"
 #pragma GCC visibility pop
