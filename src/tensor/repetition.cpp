@@ -22,9 +22,13 @@ std::uint32_t first_entry(const std::vector<std::int32_t>& history, std::size_t 
   return static_cast<std::uint32_t>(found == history.end() ? ledger_end : static_cast<std::size_t>(*found - 1));
 }
 
-Totals with(const Repetition::LargeAnswers& large, Totals totals) {
-  totals.allocated_bytes += large.bytes;
-  totals.active_bytes += large.bytes;
+/// Which allocation an event of Run::history() is about.
+std::uint32_t entry_of(std::int32_t event) { return static_cast<std::uint32_t>(std::abs(event) - 1); }
+
+/// With so many more bytes allocated, and active: on one stream, nothing that was freed waits.
+Totals with(Totals totals, std::int64_t more_bytes) {
+  totals.allocated_bytes += more_bytes;
+  totals.active_bytes += more_bytes;
   return totals;
 }
 
@@ -40,7 +44,7 @@ bool Repetition::is_closed(std::size_t before, std::size_t begin) {
   for (std::size_t i = begin; i < run_.history_.size(); ++i) {
     if (run_.history_[i] == 0) return false;
     if (run_.history_[i] > 0) continue;
-    const auto entry = static_cast<std::uint32_t>(-run_.history_[i] - 1);
+    const std::uint32_t entry = entry_of(run_.history_[i]);
     if (entry < oldest || heirs_.size() > kMostHeirs) return false;
     if (entry < first) heirs_.push_back({.of = entry});
   }
@@ -76,7 +80,7 @@ bool Repetition::is_closed_first(std::size_t begin) {
   const auto frees_its_own = [&](Stretch events, bool is_once) {
     for (std::size_t i = events.begin; i < events.end; ++i) {
       const std::int32_t event = run_.history_[i];
-      const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+      const std::uint32_t entry = entry_of(event);
       if (event == 0 || entry < first) return false;
       char& once = made_once[entry - first];
       if (event > 0)
@@ -135,7 +139,7 @@ void Repetition::let_go_again(Tensor& place) {
   if (run_.history_.size() == begin || run_.history_.back() != -static_cast<std::int32_t>(own) - 1) give_up();
   Tensor* user = &place;
   for (std::size_t i = run_.history_.size(); i-- > begin;) {
-    const auto entry = static_cast<std::uint32_t>(-run_.history_[i] - 1);
+    const std::uint32_t entry = entry_of(run_.history_[i]);
     if (std::erase(left_, entry) == 0) give_up();
     if (entry == own) continue;
     user->impl().base = tensor_of(entry);
@@ -214,7 +218,7 @@ void Repetition::repeat(std::size_t begin, std::size_t end, LargeAnswers* known_
     turn = std::min(turn, next_call_position(call));
     for (; i < turn; ++i) {
       const std::int32_t event = run_.history_[i];
-      const auto entry = static_cast<std::uint32_t>(std::abs(event) - 1);
+      const std::uint32_t entry = entry_of(event);
       event > 0 ? repeat_allocation(entry, large) : repeat_free(entry, large);
     }
   }
@@ -281,7 +285,7 @@ void Repetition::repeat_allocation(std::uint32_t entry, LargeAnswers& large) {
     id = run_.request(known.requested_bytes, known.stream, true);
     bytes = run_.allocator_.block_bytes(id);
   }
-  const Totals totals = with(large, run_.allocator_.totals());
+  const Totals totals = with(run_.allocator_.totals(), large.bytes);
   twins_[entry] = {id, large.into_history ? static_cast<std::uint32_t>(run_.ledger_.size()) : entry};
   large.into_history ? run_.note_allocation(known, id, bytes, totals) : run_.timeline_.add(totals);
 }
@@ -292,7 +296,7 @@ void Repetition::repeat_free(std::uint32_t entry, LargeAnswers& large) {
     large.bytes -= bytes;
   else
     run_.allocator_.free(freed.id);
-  const Totals totals = with(large, run_.allocator_.totals());
+  const Totals totals = with(run_.allocator_.totals(), large.bytes);
   large.into_history ? run_.note_free(freed.entry, totals) : run_.timeline_.add_fallen(totals);
 }
 
@@ -300,7 +304,7 @@ std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>&
                                                  const std::vector<std::int32_t>& events, std::uint32_t like) {
   std::vector<Ref<Storage>> left(made.size());
   for (const std::int32_t event : events) {
-    const auto number = static_cast<std::uint32_t>(std::abs(event) - 1);
+    const std::uint32_t number = entry_of(event);
     if (event < 0) {
       left[number].reset();
       continue;
@@ -319,17 +323,15 @@ std::vector<Ref<Storage>> Repetition::repeat_for(const std::vector<LedgerEntry>&
 void Repetition::repeat_answers(std::size_t begin, std::size_t end) {
   twins_.resize(run_.ledger_.size());
   answered_.push_back({{run_.history_.size(), run_.history_.size() + (end - begin)}, begin});
-  // Where the part before this one left them; on one stream, nothing that was freed waits.
+  // Where the part before this one left them.
   Totals totals = run_.timeline_.last();
   for (std::size_t i = begin, call = run_.stream_calls.first_at(begin); i < end;) {
     call = repeat_calls_at(i, call);
     for (const std::size_t turn = std::min(end, next_call_position(call)); i < turn; ++i) {
       const std::int32_t event = run_.history_[i];
-      const auto entry = static_cast<std::size_t>(std::abs(event) - 1);
+      const std::uint32_t entry = entry_of(event);
       const LedgerEntry& known = run_.ledger_[entry];
-      const std::int64_t bytes = event > 0 ? known.bytes : -known.bytes;
-      totals.allocated_bytes += bytes;
-      totals.active_bytes += bytes;
+      totals = with(totals, event > 0 ? known.bytes : -known.bytes);
       if (event < 0) {
         run_.note_free(twins_[entry].entry, totals);
         continue;
@@ -345,9 +347,8 @@ void Repetition::pass_over(std::size_t begin, std::size_t end) {
   Totals totals = run_.timeline_.last();
   for (std::size_t i = begin; i < end; ++i) {
     const std::int32_t event = run_.history_[i];
-    const std::int64_t bytes = run_.ledger_[static_cast<std::size_t>(std::abs(event) - 1)].bytes;
-    totals.allocated_bytes += event > 0 ? bytes : -bytes;
-    totals.active_bytes += event > 0 ? bytes : -bytes;
+    const std::int64_t bytes = run_.ledger_[entry_of(event)].bytes;
+    totals = with(totals, event > 0 ? bytes : -bytes);
     event > 0 ? run_.timeline_.add(totals) : run_.timeline_.add_fallen(totals);
   }
 }
