@@ -49,34 +49,34 @@ Status cudnnCreateCTCLossDescriptor(void** d) { return create(__func__, d); }
 Status cudnnDestroyCTCLossDescriptor(void* d) { return set(__func__, d); }
 
 Status cudnnSetTensorNdDescriptor(void* d, int type, int rank, const int* sizes, const int* strides) {
-  return set("cudnnSetTensorNdDescriptor", d, type, rank, sizes, strides);
+  return set(__func__, d, type, rank, sizes, strides);
 }
 Status cudnnGetTensorNdDescriptor(void* d, int room, int* type, int* rank, int* sizes, int* strides) {
-  return forward("cudnnGetTensorNdDescriptor", d, room, type, rank, sizes, strides);
+  return forward(__func__, d, room, type, rank, sizes, strides);
 }
 Status cudnnSetFilterNdDescriptor(void* d, int type, int format, int rank, const int* sizes) {
-  return set("cudnnSetFilterNdDescriptor", d, type, format, rank, sizes);
+  return set(__func__, d, type, format, rank, sizes);
 }
 Status cudnnGetFilterNdDescriptor(void* d, int room, int* type, int* format, int* rank, int* sizes) {
-  return forward("cudnnGetFilterNdDescriptor", d, room, type, format, rank, sizes);
+  return forward(__func__, d, room, type, format, rank, sizes);
 }
 Status cudnnSetConvolutionNdDescriptor(void* d, int rank, const int* padding, const int* strides, const int* dilations, int mode, int type) {
-  return set("cudnnSetConvolutionNdDescriptor", d, rank, padding, strides, dilations, mode, type);
+  return set(__func__, d, rank, padding, strides, dilations, mode, type);
 }
-Status cudnnSetConvolutionGroupCount(void* d, int groups) { return set("cudnnSetConvolutionGroupCount", d, groups); }
-Status cudnnSetConvolutionMathType(void* d, int type) { return set("cudnnSetConvolutionMathType", d, type); }
-Status cudnnSetActivationDescriptor(void* d, int mode, int nan, double coefficient) { return set("cudnnSetActivationDescriptor", d, mode, nan, coefficient); }
+Status cudnnSetConvolutionGroupCount(void* d, int groups) { return set(__func__, d, groups); }
+Status cudnnSetConvolutionMathType(void* d, int type) { return set(__func__, d, type); }
+Status cudnnSetActivationDescriptor(void* d, int mode, int nan, double coefficient) { return set(__func__, d, mode, nan, coefficient); }
 Status cudnnSetRNNDataDescriptor(void* d, int type, int layout, int longest, int batch, int vector, const int* lengths, void* padding) {
-  return set("cudnnSetRNNDataDescriptor", d, type, layout, longest, batch, vector, lengths, padding);
+  return set(__func__, d, type, layout, longest, batch, vector, lengths, padding);
 }
 Status cudnnSetRNNDescriptor_v8(void* d, int algorithm, int cell, int bias, int direction, int input_mode, int type, int math_precision, int math_type,
                                 std::int32_t input, std::int32_t hidden, std::int32_t projection, std::int32_t layers, void* dropout, std::uint32_t flags) {
-  return set("cudnnSetRNNDescriptor_v8", d, algorithm, cell, bias, direction, input_mode, type, math_precision, math_type, input, hidden, projection, layers,
+  return set(__func__, d, algorithm, cell, bias, direction, input_mode, type, math_precision, math_type, input, hidden, projection, layers,
              dropout, flags);
 }
-Status cudnnSetCTCLossDescriptorEx(void* d, int type, int normalisation, int nan) { return set("cudnnSetCTCLossDescriptorEx", d, type, normalisation, nan); }
+Status cudnnSetCTCLossDescriptorEx(void* d, int type, int normalisation, int nan) { return set(__func__, d, type, normalisation, nan); }
 Status cudnnSetCTCLossDescriptor_v9(void* d, int type, int normalisation, int gradient, int longest) {
-  return set("cudnnSetCTCLossDescriptor_v9", d, type, normalisation, gradient, longest);
+  return set(__func__, d, type, normalisation, gradient, longest);
 }
 
 }  // extern "C"

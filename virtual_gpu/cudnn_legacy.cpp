@@ -49,37 +49,37 @@ using namespace tidemark::cudnn;
 extern "C" {
 
 Status cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(void* handle, int mode, int operations, void* x, void* z, void* y, void* scale, void* activation, std::size_t* bytes) {
-  return batch_norm_space("cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize", handle, mode, operations, bytes, x, z, y, scale, activation);
+  return batch_norm_space(__func__, handle, mode, operations, bytes, x, z, y, scale, activation);
 }
 Status cudnnGetBatchNormalizationBackwardExWorkspaceSize(void* handle, int mode, int operations, void* x, void* y, void* dy, void* dz, void* dx, void* scale, void* activation, std::size_t* bytes) {
-  return batch_norm_space("cudnnGetBatchNormalizationBackwardExWorkspaceSize", handle, mode, operations, bytes, x, y, dy, dz, dx, scale, activation);
+  return batch_norm_space(__func__, handle, mode, operations, bytes, x, y, dy, dz, dx, scale, activation);
 }
 Status cudnnGetBatchNormalizationTrainingExReserveSpaceSize(void* handle, int mode, int operations, void* activation, void* x, std::size_t* bytes) {
-  return batch_norm_space("cudnnGetBatchNormalizationTrainingExReserveSpaceSize", handle, mode, operations, bytes, activation, x);
+  return batch_norm_space(__func__, handle, mode, operations, bytes, activation, x);
 }
 
-Status cudnnDropoutGetStatesSize(void* handle, std::size_t* bytes) { return forward_with_handle("cudnnDropoutGetStatesSize", handle, bytes); }
+Status cudnnDropoutGetStatesSize(void* handle, std::size_t* bytes) { return forward_with_handle(__func__, handle, bytes); }
 Status cudnnRestoreDropoutDescriptor(void* dropout, void* handle, float probability, void* states, std::size_t bytes, unsigned long long seed) {
-  return set_dropout("cudnnRestoreDropoutDescriptor", dropout, handle, probability, states, bytes, seed);
+  return set_dropout(__func__, dropout, handle, probability, states, bytes, seed);
 }
 /// Setting fills the states by a kernel; restoring takes them as they are, but no null pointer, which no dropout has.
 Status cudnnSetDropoutDescriptor(void* dropout, void* handle, float probability, void* states, std::size_t bytes, unsigned long long seed) {
   return set_dropout(states ? "cudnnRestoreDropoutDescriptor" : "cudnnSetDropoutDescriptor", dropout, handle, probability, states, bytes, seed);
 }
 
-Status cudnnGetRNNWeightSpaceSize(void* handle, void* rnn, std::size_t* bytes) { return forward_with_handle("cudnnGetRNNWeightSpaceSize", handle, rnn, bytes); }
+Status cudnnGetRNNWeightSpaceSize(void* handle, void* rnn, std::size_t* bytes) { return forward_with_handle(__func__, handle, rnn, bytes); }
 Status cudnnGetRNNTempSpaceSizes(void* handle, void* rnn, int mode, void* x, std::size_t* workspace_bytes, std::size_t* reserve_bytes) {
-  return forward_with_handle("cudnnGetRNNTempSpaceSizes", handle, rnn, mode, x, workspace_bytes, reserve_bytes);
+  return forward_with_handle(__func__, handle, rnn, mode, x, workspace_bytes, reserve_bytes);
 }
 Status cudnnGetRNNWeightParams(void* handle, void* rnn, std::int32_t layer, std::size_t bytes, const void* weights, std::int32_t which, void* matrix, void** matrix_at, void* bias, void** bias_at) {
-  return forward_with_handle("cudnnGetRNNWeightParams", handle, rnn, layer, bytes, weights, which, matrix, matrix_at, bias, bias_at);
+  return forward_with_handle(__func__, handle, rnn, layer, bytes, weights, which, matrix, matrix_at, bias, bias_at);
 }
 
 Status cudnnGetCTCLossWorkspaceSize(void* handle, void* probabilities, void* gradients, const int* labels, const int* label_lengths, const int* input_lengths, int algorithm, void* loss, std::size_t* bytes) {
-  return forward_with_handle("cudnnGetCTCLossWorkspaceSize", handle, probabilities, gradients, labels, label_lengths, input_lengths, algorithm, loss, bytes);
+  return forward_with_handle(__func__, handle, probabilities, gradients, labels, label_lengths, input_lengths, algorithm, loss, bytes);
 }
 Status cudnnGetCTCLossWorkspaceSize_v8(void* handle, int algorithm, void* loss, void* probabilities, void* gradients, std::size_t* bytes) {
-  return forward_with_handle("cudnnGetCTCLossWorkspaceSize_v8", handle, algorithm, loss, probabilities, gradients, bytes);
+  return forward_with_handle(__func__, handle, algorithm, loss, probabilities, gradients, bytes);
 }
 
 // The three directions of a convolution take their descriptors in another order each, but all four, and then the same.
