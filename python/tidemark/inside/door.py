@@ -23,7 +23,6 @@ _SIGNATURES = {
     "tidemark_stream_call_count": (ctypes.c_size_t, []),
     "tidemark_stream_calls": (ctypes.c_void_p, []),
     "tidemark_blocks_used_elsewhere": (ctypes.c_size_t, []),
-    "tidemark_event_answers": (None, [ctypes.c_void_p]),
     "tidemark_text_count": (ctypes.c_uint32, [ctypes.c_int]),
     "tidemark_text": (ctypes.c_char_p, [ctypes.c_int, ctypes.c_uint32]),
 }
@@ -45,6 +44,13 @@ def pinned_peak_bytes():
     function = ctypes.CDLL(None).tidemark_pinned_peak_bytes
     function.restype = ctypes.c_int64
     return function()
+
+
+def event_answers():
+    """How often completion was asked for, and how often the answer was no (virtual_gpu/device_clock.cpp)."""
+    counts = (ctypes.c_int64 * 2)()
+    ctypes.CDLL(None).tidemark_event_answers(counts)
+    return tuple(counts)
 
 
 def communicators():

@@ -35,13 +35,6 @@ def blocks_used_elsewhere():
     return door.library().tidemark_blocks_used_elsewhere()
 
 
-def event_answers():
-    """How often completion was asked for, and how often the answer was no."""
-    counts = (ctypes.c_int64 * 2)()
-    door.library().tidemark_event_answers(counts)
-    return tuple(counts)
-
-
 def _stream_calls():
     library = door.library()
     count = library.tidemark_stream_call_count()

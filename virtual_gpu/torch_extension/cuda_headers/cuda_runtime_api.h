@@ -27,3 +27,13 @@ cudaError_t cudaSetDevice(int);
 cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
 }
+
+// Names that only inline functions of newer headers mention, and nobody here calls (c10/cuda/CUDAGraphsC10Utils.h, torch 2.13 and later).
+using cudaHostFn_t = void (*)(void*);
+using cudaUserObject_t = struct CUuserObject_st*;
+inline constexpr unsigned cudaUserObjectNoDestructorSync = 1, cudaGraphUserObjectMove = 1;
+template <class... Any> cudaError_t cudaStreamGetCaptureInfo(Any...);
+template <class... Any> cudaError_t cudaStreamGetCaptureInfo_v2(Any...);
+template <class... Any> cudaError_t cudaUserObjectCreate(Any...);
+template <class... Any> cudaError_t cudaUserObjectRelease(Any...);
+template <class... Any> cudaError_t cudaGraphRetainUserObject(Any...);
