@@ -21,7 +21,7 @@ fi
 
 try() {   # TORCH TRANSFORMERS
   local folder=".venv-torch-$1-transformers-$2" outcomes="$PWD/validation/releases/outcomes/torch-$1-transformers-$2.jsonl"
-  tools/environment.sh "$folder" "$1" "$2"
+  tools/environment.py "$folder" "$1" "$2"
   local python="$PWD/$folder/bin/python"
   mkdir -p "$(dirname "$outcomes")"
   "$TIDEMARK_BIN" prepare --python "$python"
