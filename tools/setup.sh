@@ -16,19 +16,9 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-# environment FOLDER REQUIREMENTS: a virtual environment with exactly these packages, made anew when the list changes
-environment() {
-  local stamp="$1/.requirements"
-  cmp -s "$2" "$stamp" 2>/dev/null && return
-  echo "installing $2 into $1"
-  [ -x "$1/bin/python" ] || /usr/bin/python3 -m venv "$1"
-  # Of all these only DeepSpeed comes as source; built apart from the environment, it does not look for a CUDA toolkit there.
-  DS_BUILD_OPS=0 "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps --use-pep517 -r "$2"
-  cp "$2" "$stamp"
-}
-environment .venv tools/requirements/torch-2.11.txt
+python3 tools/environment.py .venv tools/requirements/torch-2.11.txt
 if [ "${1:-}" = --tests ]; then
-  environment .venv-torch-2.6 tools/requirements/torch-2.6.txt
+  python3 tools/environment.py .venv-torch-2.6 tools/requirements/torch-2.6.txt
   # The older of the published runs were made with this transformers (validation/xmem/README.md says how that is known).
   [ -d .venv-torch-2.6/transformers-4.51 ] || .venv-torch-2.6/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.6/transformers-4.51 transformers==4.51.3
 fi

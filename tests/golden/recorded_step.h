@@ -17,11 +17,11 @@ struct RecordedStepText {
   std::istringstream lines;
 };
 
-inline RecordedStepText read_recorded_step(const std::filesystem::path& folder, const std::string& name) {
-  std::istringstream text(unpack(folder / (name + ".txt.gz")));
+inline RecordedStepText read_recorded_step(const Recordings& recordings, const RecordedCase& recorded) {
+  std::istringstream text(recordings.text(recorded));
   std::string line;
   std::getline(text, line);
-  return {io::value_from_json(line, name), std::move(text)};
+  return {io::value_from_json(line, recorded.name), std::move(text)};
 }
 
 inline const Card& card_of(const Value& header) {

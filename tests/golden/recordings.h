@@ -1,15 +1,19 @@
-// Recordings as they lie in these folders: text packed with gzip, one file each.
+// Recordings as they lie in these folders: text, most of it packed with gzip, of the base release of torch; and of each
+// other release, what it does differently: torch-RELEASE.diff.gz (tools/trace/differences.py writes them and has the format).
 #pragma once
 #include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 namespace tidemark {
 
-/// Empty when there is no such file.
+/// Of a file that is not packed, what it holds; empty when there is no such file.
 inline std::string unpack(const std::filesystem::path& path) {
   std::string text;
   gzFile file = gzopen(path.c_str(), "rb");
@@ -20,13 +24,104 @@ inline std::string unpack(const std::filesystem::path& path) {
   return text;
 }
 
-/// The names of a folder's `*.txt.gz`, in alphabetical order.
-inline std::vector<std::string> recordings_in(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".gz") names.push_back(entry.path().stem().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
+/// `base` after an edit script of `diff --rcs`: "dLINE COUNT" and "aLINE COUNT", lines counted from 1 in `base`.
+inline std::string edited(const std::string& base, const std::string& script) {
+  std::istringstream from(base), commands(script);
+  std::string result, line;
+  std::int64_t taken = 0;
+  const auto copy = [&](std::istringstream& lines, std::int64_t count) {
+    for (; count > 0 && std::getline(lines, line); --count) result += line + '\n';
+  };
+  for (char kind = 0; commands >> kind;) {
+    std::int64_t at = 0, count = 0;
+    commands >> at >> count;
+    commands.ignore();  // the end of the line
+    const std::int64_t kept = kind == 'd' ? at - 1 : at;
+    copy(from, kept - taken);
+    taken = std::max(taken, kept);
+    if (kind == 'a') copy(commands, count);
+    for (; kind == 'd' && count > 0 && std::getline(from, line); --count) ++taken;
+  }
+  while (std::getline(from, line)) result += line + '\n';
+  return result;
 }
+
+/// A recording of one release of torch.
+struct RecordedCase {
+  std::string torch, name;
+  bool is_base = false, differs = false;  // from the base's recording
+
+  /// As the name of a test: "adamw_in_2_15_0".
+  std::string told() const {
+    std::string text = name + "_in_" + torch;
+    std::replace(text.begin(), text.end(), '.', '_');
+    return text;
+  }
+};
+
+/// The recordings of a folder: the base's, and those of every release beside it.
+class Recordings {
+ public:
+  explicit Recordings(std::filesystem::path folder, std::string ending = ".txt.gz")
+      : folder_(std::move(folder)), ending_(std::move(ending)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      const std::string file = entry.path().filename().string();
+      if (file.starts_with("torch-") && file.ends_with(".diff.gz")) add_release(unpack(entry.path()));
+      if (file.ends_with(ending_)) names_.insert(file.substr(0, file.size() - ending_.size()));
+    }
+  }
+
+  /// The base's, then each release's, both in alphabetical order.
+  std::vector<RecordedCase> cases() const {
+    std::vector<RecordedCase> found;
+    for (const std::string& name : names_) found.push_back({kBase, name, true, false});
+    for (const auto& [torch, release] : releases_) {
+      std::set<std::string> names = names_;
+      for (const auto& [name, edits] : release.edits) names.insert(name);
+      for (const std::string& name : names)
+        if (!release.without.contains(name)) found.push_back({torch, name, false, release.edits.contains(name)});
+    }
+    return found;
+  }
+
+  std::string text(const RecordedCase& recorded) const {
+    std::string base = unpack(folder_ / (recorded.name + ending_));
+    if (recorded.is_base) return base;
+    const std::size_t length = std::string_view(kBase).size();
+    for (std::size_t at = 0; (at = base.find(kBase, at)) != std::string::npos; at += recorded.torch.size())
+      base.replace(at, length, recorded.torch);
+    return recorded.differs ? edited(base, releases_.at(recorded.torch).edits.at(recorded.name)) : base;
+  }
+
+ private:
+  static constexpr const char* kBase = "2.11.0";
+  struct Release {
+    std::map<std::string, std::string> edits;
+    std::set<std::string> without;
+  };
+
+  void add_release(const std::string& text) {
+    std::istringstream lines(text);
+    std::string torch, name;
+    Release release;
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t space = line.find(' ');
+      const std::string word = line.substr(0, space), rest = line.substr(space + 1);
+      if (word == "release") torch = rest;
+      if (word == "without") release.without.insert(rest);
+      if (word == "case") release.edits[name = rest];
+      if (name.empty() || word == "case") continue;
+      std::string& edits = release.edits[name] += line + '\n';
+      for (std::int64_t count = word[0] == 'a' ? std::stoll(rest) : 0; count > 0 && std::getline(lines, line); --count)
+        edits += line + '\n';
+    }
+    releases_[torch] = std::move(release);
+  }
+
+  std::filesystem::path folder_;
+  std::string ending_;
+  std::set<std::string> names_;
+  std::map<std::string, Release> releases_;
+};
 
 }  // namespace tidemark

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Records PyTorch's caching allocator on the virtual GPU: the recordings of tests/golden/allocator.
 
-usage: record_allocator.py --python PYTHON --stand-ins FOLDER --out FOLDER [--only NAME ...]
+usage: record_allocator.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only NAME ...]
 
-PYTHON has torch (and transformers, for the training runs); the stand-ins folder holds libtidemark_gpu.so and libtidemark_stubs.so for
-that torch.  Each case (allocator_cases.py) runs in a process of its own and writes NAME.txt.gz, in the format of docs/design/allocator.md.
+PYTHON has torch (and transformers, for the training runs).  Each case (allocator_cases.py) runs in a process of its own and writes NAME.txt.gz, in the format of docs/design/allocator.md.
 """
 
 import argparse
 import ctypes
+import functools
 import gzip
 import io
 import os
@@ -108,18 +108,26 @@ def record_here(name, out):
 
 
 def build(python, folder):
-    """Compiles the two small libraries against the torch of `python`."""
-    code = "import torch, os; print(os.path.dirname(torch.__file__), int(torch._C._GLIBCXX_USE_CXX11_ABI))"
-    torch_dir, abi = subprocess.run([python, "-c", code], capture_output=True, text=True, env=stand_in_environment()).stdout.split()
+    """Compiles the two small libraries against the torch of `python`; the version of CUDA that it wants of a card."""
+    code = "import torch, os; print(os.path.dirname(torch.__file__), int(torch._C._GLIBCXX_USE_CXX11_ABI), torch.version.cuda)"
+    torch_dir, abi, cuda = subprocess.run([python, "-c", code], capture_output=True, text=True, env=stand_in_environment()).stdout.split()
     headers = HERE.parent.parent / "virtual_gpu/torch_extension/cuda_headers"
     subprocess.run(
         ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", f"-I{headers}", f"-I{torch_dir}/include",
          str(HERE / "allocation_log.cpp"), "-o", f"{folder}/allocation_log.so", f"-L{torch_dir}/lib", "-lc10_cuda", "-lc10"], check=True)
     subprocess.run(["g++", "-shared", "-fPIC", str(HERE / "never_ready.cpp"), "-o", f"{folder}/never_ready.so"], check=True)
+    return dict(zip(("cuda_major", "cuda_minor"), cuda.split(".")))
+
+
+@functools.cache
+def stand_ins_of(tidemark, python):
+    """Where libtidemark_gpu.so and libtidemark_stubs.so for that torch lie."""
+    code = "import os; print(os.environ['LD_LIBRARY_PATH'].split(':')[0])"
+    return subprocess.run([tidemark, "run", "--gpu", "h200", "--quiet", "--", python, "-c", code], capture_output=True, text=True).stdout.strip()
 
 
 def stand_in_environment(first=None):
-    stand_ins = ARGUMENTS.stand_ins
+    stand_ins = stand_ins_of(ARGUMENTS.tidemark, ARGUMENTS.python)
     libraries = ([first] if first else []) + [f"{stand_ins}/libtidemark_gpu.so", f"{stand_ins}/libtidemark_stubs.so"]
     return {**os.environ, "LD_PRELOAD": ":".join(libraries), "LD_LIBRARY_PATH": stand_ins, "TRITON_LIBCUDA_PATH": stand_ins}
 
@@ -141,7 +149,7 @@ def main():
     wanted = ARGUMENTS.only or [name for name, case in allocator_cases.CASES.items() if case.torch == ARGUMENTS.torch]
     os.makedirs(ARGUMENTS.out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        build(ARGUMENTS.python, folder)
+        ARGUMENTS.card = {**build(ARGUMENTS.python, folder), **ARGUMENTS.card}
         failed = [name for name in wanted if not record(name, allocator_cases.CASES[name], folder)]
     sys.exit(f"not recorded: {', '.join(failed)}" if failed else 0)
 
@@ -149,12 +157,12 @@ def main():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--stand-ins", default="")
+    parser.add_argument("--tidemark")
     parser.add_argument("--out", required=True)
     parser.add_argument("--torch", default="2.11", help="record the cases of this release (default: %(default)s)")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--card", type=lambda text: dict(pair.split("=") for pair in text.split(",")), default={},
-                        help="further keys of the card, such as cuda_major=13")
+                        help="further keys of the card")
     parser.add_argument("--here", help=argparse.SUPPRESS)
     ARGUMENTS = parser.parse_args()
     sys.path.insert(0, str(HERE))

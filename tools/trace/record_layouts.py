@@ -72,7 +72,7 @@ def lines(random_numbers):
 
 
 def main():
-    unique = dict.fromkeys(itertools.chain([f"# torch {torch.__version__}"], lines(random.Random(SEED))))
+    unique = dict.fromkeys(itertools.chain([f"# torch {torch.__version__.split('+')[0]}"], lines(random.Random(SEED))))
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as file:
         file.write("\n".join(unique).encode() + b"\n")

@@ -5,7 +5,7 @@ usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OP
 
 PYTHON has torch.  The cases are in ops_cases.py, expert_cases.py and attention_cases.py, or, with --random, are drawn at random: for
 TIDEMARK_RECORDINGS=FOLDER golden_ops, which proves rules on shapes that they were not found on.  One process per card;
-FOLDER/OPERATION.json gets one line per case:
+a call that PyTorch refuses is told and left out.  FOLDER/OPERATION.json gets one line per case:
 
     card      key of data/gpus.json
     in        the tensors: "dtype sizes [pORDER] [xSIZES] [g|w]": pORDER is the order of the dimensions in memory, xSIZES
@@ -133,19 +133,20 @@ def child(job):
         cases = json.load(file)
     recorder = Recorder()
     warm_up(torch)
+    recorded = []
     for case in cases:
         if case.get("cold"):
             torch._C._cuda_clearCublasWorkspaces()
         try:
-            case.update(record(recorder, case))
+            recorded.append({**case, **record(recorder, case)})
         except RuntimeError as error:
             if "no kernel image" in str(error):
                 raise
-            sys.exit(f"{case}: {error}")
+            print(f"refused: {json.dumps(case)}: {error}", file=sys.stderr)
         if case.get("cold"):
             warm_up(torch)
     with open(job, "w") as file:
-        json.dump(cases, file)
+        json.dump(recorded, file)
 
 
 def main():
@@ -174,6 +175,8 @@ def main():
             done = subprocess.run(command, env=environment, capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit(f"{card}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            refused = [line for line in done.stderr.splitlines() if line.startswith("refused: ")]
+            print("".join(f"{line}\n" for line in refused), end="", flush=True)
             recorded += json.loads(job.read_text())
     options.out.mkdir(parents=True, exist_ok=True)
     for op in sorted({case["op"] for case in recorded}):

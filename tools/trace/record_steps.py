@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Records training steps on the virtual GPU: the recordings of tests/golden/steps.
 
-usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...] [--late]
+usage: record_steps.py --tidemark BINARY --python PYTHON --out FOLDER [--only NAME ...] [--kinds KIND ...] [--late] [--missing] [--named FOLDER]
 
 PYTHON has torch, transformers and peft, DeepSpeed for the cases of ZeRO, and Colossal-AI for those of Gemini (gemini.py).  Each case (step_cases.py) is a spec of `tidemark predict`, trained by real PyTorch in a
 process of its own.  Work on other streams has completed at once: of the extremes of `--event-order`, the one that predictions
 follow.  OUT/NAME.txt.gz begins with the spec and the versions, one JSON object; then one line per allocation and free:
 "+bytes" and "-bytes", as the allocator rounds them.  With --late it is the other extreme, work on other streams completes only
 when the program waits for it (tests/golden/late): there are also lines "=bytes", where memory that waited is free again, and bytes are
-those that were asked for.
+those that were asked for.  With --named, FOLDER gets the same lines whole, with the operation and the module that each belongs to; with
+--missing, what OUT has is not recorded again.
 """
 
 import argparse
 import contextlib
 import gzip
+import importlib
 import json
 import os
 import pathlib
@@ -26,6 +28,7 @@ from importlib import metadata
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 AUTO_OF_HEAD = {"sequence_classification": "AutoModelForSequenceClassification"}
+KINDS = ("one", "several", "gemini")
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
 
@@ -39,8 +42,7 @@ def build(spec, device="cuda"):
     torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
     apart = has_experts_apart(spec)
     with no_init_weights(), torch.device("meta") if apart else contextlib.nullcontext():
-        auto = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if "vision_config" in spec["model"] else "AutoModelForCausalLM"
-        model = getattr(transformers, auto).from_config(config, attn_implementation=spec.get("attn"), **experts_of(spec))
+        model = auto_of(spec).from_config(config, attn_implementation=spec.get("attn"), **experts_of(spec))
     torch.set_default_dtype(torch.float32)
     if apart:
         with_experts_apart(model, spec)
@@ -53,6 +55,13 @@ def build(spec, device="cuda"):
             train = False
         parameter.requires_grad_(train)
     return checkpointed(with_adapters(model.train(), spec), spec)
+
+
+def auto_of(spec):
+    import transformers
+
+    name = AUTO_OF_HEAD[spec["head"]] if "head" in spec else "AutoModelForImageTextToText" if "vision_config" in spec["model"] else "AutoModelForCausalLM"
+    return getattr(transformers, name)
 
 
 def experts_of(spec):
@@ -440,20 +449,35 @@ def versions(spec):
     return {**{name: metadata.version(name).split("+")[0] for name in names}, **({"colossalai": gemini.version()} if spec.get("parallel") == "gemini" else {})}
 
 
-def pack(case, events, out):
+def pack(case, lines, out):
     header = {"spec": case["spec"], "card": case["card"], "versions": versions(case["spec"])}
-    lines = [line.split(" ", 1)[0] for line in events.read_text().splitlines()]
     text = json.dumps(header) + "\n" + "\n".join(lines) + "\n"
     path = out / (case["name"] + ".txt.gz")
     with open(path, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", compresslevel=9, mtime=0, filename="") as packed:
         packed.write(text.encode())
 
 
-def record_all(cases, out, folder, late):
-    """Runs under `tidemark run`: one forked child per case, so that libraries are imported once; peft, whose import touches the device, in it."""
-    import torch  # noqa: F401
-    import transformers  # noqa: F401
+def import_first(cases):
+    """What a case would import by itself, which takes longer than its training: all but peft, whose import touches the device."""
+    import transformers
 
+    for name in ("torch._dynamo", "torch.distributed.fsdp", "torch.distributed.pipelining", "torch.distributed.tensor", "torchvision"):
+        importlib.import_module(name)
+    if any(case["spec"].get("parallel", "none").startswith("zero") for case in cases):
+        importlib.import_module("deepspeed")
+    with contextlib.suppress(ImportError):   # what triton's compiled kernels are filed under: a digest of all of triton
+        from triton.runtime.cache import triton_key
+
+        importlib.import_module("triton.experimental.gluon")
+        triton_key()
+    for case in cases:
+        config = transformers.AutoConfig.for_model(**case["spec"]["model"])
+        auto_of(case["spec"])._model_mapping[type(config)]
+
+
+def record_all(cases, out, folder, late, named):
+    """Runs under `tidemark run`: one forked child per case, so that libraries are imported once."""
+    import_first(cases)
     failed = []
     for case in cases:
         events = folder / (case["name"] + ".events")
@@ -472,10 +496,21 @@ def record_all(cases, out, folder, late):
             if not awaits(folder, case):
                 failed.append(case["name"])
             continue
-        pack(case, events, out)
+        lines = events.read_text().splitlines()
+        pack(case, [line.split(" ", 1)[0] for line in lines], out)
+        if named:
+            pack(case, lines, named)
         print(case["name"], flush=True)
     if failed:
         sys.exit("failed: " + " ".join(failed))
+
+
+def kind_of(case):
+    """On one GPU, on several, or under Gemini, which needs an environment of its own (gemini.py)."""
+    parallel = case["spec"].get("parallel", "none")
+    if parallel == "gemini":
+        return "gemini"
+    return "one" if parallel == "none" and not {"pp", "tp", "cp"} & case["spec"].keys() else "several"
 
 
 def group_of(case):
@@ -507,19 +542,27 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS)
     parser.add_argument("--late", action="store_true")
+    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--named", type=pathlib.Path)
     parser.add_argument("--inside", nargs=5, metavar=("CARD", "GPUS", "RANK", "ROUTING", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path.insert(0, str(HERE))
     from step_cases import cases
 
-    chosen = [case for case in cases() if not options.only or group_of(case) in {group_of(other) for other in cases() if other["name"] in options.only}]
+    groups = {group_of(case) for case in cases() if case["name"] in options.only}
+    chosen = [case for case in cases() if kind_of(case) in options.kinds and (not options.only or group_of(case) in groups)]
+    if options.missing:
+        groups = {group_of(case) for case in chosen if not (options.out / (case["name"] + ".txt.gz")).exists()}
+        chosen = [case for case in chosen if group_of(case) in groups]
     machines = sorted({machine_of(case) for case in chosen})
     if options.inside:
         *machine, folder = options.inside
         mine = [case for case in chosen if machine_of(case) == tuple(machine)]
-        return record_all([case for case in mine if not (pathlib.Path(folder) / (case["name"] + ".events")).exists()], options.out, pathlib.Path(folder), options.late)
-    options.out.mkdir(parents=True, exist_ok=True)
+        return record_all([case for case in mine if not (pathlib.Path(folder) / (case["name"] + ".events")).exists()], options.out, pathlib.Path(folder), options.late, options.named)
+    for out in filter(None, (options.out, options.named)):
+        out.mkdir(parents=True, exist_ok=True)
     worst = 0
     rounds = max((case["spec"]["pp"]["degree"] for case in chosen if "pp" in case["spec"]), default=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -528,7 +571,8 @@ def main():
             if all((pathlib.Path(folder) / (case["name"] + ".events")).exists() for case in mine):
                 continue
             command = [options.tidemark, "run", "--gpu", card, "--gpus", gpus, "--rank", rank, "--moe-routing", routing, "--event-order", "late" if options.late else "instant", "--steps", "100000", "--quiet", "--", options.python, __file__]
-            command += ["--tidemark", options.tidemark, "--out", str(options.out), *(["--late"] if options.late else []), "--inside", card, gpus, rank, routing, folder, "--only", *options.only]
+            command += ["--tidemark", options.tidemark, "--out", str(options.out), *(["--late"] if options.late else []), *(["--missing"] if options.missing else []), *(["--named", str(options.named)] if options.named else [])]
+            command += ["--inside", card, gpus, rank, routing, folder, "--kinds", *options.kinds, "--only", *options.only]
             worst = max(worst, subprocess.run(command, check=False).returncode)
     return worst
 

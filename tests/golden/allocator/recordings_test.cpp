@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "../recordings.h"
 #include "memory/lower_bound.h"
@@ -13,7 +12,10 @@
 namespace tidemark {
 namespace {
 
-std::vector<std::string> recordings() { return recordings_in(TIDEMARK_RECORDINGS); }
+const Recordings& recordings() {
+  static const Recordings all(TIDEMARK_RECORDINGS);
+  return all;
+}
 
 struct Collector : AllocatorObserver {
   void on_event(const AllocatorEvent& event) override {
@@ -45,9 +47,9 @@ void sort_completions(std::vector<AllocatorEvent>& events) {
   }
 }
 
-class Recorded : public testing::TestWithParam<std::string> {
+class Recorded : public testing::TestWithParam<RecordedCase> {
  protected:
-  Recording recording = read_recording(unpack(std::filesystem::path(TIDEMARK_RECORDINGS) / (GetParam() + ".txt.gz")));
+  Recording recording = read_recording(recordings().text(GetParam()));
 };
 
 /// Runs the requests; `done` sees each after it has been answered: the request, and its allocation's id (kOutOfMemory
@@ -105,8 +107,8 @@ TEST_P(Recorded, NeedsAtLeastTheLowerBound) {
   EXPECT_LE(stats.active_bytes.peak, stats.reserved_bytes.peak);
 }
 
-INSTANTIATE_TEST_SUITE_P(Allocator, Recorded, testing::ValuesIn(recordings()),
-                         [](const auto& recording) { return recording.param; });
+INSTANTIATE_TEST_SUITE_P(Allocator, Recorded, testing::ValuesIn(recordings().cases()),
+                         [](const auto& recorded) { return recorded.param.told(); });
 
 }  // namespace
 }  // namespace tidemark

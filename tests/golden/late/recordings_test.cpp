@@ -7,6 +7,11 @@
 namespace tidemark {
 namespace {
 
+const Recordings& recordings() {
+  static const Recordings all(TIDEMARK_RECORDINGS);
+  return all;
+}
+
 /// As the allocator rounds what is asked for.  c10/core/AllocatorConfig.h: kMinBlockSize
 std::int64_t rounded(std::int64_t bytes) { return (bytes + 511) / 512 * 512; }
 
@@ -61,10 +66,10 @@ struct Log : AllocatorObserver {
   AllocatorEvent last;
 };
 
-class LateStep : public testing::TestWithParam<std::string> {};
+class LateStep : public testing::TestWithParam<RecordedCase> {};
 
 TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
-  RecordedStepText recorded = read_recorded_step(TIDEMARK_RECORDINGS, GetParam());
+  RecordedStepText recorded = read_recorded_step(recordings(), GetParam());
   const std::vector<Allocation> expected = read(recorded.lines).list;
   const Spec spec = read_spec(*recorded.header.find("spec"));
   Log log;
@@ -73,15 +78,16 @@ TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
 }
 
 TEST(LateSteps, HaveMemoryThatWaits) {
-  for (const std::string& name : recordings_in(TIDEMARK_RECORDINGS)) {
-    RecordedStepText recorded = read_recorded_step(TIDEMARK_RECORDINGS, name);
+  for (const RecordedCase& one : recordings().cases()) {
+    RecordedStepText recorded = read_recorded_step(recordings(), one);
     const std::vector<Allocation> list = read(recorded.lines).list;
-    EXPECT_TRUE(std::ranges::any_of(list, [](const Allocation& one) { return !one.returned.empty(); })) << name;
+    EXPECT_TRUE(std::ranges::any_of(list, [](const Allocation& each) { return !each.returned.empty(); }))
+        << one.told();
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LateStep, testing::ValuesIn(recordings_in(TIDEMARK_RECORDINGS)),
-                         [](const auto& recorded) { return recorded.param; });
+INSTANTIATE_TEST_SUITE_P(All, LateStep, testing::ValuesIn(recordings().cases()),
+                         [](const auto& recorded) { return recorded.param.told(); });
 
 }  // namespace
 }  // namespace tidemark

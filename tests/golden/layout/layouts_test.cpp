@@ -42,8 +42,15 @@ std::string answer(const std::string& kind, const std::string& first, const std:
   return text_of(elementwise_layout(operands));
 }
 
-TEST(Layouts, AreThoseOfPyTorch) {
-  std::istringstream lines(unpack(TIDEMARK_LAYOUTS));
+const Recordings& recordings() {
+  static const Recordings all(TIDEMARK_RECORDINGS);
+  return all;
+}
+
+class Layouts : public testing::TestWithParam<RecordedCase> {};
+
+TEST_P(Layouts, AreThoseOfPyTorch) {
+  std::istringstream lines(recordings().text(GetParam()));
   int cases = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -57,6 +64,9 @@ TEST(Layouts, AreThoseOfPyTorch) {
   }
   EXPECT_GT(cases, 4000);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, Layouts, testing::ValuesIn(recordings().cases()),
+                         [](const auto& recorded) { return recorded.param.told(); });
 
 }  // namespace
 }  // namespace tidemark

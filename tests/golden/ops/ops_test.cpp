@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "../recordings.h"
 #include "io/card_json.h"
 #include "ops/index.h"
 #include "recorded_case.h"
@@ -24,25 +25,33 @@ const Card& card_named(const std::string& name) {
   return io::find_card(cards, name);
 }
 
-/// The folder of the recordings; another one, of random cases, when the environment names it.
-std::filesystem::path folder() {
-  const char* other = std::getenv("TIDEMARK_RECORDINGS");
-  return other ? other : TIDEMARK_RECORDINGS;
+/// Those of this folder; of another one, of random cases, when the environment names it.
+const Recordings& recordings() {
+  static const Recordings all = [] {
+    const char* other = std::getenv("TIDEMARK_RECORDINGS");
+    return Recordings(other ? other : TIDEMARK_RECORDINGS, ".json");
+  }();
+  return all;
 }
 
-class Operation : public testing::TestWithParam<NamedCall> {};
+Call call_named(const std::string& name) {
+  for (const NamedCall& named : named_calls())
+    if (named.name == name) return named.call;
+  throw std::invalid_argument("there is no call of " + name + " in calls.cpp");
+}
+
+class Operation : public testing::TestWithParam<RecordedCase> {};
 
 TEST_P(Operation, AllocatesAsPyTorchDoes) {
-  const std::filesystem::path path = folder() / fmt::format("{}.json", GetParam().name);
-  ASSERT_TRUE(std::filesystem::exists(path)) << "record it: tools/trace/record_ops.py --only " << GetParam().name;
-  const io::Json cases = io::parse_json(read(path), path.filename());
+  const Call call_of = call_named(GetParam().name);
+  const io::Json cases = io::parse_json(recordings().text(GetParam()), GetParam().name);
   int different = 0, number = 0;
   for (const io::Json& recorded : cases) {
     ++number;
     for (const bool hand_over : {false, true}) {
       std::string found;
       try {
-        found = compare(GetParam().call, recorded, card_named(recorded["card"]), hand_over);
+        found = compare(call_of, recorded, card_named(recorded["card"]), hand_over);
       } catch (const std::exception& error) {
         found = error.what();
       }
@@ -62,11 +71,12 @@ TEST(Operations, AreListedAndRecorded) {
   for (const NamedCall& call : named_calls()) called.insert(call.name);
   EXPECT_EQ(listed, called);
   for (const std::string& name : listed)
-    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(TIDEMARK_RECORDINGS) / (name + ".json"))) << name;
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(TIDEMARK_RECORDINGS) / (name + ".json")))
+        << "record it: tools/trace/record_ops.py --only " << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, Operation, testing::ValuesIn(named_calls()),
-                         [](const auto& test) { return std::string(test.param.name); });
+INSTANTIATE_TEST_SUITE_P(Recorded, Operation, testing::ValuesIn(recordings().cases()),
+                         [](const auto& recorded) { return recorded.param.told(); });
 
 }  // namespace
 }  // namespace tidemark

@@ -1,0 +1,5 @@
+import pathlib
+import sys
+
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
+sys.path[:0] = [str(TOOLS), str(TOOLS / "trace")]

@@ -1,0 +1,50 @@
+"""The lists of packages that environments are made of."""
+
+import environment
+import pytest
+
+BASE = "# the base\nnumpy==2.4.6\nnvidia-cudnn-cu13==9.19.0.56\npytorch-lightning==2.6.6\ntorch==2.11.0\ntorchvision==0.26.0\ntransformers==5.17.0\n"
+
+
+def report(**packages):
+    """As pip writes it, of what it would install."""
+    return {"install": [{"metadata": {"name": name, "version": version}} for name, version in packages.items()]}
+
+
+def test_a_list_is_read_without_its_comments_and_by_canonical_names():
+    assert environment.pins("# a==1\nJinja2==3.1.6\nhuggingface_hub==1.33.0\n") == {"jinja2": "3.1.6", "huggingface-hub": "1.33.0"}
+
+
+def test_a_release_replaces_torch_and_what_belongs_to_it_and_keeps_the_rest():
+    resolved = report(torch="2.15.0", torchvision="0.29.2", triton="3.9.0", transformers="5.23.0", nvidia_cudnn_cu13="9.26.0.51", numpy="2.4.6")
+    assert environment.with_release(environment.pins(BASE), resolved).splitlines() == [
+        "numpy==2.4.6", "nvidia-cudnn-cu13==9.26.0.51", "pytorch-lightning==2.6.6", "torch==2.15.0", "torchvision==0.29.2", "transformers==5.23.0",
+        "triton==3.9.0"]
+
+
+def test_of_nvidias_packages_only_cudnn_is_installed_and_never_two_of_it():
+    resolved = report(torch="2.6.0", nvidia_cudnn_cu12="9.10.2.21", nvidia_cublas="13.4.1.3", cuda_bindings="13.5.0", cuda_toolkit="13.2.2")
+    names = {line.split("==")[0] for line in environment.with_release(environment.pins(BASE), resolved).splitlines()}
+    assert names == {"numpy", "pytorch-lightning", "torch", "nvidia-cudnn-cu12"}
+
+
+def test_what_the_release_asks_for_besides_is_added():
+    rows = environment.with_release(environment.pins(BASE), report(torch="2.15.0", httpx2="2.16.2", numpy="2.5.0")).splitlines()
+    assert "httpx2==2.16.2" in rows and "numpy==2.5.0" in rows and "numpy==2.4.6" not in rows
+
+
+@pytest.mark.parametrize("of", [("{list}",), ("2.15.0", "5.23.0")])
+def test_nothing_is_done_twice(tmp_path, monkeypatch, of):
+    made = "torch==2.15.0\ntransformers==5.23.0\n"
+    (tmp_path / "list.txt").write_text(made)
+    (tmp_path / ".requirements").write_text(made)
+    monkeypatch.setattr(environment, "make", lambda *_: pytest.fail("made again"))
+    environment.main(tmp_path, *[word.format(list=tmp_path / "list.txt") for word in of])
+
+
+def test_another_release_is_installed(tmp_path, monkeypatch):
+    (tmp_path / ".requirements").write_text("torch==2.14.1\ntransformers==5.23.0\n")
+    made = []
+    monkeypatch.setattr(environment, "make", lambda folder, _: made.append(folder))
+    environment.main(tmp_path, "2.15.0", "5.23.0")
+    assert made == [tmp_path]
