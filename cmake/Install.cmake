@@ -11,4 +11,4 @@ install(DIRECTORY validation/ DESTINATION share/tidemark/validation FILES_MATCHI
   PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY python/ DESTINATION share/tidemark/python PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY virtual_gpu/torch_extension virtual_gpu/replay DESTINATION share/tidemark
-  FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "without.txt")
