@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing and builds: Debian packages, the Python environments, the C++ side.  Run again, it does only what is not done.
 #   tools/setup.sh            what the demo needs
+#   tools/setup.sh --build    the command alone, without a Python environment
 #   tools/setup.sh --tests    what the tests need besides
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +27,7 @@ environment() {
   DS_BUILD_OPS=0 "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps --use-pep517 -r "$2"
   cp "$2" "$stamp"
 }
-environment .venv tools/requirements/torch-2.11.txt
+[ "${1:-}" = --build ] || environment .venv tools/requirements/torch-2.11.txt
 if [ "${1:-}" = --tests ]; then
   environment .venv-torch-2.6 tools/requirements/torch-2.6.txt
   # The older of the published runs were made with this transformers (validation/xmem/README.md says how that is known).
@@ -35,5 +36,7 @@ fi
 
 preset=release
 [ "${1:-}" != --tests ] || preset=tests
-cmake --preset "$preset" -DPython3_EXECUTABLE="$PWD/.venv/bin/python" >/dev/null
+python=$PWD/.venv/bin/python
+[ -x "$python" ] || python=/usr/bin/python3
+cmake --preset "$preset" -DPython3_EXECUTABLE="$python" >/dev/null
 cmake --build --preset "$preset"

@@ -5,8 +5,8 @@
 
 #include "commands.h"
 #include "resources.h"
+#include "shipped_extensions.h"
 #include "stand_in_cache.h"
-#include "torch_extension.h"
 
 namespace tidemark::cli {
 
@@ -15,14 +15,21 @@ void add_prepare(CLI::App& app, PrepareOptions& options) {
   command->add_option("--python", options.python, "The interpreter that has torch")
       ->type_name("PYTHON")
       ->capture_default_str();
+  command->add_option("--ship", options.ship, "Compile into FOLDER, for other machines, and prepare nothing here")
+      ->type_name("FOLDER");
 }
 
 int prepare(const PrepareOptions& options) {
   const Environment environment = Environment::of_this_process();
   const Resources resources = find_resources();
   const TorchInstall torch = probe_torch(find_interpreter({options.python}, environment), environment);
+  if (!options.ship.empty()) {
+    ship_extension(torch, resources.torch_extension, options.ship, environment);
+    fmt::print("compiled for torch {}\n", torch.version);
+    return 0;
+  }
   const auto folder = stand_in_folder(torch, resources.gpu_library, environment);
-  torch_extension(torch, resources.torch_extension, folder, environment);
+  extension_for(torch, resources, folder, environment);
   fmt::print("ready for torch {} (CUDA {}) of {}\n", torch.version, torch.cuda, torch.python);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "elf/elf_file.h"
 #include "elf/mapped_file.h"
+#include "elf/stand_ins.h"
 #include "files.h"
 #include "process.h"
 
@@ -21,7 +22,6 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr const char* kExtension = "torch_extension.so";
 constexpr const char* kReplay = "tidemark_replay";
 
 class TemporaryFolder {
@@ -90,18 +90,18 @@ struct Product {
 };
 
 std::vector<Product> products(const path& sources) {
-  // Symbols of the extension are found in the process that loads it, which has imported torch.
-  return {{kExtension, sources, {"-shared", "-Wl,--unresolved-symbols=ignore-all", "-ldl"}},
-          {kReplay, sources.parent_path() / "replay", {"-ldl"}}};
+  return {{kExtension, sources, {"-shared"}}, {kReplay, sources.parent_path() / "replay", {"-pie"}}};
 }
 
 std::vector<std::string> link_command(const std::string& compiler, const Product& product, const path& folder,
-                                      const std::vector<path>& objects, const path& lib) {
+                                      const std::vector<path>& objects) {
   std::vector<std::string> command{compiler, "-o", (folder / product.name).string()};
   for (const path& object : objects) command.push_back(object.string());
-  for (const char* library : {"libc10.so", "libtorch_cpu.so", "libc10_cuda.so", "libtorch_cuda.so"})
-    command.push_back((lib / library).string());
-  command.insert(command.end(), {"-Wl,--as-needed", "-Wl,--allow-shlib-undefined", "-Wl,-rpath," + lib.string()});
+  // Nothing of where torch lies gets in: the name that is linked is found among the stand-ins, and leads on from there.
+  // The empty library of that name stays beside what is made, for those who check that every name can be found.
+  command.insert(command.end(),
+                 {"-s", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags",
+                  "-Wl,-rpath,$ORIGIN", (folder / elf::kTorchLibrary).string(), "-ldl"});
   command.insert(command.end(), product.link_flags.begin(), product.link_flags.end());
   return command;
 }
@@ -120,11 +120,12 @@ void compile(const TorchInstall& torch, const path& sources, const path& folder,
       commands.push_back({compiler, "-c", file.string(), "-o", objects.back().string()});
       commands.back().insert(commands.back().end(), flags.begin(), flags.end());
     }
-    if (!objects.empty()) links.push_back(link_command(compiler, product, folder, objects, torch.lib()));
+    if (!objects.empty()) links.push_back(link_command(compiler, product, folder, objects));
   }
   const auto compiled = run_helpers(commands, std::max(1U, std::thread::hardware_concurrency()), environment);
   for (std::size_t i = 0; i < compiled.size(); ++i)
     if (compiled[i].exit_code != 0) compile_failed(compiled[i], files[i], torch);
+  elf::write_torch_library_for_linking(folder);
   for (const auto& link : links)
     if (const Finished linked = run_helper(link, environment); linked.exit_code != 0)
       compile_failed(linked, link[2], torch);
@@ -153,23 +154,34 @@ bool uses_cxx11_abi(const path& libc10) {
   });
 }
 
-path torch_extension(const TorchInstall& torch, const path& sources, const path& cache_folder,
-                     const Environment& environment) {
-  if (files_with(sources, {".cpp"}).empty()) return {};
+std::string extension_sources_hash(const path& sources) {
   Fingerprint fingerprint;
   for (const Product& product : products(sources))
     for (const path& file : files_with(product.sources, {".cpp", ".h"})) {
       fingerprint.add(file.filename().string());
       fingerprint.add(read_file(file));
     }
-  const path folder = cache_folder / ("extension-" + fingerprint.hex());
-  std::error_code error;
-  if (std::filesystem::is_directory(folder, error)) return folder / kExtension;
-  fmt::print(stderr, "tidemark: preparing for torch {} (once)\n", torch.short_version());
-  const TemporaryFolder scratch(cache_folder);
+  return fingerprint.hex();
+}
+
+void compile_torch_extension(const TorchInstall& torch, const path& sources, const path& folder,
+                             const Environment& environment) {
+  const TemporaryFolder scratch(folder.parent_path());
   compile(torch, sources, scratch.get(), environment);
+  std::error_code error;
   std::filesystem::rename(scratch.get(), folder, error);
   if (error && !std::filesystem::is_directory(folder)) throw Error(Errc::io, error.message(), folder.string());
+}
+
+path torch_extension(const TorchInstall& torch, const path& sources, const path& cache_folder,
+                     const Environment& environment) {
+  if (files_with(sources, {".cpp"}).empty()) return {};
+  const path folder = cache_folder / ("extension-" + extension_sources_hash(sources));
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    fmt::print(stderr, "tidemark: preparing for torch {} (once)\n", torch.short_version());
+    compile_torch_extension(torch, sources, folder, environment);
+  }
   return folder / kExtension;
 }
 
