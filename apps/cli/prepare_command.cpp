@@ -6,8 +6,8 @@
 
 #include "commands.h"
 #include "resources.h"
+#include "shipped_extensions.h"
 #include "stand_in_cache.h"
-#include "torch_extension.h"
 
 namespace tidemark::cli {
 
@@ -16,6 +16,8 @@ void add_prepare(CLI::App& app, PrepareOptions& options) {
   command->add_option("--python", options.python, "The interpreter that has torch")
       ->type_name("PYTHON")
       ->capture_default_str();
+  command->add_option("--ship", options.ship, "Compile into FOLDER, for other machines, and prepare nothing here")
+      ->type_name("FOLDER");
 }
 
 namespace {
@@ -35,9 +37,13 @@ int prepare(const PrepareOptions& options) {
   const Resources resources = find_resources();
   const TorchInstall torch = probe_torch(find_interpreter({options.python}, environment), environment);
   if (!torch.others.empty()) fmt::print(stderr, "tidemark: {}\n", torch.others);
+  if (!options.ship.empty()) {
+    ship_extension(torch, resources.torch_extension, options.ship, environment);
+    fmt::print("compiled for torch {}\n", torch.version);
+    return 0;
+  }
   const auto folder = stand_in_folder(torch, resources.gpu_library, environment);
-  const auto extension =
-      torch_extension(torch, resources.torch_extension, folder, environment, WhenIncomplete::try_again);
+  const auto extension = extension_for(torch, resources, folder, environment, WhenIncomplete::try_again);
   fmt::print("ready for torch {} (CUDA {}) of {}\n", torch.version, torch.cuda, torch.python);
   print_parts(extension_parts(resources.torch_extension), missing_parts(extension));
   return 0;

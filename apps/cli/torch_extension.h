@@ -1,6 +1,7 @@
 // The part of Tidemark that uses torch's C++ interface: compiled once for each torch, with its own headers.
 #pragma once
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "environment.h"
@@ -29,6 +30,14 @@ enum class WhenIncomplete { take_it, try_again };
 std::filesystem::path torch_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                                       const std::filesystem::path& cache_folder, const Environment& environment,
                                       WhenIncomplete when_incomplete = WhenIncomplete::take_it);
+
+/// Compiles all parts, ahead of a run or for one: into `complete`, which appears when it is whole, or where a part cannot be made into a
+/// folder beside it.  Returns which.  What is made holds nothing of where torch lies.
+std::filesystem::path compile_torch_extension(const TorchInstall& torch, const std::filesystem::path& sources,
+                                              const std::filesystem::path& complete, const Environment& environment);
+
+/// Changes when any of the sources does.
+std::string extension_sources_hash(const std::filesystem::path& sources);
 
 struct MissingPart {
   std::string name, without, why;
