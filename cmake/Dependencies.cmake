@@ -12,3 +12,23 @@ if(TIDEMARK_DEVELOPER_MODE)
   find_package(ZLIB REQUIRED)
   find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
 endif()
+
+# tidemark_fmt and tidemark_yaml are what the folders link.  Debian's packages describe the shared libraries; the static ones
+# are yaml-cpp's archive beside it, and what fmt has one source file for.
+add_library(tidemark_fmt INTERFACE)
+add_library(tidemark_yaml INTERFACE)
+if(TIDEMARK_PORTABLE)
+  get_target_property(fmt_includes fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  get_target_property(fmt_definitions fmt::fmt INTERFACE_COMPILE_DEFINITIONS)  # one set of objects for both ways of linking
+  add_library(tidemark_fmt_archive STATIC cmake/fmt_source.cpp)
+  target_include_directories(tidemark_fmt_archive SYSTEM PUBLIC ${fmt_includes})
+  target_compile_definitions(tidemark_fmt_archive PUBLIC ${fmt_definitions})
+  target_link_libraries(tidemark_fmt INTERFACE tidemark_fmt_archive)
+  get_target_property(yaml_includes yaml-cpp INTERFACE_INCLUDE_DIRECTORIES)
+  find_library(TIDEMARK_YAML_ARCHIVE libyaml-cpp.a REQUIRED)
+  target_include_directories(tidemark_yaml SYSTEM INTERFACE ${yaml_includes})
+  target_link_libraries(tidemark_yaml INTERFACE ${TIDEMARK_YAML_ARCHIVE})
+else()
+  target_link_libraries(tidemark_fmt INTERFACE fmt::fmt)
+  target_link_libraries(tidemark_yaml INTERFACE yaml-cpp)
+endif()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing and builds: Debian packages, the Python environments, the C++ side.  Run again, it does only what is not done.
 #   tools/setup.sh            what the demo needs
+#   tools/setup.sh --build    the command alone, without a Python environment
 #   tools/setup.sh --tests    what the tests need besides
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +17,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-python3 tools/environment.py .venv tools/requirements/torch-2.11.txt
+[ "${1:-}" = --build ] || python3 tools/environment.py .venv tools/requirements/torch-2.11.txt
 if [ "${1:-}" = --tests ]; then
   python3 tools/environment.py .venv-torch-2.6 tools/requirements/torch-2.6.txt
   # The older of the published runs were made with this transformers (validation/xmem/README.md says how that is known).
@@ -25,5 +26,7 @@ fi
 
 preset=release
 [ "${1:-}" != --tests ] || preset=tests
-cmake --preset "$preset" -DPython3_EXECUTABLE="$PWD/.venv/bin/python" >/dev/null
+python=$PWD/.venv/bin/python
+[ -x "$python" ] || python=/usr/bin/python3
+cmake --preset "$preset" -DPython3_EXECUTABLE="$python" >/dev/null
 cmake --build --preset "$preset"

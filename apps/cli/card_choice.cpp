@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "base/bytes.h"
+#include <utility>
+
 #include "base/error.h"
 #include "files.h"
-#include "io/device_memory_json.h"
+#include "io/card_as_asked.h"
 
 namespace tidemark::cli {
 namespace {
@@ -23,19 +24,6 @@ std::string some_names(const io::Catalogue& catalogue) {
   return names;
 }
 
-void resize(Card& card, const std::string& memory) {
-  const std::int64_t bytes = parse_bytes(memory);
-  const std::int64_t taken =
-      checked_add(checked_add(card.driver_reserved_bytes, card.context_bytes.high), card.beside.library_bytes.high);
-  if (bytes <= taken)
-    throw Error(Errc::bad_value,
-                fmt::format("{} is less than the driver, the CUDA context and libraries take ({})", memory,
-                            format_bytes(taken)),
-                "--memory");
-  card.total_bytes = bytes;
-  card.name += fmt::format(" with {}", format_bytes(bytes));
-}
-
 }  // namespace
 
 io::Catalogue load_catalogue(const std::filesystem::path& data) {
@@ -49,10 +37,7 @@ Card choose_card(const std::string& gpu, const std::string& memory, const std::f
                 fmt::format("--gpu takes a name ({}; `tidemark gpus` lists all) or a file that describes a card",
                             some_names(load_catalogue(data))));
   Card card = looks_like_file(gpu) ? io::read_card(read_file(gpu), gpu) : io::find_card(load_catalogue(data), gpu);
-  card.beside = io::read_device_memory(read_file(data / "device_memory.json"), "device_memory.json");
-  if (!memory.empty()) resize(card, memory);
-  if (link != "auto") card.link.kind = link;
-  return card;
+  return io::card_as_asked(std::move(card), read_file(data / "device_memory.json"), memory, link);
 }
 
 void check_link(const Card& card) { communicator_bytes(card.beside.nccl, card.link.kind, 2, false); }

@@ -67,6 +67,7 @@ struct OpsOptions : ListOptions {};
 
 struct PrepareOptions {
   std::string python = "python";
+  std::string ship;  // a folder
 };
 
 struct VersionOptions {};

@@ -8,11 +8,15 @@ Resources find_resources() {
   const auto prefix = executable.parent_path().parent_path();
   const auto share = prefix / "share" / "tidemark";
   if (!error && std::filesystem::is_directory(share, error))
-    return {share / "data", share / "python", share / "torch_extension", prefix / "lib/tidemark/libtidemark_gpu.so",
+    return {share / "data",
+            share / "python",
+            share / "torch_extension",
+            prefix / "lib/tidemark/extensions",
+            prefix / "lib/tidemark/libtidemark_gpu.so",
             share / "validation"};
   const std::filesystem::path source = TIDEMARK_SOURCE_DIR;
-  return {source / "data", source / "python", source / "virtual_gpu/torch_extension", TIDEMARK_GPU_LIBRARY,
-          source / "validation"};
+  return {source / "data",      source / "python",    source / "virtual_gpu/torch_extension",
+          TIDEMARK_EXTENSIONS, TIDEMARK_GPU_LIBRARY, source / "validation"};
 }
 
 }  // namespace tidemark::cli

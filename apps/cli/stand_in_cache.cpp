@@ -17,7 +17,7 @@ namespace tidemark::cli {
 namespace {
 
 // Part of the name, so that a newer Tidemark with other stand-ins does not take an older one's.
-constexpr int kStandInFormat = 1;
+constexpr int kStandInFormat = 2;
 
 // Packages with libraries of their own that call NVIDIA's; a missing function would stop them from loading.
 constexpr std::array<const char*, 9> kOtherPackages{"bitsandbytes",       "torchvision", "torchaudio",
@@ -76,6 +76,7 @@ std::filesystem::path stand_in_folder(const TorchInstall& torch, const std::file
   const auto temporary = make_temporary_folder(root);
   try {
     elf::write_stand_ins(users, gpu_library, temporary);
+    elf::write_torch_library(torch.lib(), temporary);
   } catch (...) {
     std::filesystem::remove_all(temporary, error);
     throw;

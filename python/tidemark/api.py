@@ -172,7 +172,7 @@ def _launcher():
         if not shutil.which(chosen):
             raise ValueError(f"TIDEMARK_BIN is not a program: {chosen}")
         return chosen
-    installed = Path(__file__).resolve().parents[4] / "bin" / "tidemark"   # PREFIX/share/tidemark/python/tidemark/api.py
+    installed = Path(__file__).resolve().parents[4] / "bin" / "tidemark"   # PREFIX/share/tidemark/python/tidemark/api.py, or a wheel's PREFIX/lib/python3.x/site-packages/tidemark/api.py
     found = str(installed) if os.access(installed, os.X_OK) else shutil.which("tidemark")
     if not found:
         raise ValueError("the tidemark launcher was not found: put it on the PATH, or its path into TIDEMARK_BIN")

@@ -17,7 +17,7 @@ def temporary():
 
 
 @pytest.fixture
-def run(tmp_path, temporary):
+def run(request, tmp_path, temporary):
     """run(command, options=[…], **environment) -> Run.  Checks that nothing is left behind in the temporary folder."""
 
     def start(command, options=("--steps", "3"), gpu="a100-80gb", events=False, timeout=900, **changes):
@@ -29,7 +29,10 @@ def run(tmp_path, temporary):
         done = subprocess.run(words, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
         left = [path for path in temporary.iterdir() if not path.name.startswith("torchelastic_")]   # torchrun's own habit, with or without us
         assert not left, "files were left behind"
-        return Run(done, tmp_path)
+        finished = Run(done, tmp_path)
+        if finished.report:
+            request.node.user_properties.append(("peak", finished.peak))   # for tests/outcomes.py
+        return finished
 
     return start
 

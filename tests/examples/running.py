@@ -22,5 +22,10 @@ class Run:
         return {row["name"]: row["bytes"] for row in self.report["at_peak"]["by_category"]}.get(name, 0)
 
     @property
+    def peak(self):
+        """[allocated, reserved] bytes."""
+        return [self.report["peak"]["allocated_bytes"], self.report["peak"]["reserved_bytes"]]
+
+    @property
     def assumptions(self):
         return {row["what"] for row in self.report["assumptions"]}

@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../torch_extension/event_log.h"
-#include "../torch_extension/stream_log.h"
+#include "../torch_extension/events/event_log.h"
+#include "../torch_extension/events/stream_log.h"
 
 namespace c10::cuda::_internal {   // c10/cuda/CUDAFunctions.cpp, in no header: libtorch_cuda sets it, which is not here
 C10_CUDA_API void setHasPrimaryContext(bool (*function)(DeviceIndex));
