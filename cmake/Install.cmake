@@ -14,7 +14,7 @@ install(DIRECTORY validation/ DESTINATION share/tidemark/validation COMPONENT ti
   PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY python/ DESTINATION share/tidemark/python COMPONENT tidemark PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY virtual_gpu/torch_extension virtual_gpu/replay DESTINATION share/tidemark COMPONENT tidemark
-  FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "without.txt")
 
 # find_package(tidemark): a static library, and the headers of include/tidemark alone.
 include(CMakePackageConfigHelpers)

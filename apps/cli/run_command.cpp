@@ -28,6 +28,7 @@
 #include "run_folder.h"
 #include "shipped_extensions.h"
 #include "stand_in_cache.h"
+#include "torch_extension.h"
 
 namespace tidemark::cli {
 namespace {
@@ -41,8 +42,10 @@ Prepared prepare_for(const std::vector<std::string>& command, const Resources& r
                      const Environment& environment) {
   Prepared result;
   result.torch = probe_torch(find_interpreter(command, environment), environment);
+  if (!result.torch.others.empty()) fmt::print(stderr, "tidemark: {}\n", result.torch.others);
   result.stand_ins = stand_in_folder(result.torch, resources.gpu_library, environment);
   result.extension = extension_for(result.torch, resources, result.stand_ins, environment);
+  fmt::print(stderr, "{}", missing_text(missing_parts(result.extension), result.torch.short_version()));
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "cuda_names.h"
 #include "elf/elf_file.h"
 #include "elf/mapped_file.h"
 #include "elf/stand_ins.h"
@@ -22,7 +23,7 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr const char* kReplay = "tidemark_replay";
+constexpr const char* kWithout = "without.txt";  // in each folder of sources: what a run does without them, one sentence
 
 class TemporaryFolder {
  public:
@@ -54,83 +55,126 @@ std::vector<path> files_with(const path& folder, std::initializer_list<const cha
   return found;
 }
 
+/// Empty when there is none.
 std::string find_compiler(const Environment& environment) {
   std::vector<std::string> names;
   if (const auto chosen = environment.get("CXX"); chosen && !chosen->empty()) names.push_back(*chosen);
   names.insert(names.end(), {"g++", "clang++", "c++"});
   for (const std::string& name : names)
     if (const auto found = find_command(name, environment)) return found->string();
-  throw Error(
-      Errc::unsupported, "no C++ compiler was found", {},
-      "install g++ 10 or later (Debian, Ubuntu: apt-get install g++) or set CXX; it is needed once per torch version");
+  return {};
 }
 
-std::vector<std::string> compile_flags(const TorchInstall& torch, const path& sources) {
+std::vector<std::string> compile_flags(const TorchInstall& torch, const path& sources, const path& folder) {
   const path include = torch.folder / "include";
   return {"-std=c++20", "-O1", "-fPIC", "-w",
           fmt::format("-D_GLIBCXX_USE_CXX11_ABI={}", uses_cxx11_abi(torch.lib() / "libc10.so") ? 1 : 0),
-          "-I" + sources.string(), "-isystem", include.string(), "-isystem",
-          (include / "torch/csrc/api/include").string(),
+          "-isystem", include.string(), "-isystem", (include / "torch/csrc/api/include").string(),
           // Declarations that torch's CUDA headers ask for; NVIDIA's own headers are not needed.
-          "-isystem", (sources / "cuda_headers").string()};
+          "-isystem", (sources / "cuda_headers").string(), "-isystem", folder.string()};
 }
 
-[[noreturn]] void compile_failed(const Finished& compiler, const path& file, const TorchInstall& torch) {
-  throw Error(
-      Errc::unsupported,
-      fmt::format("the part for torch {} does not compile: {}", torch.version, first_error_line(compiler.errors)),
-      file.filename().string(), "set CXX to another compiler (g++ 10 or later), or report this");
+/// Those of CUDA's names in this torch's headers that cuda_headers/ does not declare.
+void write_cuda_names(const TorchInstall& torch, const path& sources, const path& folder) {
+  std::vector<std::string> headers;
+  for (const path& file : files_with(torch.folder / "include/c10/cuda", {".h"})) headers.push_back(read_file(file));
+  write_file(folder / "tidemark_cuda_names.h", declare_cuda_names(headers, read_file(sources / "cuda_headers/cuda_runtime_api.h")));
 }
 
-// What is linked from which folder of sources.
-struct Product {
-  const char* name;
-  path sources;
-  std::vector<std::string> link_flags;
-};
-
-std::vector<Product> products(const path& sources) {
-  return {{kExtension, sources, {"-shared"}}, {kReplay, sources.parent_path() / "replay", {"-pie"}}};
-}
-
-std::vector<std::string> link_command(const std::string& compiler, const Product& product, const path& folder,
+// The name that is linked is found among the stand-ins, and leads on to torch's libraries from there.  The empty library of that name
+// stays beside the part, for those who check that every name can be found (auditwheel).
+std::vector<std::string> link_command(const std::string& compiler, const ExtensionPart& part, const path& folder,
                                       const std::vector<path>& objects) {
-  std::vector<std::string> command{compiler, "-o", (folder / product.name).string()};
+  elf::write_library_for_linking(part.torch_library, folder);
+  std::vector<std::string> command{compiler, "-shared", "-s", "-o", (folder / part.file).string()};
   for (const path& object : objects) command.push_back(object.string());
-  // Nothing of where torch lies gets in: the name that is linked is found among the stand-ins, and leads on from there.
-  // The empty library of that name stays beside what is made, for those who check that every name can be found.
-  command.insert(command.end(),
-                 {"-s", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags",
-                  "-Wl,-rpath,$ORIGIN", (folder / elf::kTorchLibrary).string(), "-ldl"});
-  command.insert(command.end(), product.link_flags.begin(), product.link_flags.end());
+  command.insert(command.end(), {"-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags",
+                                 "-Wl,-rpath,$ORIGIN", (folder / part.torch_library).string(), "-ldl"});
   return command;
 }
 
-// Compiles into `folder`: every file by itself, as many at a time as there are cores, then one link per product.
-void compile(const TorchInstall& torch, const path& sources, const path& folder, const Environment& environment) {
-  const std::string compiler = find_compiler(environment);
-  const std::vector<std::string> flags = compile_flags(torch, sources);
-  std::vector<path> files;
-  std::vector<std::vector<std::string>> commands, links;
-  for (const Product& product : products(sources)) {
-    std::vector<path> objects;
-    for (const path& file : files_with(product.sources, {".cpp"})) {
-      files.push_back(file);
-      objects.push_back(folder / fmt::format("{}.{}.o", product.name, file.stem().string()));
-      commands.push_back({compiler, "-c", file.string(), "-o", objects.back().string()});
+struct Compilation {
+  path file, object;
+  std::size_t part;
+};
+
+// Compiles into `folder`: every file by itself, as many at a time as there are cores, then one link per part.  Returns why a part is
+// not there, "" where it is.
+std::vector<std::string> compile(const TorchInstall& torch, const path& sources, const std::vector<ExtensionPart>& parts,
+                                 const path& folder, const std::string& compiler, const Environment& environment) {
+  write_cuda_names(torch, sources, folder);
+  const std::vector<std::string> flags = compile_flags(torch, sources, folder);
+  std::vector<Compilation> files;
+  std::vector<std::vector<std::string>> commands;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (const path& file : files_with(parts[i].sources, {".cpp"})) {
+      const path object = folder / fmt::format("{}.{}.o", parts[i].name, file.stem().string());
+      commands.push_back({compiler, "-c", file.string(), "-o", object.string()});
       commands.back().insert(commands.back().end(), flags.begin(), flags.end());
+      files.push_back({file, object, i});
     }
-    if (!objects.empty()) links.push_back(link_command(compiler, product, folder, objects));
-  }
   const auto compiled = run_helpers(commands, std::max(1U, std::thread::hardware_concurrency()), environment);
-  for (std::size_t i = 0; i < compiled.size(); ++i)
-    if (compiled[i].exit_code != 0) compile_failed(compiled[i], files[i], torch);
-  elf::write_torch_library_for_linking(folder);
-  for (const auto& link : links)
-    if (const Finished linked = run_helper(link, environment); linked.exit_code != 0)
-      compile_failed(linked, link[2], torch);
-  for (const path& object : files_with(folder, {".o"})) std::filesystem::remove(object);
+  std::vector<std::string> failures(parts.size());
+  std::vector<std::vector<path>> objects(parts.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    objects[files[i].part].push_back(files[i].object);
+    if (compiled[i].exit_code != 0 && failures[files[i].part].empty())
+      failures[files[i].part] =
+          fmt::format("{} does not compile: {}", files[i].file.filename().string(), first_error_line(compiled[i].errors));
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!failures[i].empty()) continue;
+    const Finished linked =
+        run_helper(link_command(compiler, parts[i], folder, objects[i]), environment);
+    if (linked.exit_code != 0) failures[i] = "it does not link: " + first_error_line(linked.errors);
+  }
+  for (const path& made_on_the_way : files_with(folder, {".o", ".h"})) std::filesystem::remove(made_on_the_way);
+  return failures;
 }
+
+constexpr const char* kNoCompiler =
+    "no C++ compiler was found (install g++ 10 or later, or set CXX; it is needed once per torch version)";
+
+/// Writes `NAME.without` for every part: what a run does without it and, if it is not there, why.
+bool write_what_is_missing(const std::vector<ExtensionPart>& parts, const std::vector<std::string>& failures, const path& folder) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    write_file(folder / (parts[i].name + ".without"), parts[i].without + "\n" + (failures[i].empty() ? "" : failures[i] + "\n"));
+  return std::any_of(failures.begin(), failures.end(), [](const std::string& failure) { return !failure.empty(); });
+}
+
+// What was made without some part is kept for as long as the compiler is the same one.
+path incomplete_folder(const path& complete, const std::string& compiler) {
+  Fingerprint fingerprint;
+  if (!compiler.empty()) fingerprint.add_file(compiler);
+  return complete.string() + "-" + fingerprint.hex();
+}
+
+path make(const TorchInstall& torch, const path& sources, const std::vector<ExtensionPart>& parts, const path& complete,
+          const Environment& environment) {
+  fmt::print(stderr, "tidemark: preparing for torch {} (once)\n", torch.short_version());
+  const std::string compiler = find_compiler(environment);
+  const TemporaryFolder scratch(complete.parent_path());
+  const auto failures = compiler.empty() ? std::vector<std::string>(parts.size(), kNoCompiler)
+                                         : compile(torch, sources, parts, scratch.get(), compiler, environment);
+  const bool lacks = write_what_is_missing(parts, failures, scratch.get());
+  const path folder = lacks ? incomplete_folder(complete, compiler) : complete;
+  std::error_code error;
+  if (lacks) std::filesystem::remove_all(folder, error);
+  std::filesystem::rename(scratch.get(), folder, error);
+  if (error && !std::filesystem::is_directory(folder)) throw Error(Errc::io, error.message(), folder.string());
+  return folder;
+}
+
+std::vector<path> part_folders(const path& sources) {
+  std::vector<path> folders;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(sources, error))
+    if (std::filesystem::exists(entry.path() / kWithout)) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
@@ -154,35 +198,57 @@ bool uses_cxx11_abi(const path& libc10) {
   });
 }
 
-std::string extension_sources_hash(const path& sources) {
+std::vector<ExtensionPart> extension_parts(const path& sources) {
+  std::vector<ExtensionPart> parts;
+  for (const path& folder : part_folders(sources))
+    parts.push_back({folder.filename().string(), folder.filename().string() + ".so", folder,
+                     first_line(read_file(folder / kWithout)), elf::kTorchLibrary});
+  const path replay = sources.parent_path() / "replay";
+  if (std::filesystem::exists(replay / kWithout))
+    parts.push_back({"replay", "replay.so", replay, first_line(read_file(replay / kWithout)), elf::kTorchCoreLibrary});
+  return parts;
+}
+
+std::string extension_hash(const path& sources) {
   Fingerprint fingerprint;
-  for (const Product& product : products(sources))
-    for (const path& file : files_with(product.sources, {".cpp", ".h"})) {
+  for (const ExtensionPart& part : extension_parts(sources))
+    for (const path& file : files_with(part.sources, {".cpp", ".h", ".txt"})) {
       fingerprint.add(file.filename().string());
       fingerprint.add(read_file(file));
     }
+  for (const path& file : files_with(sources / "cuda_headers", {".h"})) fingerprint.add(read_file(file));
   return fingerprint.hex();
 }
 
-void compile_torch_extension(const TorchInstall& torch, const path& sources, const path& folder,
-                             const Environment& environment) {
-  const TemporaryFolder scratch(folder.parent_path());
-  compile(torch, sources, scratch.get(), environment);
-  std::error_code error;
-  std::filesystem::rename(scratch.get(), folder, error);
-  if (error && !std::filesystem::is_directory(folder)) throw Error(Errc::io, error.message(), folder.string());
+path torch_extension(const TorchInstall& torch, const path& sources, const path& cache_folder,
+                     const Environment& environment, WhenIncomplete when_incomplete) {
+  const auto parts = extension_parts(sources);
+  if (parts.empty()) return {};
+  const path complete = cache_folder / ("extension-" + extension_hash(sources));
+  if (std::filesystem::is_directory(complete)) return complete;
+  const path incomplete = incomplete_folder(complete, find_compiler(environment));
+  if (when_incomplete == WhenIncomplete::take_it && std::filesystem::is_directory(incomplete)) return incomplete;
+  return make(torch, sources, parts, complete, environment);
 }
 
-path torch_extension(const TorchInstall& torch, const path& sources, const path& cache_folder,
-                     const Environment& environment) {
-  if (files_with(sources, {".cpp"}).empty()) return {};
-  const path folder = cache_folder / ("extension-" + extension_sources_hash(sources));
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) {
-    fmt::print(stderr, "tidemark: preparing for torch {} (once)\n", torch.short_version());
-    compile_torch_extension(torch, sources, folder, environment);
+std::vector<MissingPart> missing_parts(const path& extension) {
+  std::vector<MissingPart> missing;
+  for (const path& file : files_with(extension, {".without"})) {
+    const std::string text = read_file(file);
+    const std::string why = first_line(text.substr(std::min(text.find('\n'), text.size() - 1) + 1));
+    if (!why.empty()) missing.push_back({file.stem().string(), first_line(text), why});
   }
-  return folder / kExtension;
+  return missing;
+}
+
+std::string missing_text(const std::vector<MissingPart>& missing, const std::string& torch) {
+  std::string text;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const bool goes_on = i > 0 && missing[i].why == missing[i - 1].why;
+    text += goes_on ? "; " : fmt::format("{}tidemark: for torch {}, {}: ", i ? "\n" : "", torch, missing[i].why);
+    text += missing[i].without;
+  }
+  return text.empty() ? text : text + "\n";
 }
 
 }  // namespace tidemark::cli

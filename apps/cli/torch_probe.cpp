@@ -49,6 +49,8 @@ if origin and os.path.basename(origin) == '__init__.py':
             found = re.match(r'nvidia-(cudnn|nccl)-cu\d+\W*==\s*([\d.]+)', line)
             if found:
                 print('%s=%s' % found.groups())
+        for number, one in enumerate(importlib.metadata.distributions(name='torch')):
+            print('installed%d=%s in %s' % (number, one.version, os.path.abspath(one.locate_file(''))))
     except Exception:
         pass
 )";
@@ -73,6 +75,18 @@ int library_number(const std::string& version) {
     at = read.ptr == end ? end : read.ptr + 1;
   }
   return parts[0] * 10000 + parts[1] * 100 + parts[2];
+}
+
+/// Python imports the first torch that it finds, and pip may know of others: said, since one of them may have been meant.
+std::string other_torches(std::map<std::string, std::string>& values) {
+  const std::string used = values["__version__"] + " in " + std::filesystem::path(values["folder"]).parent_path().string();
+  std::string others;
+  for (const auto& [key, installed] : values) {
+    // Built in place, a torch is installed in one folder and imported from another.
+    const bool same = installed == used || installed.starts_with(values["__version__"] + " in ");
+    if (key.starts_with("installed") && !same) others += (others.empty() ? "" : " and ") + installed;
+  }
+  return others.empty() ? others : fmt::format("torch {} is what Python imports; torch {} is installed as well", used, others);
 }
 
 bool is_too_old(const std::string& version) {
@@ -106,7 +120,8 @@ TorchInstall torch_from_probe(const std::string& probe_output, const std::string
                      values["cuda"],
                      values["git_version"],
                      library_number(values["cudnn"]),
-                     library_number(values["nccl"])};
+                     library_number(values["nccl"]),
+                     other_torches(values)};
   if (torch.python.empty()) torch.python = interpreter;
   if (torch.version.empty())
     throw Error(Errc::unsupported, "this torch does not say its version", (torch.folder / "version.py").string());

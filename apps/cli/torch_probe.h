@@ -16,6 +16,7 @@ struct TorchInstall {
   std::string version, cuda, git;  // "2.11.0+cu130", "13.0"
   int cudnn_version = 0;  // 91900: what this torch pins, as the library says it of itself; 0 if it does not say
   int nccl_version = 0;   // 22809
+  std::string others;     // a sentence about other torches of the same environment, or ""
 
   std::filesystem::path lib() const { return folder / "lib"; }
   std::string short_version() const { return version.substr(0, version.find('+')); }

@@ -94,18 +94,49 @@ def test_torch_is_damaged(tidemark, script, fake_torch, python):
     refused(tidemark("run", "--gpu", "t4", "--", python, script("pass")), USAGE, "libtorch_cuda.so", "ends inside its header")
 
 
-def test_no_compiler(tidemark, script, fake_torch, python, folders):
+def test_two_torches(tidemark, ready, reporting, folders, python):
+    for version, where in (("2.11.0+cu130", "site"), ("2.6.0", "other")):
+        info = folders / where / f"torch-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n")
+    done = tidemark("run", "--gpu", "h100-80gb", "--", python, reporting(), PYTHONPATH=f"{folders / 'site'}:{folders / 'other'}")
+    assert done.returncode == 0
+    assert f"tidemark: torch 2.11.0+cu130 in {folders / 'site'} is what Python imports; torch 2.6.0 in {folders / 'other'}" in done.stderr
+
+
+@pytest.mark.parametrize("version", ["2.16.0.dev20270101+cu132", "3.1.0"])
+def test_a_torch_newer_than_any_known(tidemark, fake_torch, compiled_extension, reporting, python, version):
+    fake_torch(version, "13.2")
+    assert tidemark("run", "--gpu", "h100-80gb", "--", python, reporting()).returncode == 0
+
+
+LOSSES = ("zeros, so that masks, lengths and routing", "no timeline", "no operation and no line", "host memory is not counted")
+
+
+def test_no_compiler(tidemark, fake_torch, reporting, python, folders):
     fake_torch()
-    done = tidemark("run", "--gpu", "t4", "--", python, script("pass"), PATH=str(folders / "home"))
-    refused(done, UNSUPPORTED, "no C++ compiler was found", "install g++")
+    for _ in range(2):   # the second time nothing is made, and it is said again
+        done = tidemark("run", "--gpu", "h100-80gb", "--", python, reporting(), PATH=str(folders / "home"))
+        assert done.returncode == 0
+        said = [line for line in done.stderr.splitlines() if line.startswith("tidemark: for torch 2.11.0, no C++ compiler was found (install g++ 10")]
+        assert len(said) == 1 and all(loss in said[0] for loss in LOSSES)
+    assert "preparing" not in done.stderr
 
 
-def test_compiler_fails(tidemark, script, ready, python, environment):
+def test_compiler_fails(tidemark, ready, reporting, python, environment):
+    with open(environment["CXX"]) as compiler:
+        works = compiler.read()
     with open(environment["CXX"], "w") as compiler:
-        compiler.write("#!/bin/sh\necho 'a.cpp:1: note: x' >&2\necho 'a.cpp:2:3: error: no such thing' >&2\nexit 1\n")
-    done = tidemark("run", "--gpu", "t4", "--", python, script("pass"))
-    assert done.returncode == UNSUPPORTED
-    assert "does not compile: a.cpp:2:3: error: no such thing" in done.stderr
+        compiler.write(works.replace("while", "case \"$*\" in *true_data.cpp*) echo 'a.cpp:1: note: x\na.cpp:2:3: error: no such thing' >&2; exit 1;; esac\nwhile"))
+    done = tidemark("run", "--gpu", "h100-80gb", "--", python, reporting())
+    assert done.returncode == 0
+    assert f"tidemark: for torch 2.11.0, true_data.cpp does not compile: a.cpp:2:3: error: no such thing: integers on the card are {LOSSES[0]}" in done.stderr
+    assert not any(loss in done.stderr for loss in LOSSES[1:])
+    prepared = tidemark("prepare", "--python", python)
+    assert "integers     true_data.cpp does not compile" in prepared.stdout and "events       ready" in prepared.stdout
+    with open(environment["CXX"], "w") as compiler:   # another compiler: tried again by itself
+        compiler.write(works)
+    assert "does not compile" not in tidemark("run", "--gpu", "h100-80gb", "--", python, reporting()).stderr
 
 
 def test_program_never_uses_cuda(tidemark, script, ready, python):

@@ -125,7 +125,7 @@ def test_what_the_program_sees(tidemark, ready, script, python, folders):
     assert env["TIDEMARK_SNAPSHOT"] == str(folders / "work" / "s.pickle")
     assert env["PYTORCH_CUDA_ALLOC_CONF"] == env["PYTORCH_ALLOC_CONF"] == "a:1"
     assert env["CUDA_VISIBLE_DEVICES"] == "0"
-    assert pathlib.Path(env["TIDEMARK_TORCH_EXTENSION"]).is_file()
+    assert (pathlib.Path(env["TIDEMARK_TORCH_EXTENSION"]) / "events.so").is_file()
     assert [pathlib.Path(p).name for p in env["LD_PRELOAD"].split(":")] == ["libtidemark_gpu.so", "libtidemark_stubs.so"]
     startup, python_folder = env["PYTHONPATH"].split(":")[:2]
     assert (pathlib.Path(startup) / "sitecustomize.py").is_file() and (pathlib.Path(python_folder) / "tidemark").is_dir()
@@ -165,6 +165,7 @@ def test_a_second_run_prepares_nothing(tidemark, ready, script, python):
 def test_prepare_ahead(tidemark, ready, script, python):
     done = tidemark("prepare", "--python", python)
     assert done.returncode == 0 and "ready for torch 2.11.0+cu130 (CUDA 13.0)" in done.stdout
+    assert [line.split() for line in done.stdout.splitlines()[1:]] == [[part, "ready"] for part in ("assumptions", "blame", "events", "host_memory", "integers", "replay")]
     assert "preparing" not in tidemark(*H100, "--", python, script("pass")).stderr
 
 

@@ -9,7 +9,7 @@ import functools
 import hashlib
 import re
 
-from . import alone_cpu, leaving, world
+from . import alone_cpu, leaving, relied_on, world
 
 # ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks.  The store of a group lies in that of the default group: default_pg/0//3//cuda//0.
 _NCCL_KEY = re.compile(r"default_pg/(?:.+//)?(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)$")
@@ -122,9 +122,9 @@ def distributed_was_imported():
 
     dist.TCPStore = rendezvous.TCPStore = rendezvous.FileStore = store
     _check_the_world(distributed_c10d, store)
-    _note_members(distributed_c10d)
+    relied_on.enable("nccl_names", lambda: _note_members(distributed_c10d))
     _await_data(distributed_c10d)
-    alone_cpu.stand_in_for_gloo(distributed_c10d)
+    relied_on.enable("gloo_alone", lambda: alone_cpu.stand_in_for_gloo(distributed_c10d))
 
 
 def _check_the_world(c10d, store):

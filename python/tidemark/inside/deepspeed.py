@@ -5,10 +5,17 @@ Names are those of DeepSpeed 0.19.8: runtime/engine.py, runtime/zero/stage_1_and
 
 import functools
 
-from . import marks, phases, steps
+from . import losses, marks, phases, relied_on, steps
 
 
 def engine_was_imported():
+    import deepspeed.runtime.zero.stage_1_and_2   # noqa: F401  the engine has imported it
+
+    relied_on.enable("deepspeed_phases", _watch_engine)
+    relied_on.enable("deepspeed_buckets", _mark_buckets_made)
+
+
+def _watch_engine():
     from deepspeed.runtime.engine import DeepSpeedEngine
 
     real_backward, real_step = DeepSpeedEngine.backward, DeepSpeedEngine.step
@@ -25,7 +32,6 @@ def engine_was_imported():
         return steps.steps.engine_steps(lambda: real_step(self, *args, **kwargs))
 
     DeepSpeedEngine.backward, DeepSpeedEngine.step = backward, step
-    _mark_buckets_made()
 
 
 def _mark_buckets_made():
@@ -36,14 +42,20 @@ def _mark_buckets_made():
 
     @functools.wraps(real_setup_buckets)
     def setup_buckets(self):
-        made = not self.ready_for_gradients
+        made = not getattr(self, "ready_for_gradients", True)
         real_setup_buckets(self)
         if made:
-            marks.mark(marks.COMMUNICATION, ((buffer, 0) for bucket in self.ipg_buckets.values() for buffer in bucket.buffer))
+            _mark_buckets(self)
 
     DeepSpeedZeroOptimizer.setup_buckets = setup_buckets
 
 
+@losses.guarded("ZeRO's buckets are not told from activations")
+def _mark_buckets(optimizer):
+    marks.mark(marks.COMMUNICATION, ((buffer, 0) for bucket in optimizer.ipg_buckets.values() for buffer in bucket.buffer))
+
+
+@losses.guarded("the gradients that ZeRO keeps are not told from activations")
 def _mark_gradients(engine):
     """The averaged partitions that ZeRO keeps of gradients, and the flat buffer of ZeRO-3 that they are views of."""
     kept = getattr(engine.optimizer, "averaged_gradients", None) or {}

@@ -14,6 +14,8 @@ import shutil
 import struct
 import tempfile
 
+from . import losses
+
 _DTYPES = {
     "float64": ("F64", 8), "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1),
     "int64": ("I64", 8), "int32": ("I32", 4), "int16": ("I16", 2), "int8": ("I8", 1), "uint8": ("U8", 1), "bool": ("BOOL", 1),
@@ -48,11 +50,9 @@ def patch_transformers():
     def from_pretrained(cls, pretrained_model_name_or_path, *args, config=None, **kwargs):
         if pretrained_model_name_or_path is None or kwargs.get("state_dict") is not None or kwargs.get("gguf_file"):
             return real(cls, pretrained_model_name_or_path, *args, config=config, **kwargs)
-        loaded = config if hasattr(config, "to_dict") else _transformers_config(config or pretrained_model_name_or_path, kwargs)
-        folder = _folder_like(pretrained_model_name_or_path, kwargs)
-        if not os.path.exists(os.path.join(folder, "config.json")):
-            loaded.save_pretrained(folder)
-        write_sparse_safetensors(os.path.join(folder, "model.safetensors"), _transformers_tensors(cls, loaded))
+        folder = _transformers_checkpoint(cls, pretrained_model_name_or_path, config, kwargs)
+        if folder is None:
+            return real(cls, pretrained_model_name_or_path, *args, config=config, **kwargs)
         return real(cls, folder, *args, config=config, **{**kwargs, **_plain_names(kwargs)})
 
     PreTrainedModel.from_pretrained = classmethod(from_pretrained)
@@ -65,17 +65,35 @@ def patch_diffusers():
 
     @functools.wraps(real)
     def from_pretrained(cls, pretrained_model_name_or_path, **kwargs):
-        import torch
-
-        config = cls.load_config(pretrained_model_name_or_path, **_of(kwargs, "subfolder", "revision", "cache_dir", "token", "local_files_only"))
-        with torch.device("meta"):
-            model = cls.from_config(config)
-        folder = _folder_like(None, kwargs)
-        model.save_config(folder)
-        write_sparse_safetensors(os.path.join(folder, "diffusion_pytorch_model.safetensors"), _stored_once(model))
+        folder = _diffusers_checkpoint(cls, pretrained_model_name_or_path, kwargs)
+        if folder is None:
+            return real(cls, pretrained_model_name_or_path, **kwargs)
         return real(cls, folder, **{**kwargs, **_plain_names(kwargs)})
 
     ModelMixin.from_pretrained = classmethod(from_pretrained)
+
+
+@losses.guarded("weights are loaded as they are")
+def _transformers_checkpoint(cls, name, config, kwargs):
+    loaded = config if hasattr(config, "to_dict") else _transformers_config(config or name, kwargs)
+    folder = _folder_like(name, kwargs)
+    if not os.path.exists(os.path.join(folder, "config.json")):
+        loaded.save_pretrained(folder)
+    write_sparse_safetensors(os.path.join(folder, "model.safetensors"), _transformers_tensors(cls, loaded))
+    return folder
+
+
+@losses.guarded("weights are loaded as they are")
+def _diffusers_checkpoint(cls, name, kwargs):
+    import torch
+
+    config = cls.load_config(name, **_of(kwargs, "subfolder", "revision", "cache_dir", "token", "local_files_only"))
+    with torch.device("meta"):
+        model = cls.from_config(config)
+    folder = _folder_like(None, kwargs)
+    model.save_config(folder)
+    write_sparse_safetensors(os.path.join(folder, "diffusion_pytorch_model.safetensors"), _stored_once(model))
+    return folder
 
 
 def _transformers_config(name, kwargs):

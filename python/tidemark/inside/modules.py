@@ -8,7 +8,7 @@ program drops must go.
 import gc
 import weakref
 
-from . import door, marks, phases
+from . import door, losses, marks, phases
 
 
 class _Names:
@@ -19,19 +19,23 @@ class _Names:
         self.owners = {}    # id(parameter or buffer) → number of the module that holds it
         self.roots = {}     # id(root) → weak reference
 
+    @losses.guarded("modules are not named")
     def learn(self, root):
+        from torch.nn import Module
+
         self.roots[id(root)] = weakref.ref(root)
-        for name, module in root.named_modules():
+        for name, module in Module.named_modules(root):
             number = self._number_of(module)
             if number is None:
                 number = self._name(module, name or type(root).__name__)
-            for tensor in (*module._parameters.values(), *module._buffers.values()):
+            for tensor in _own_tensors(module):
                 self.owners.setdefault(id(tensor), number)
         mark_parameters(root)
 
     def owner(self, tensor):
         return self.owners.get(id(tensor), 0)
 
+    @losses.guarded("modules are not named")
     def number(self, module, outermost):
         if outermost and not self._is_known_root(module):
             self.learn(module)
@@ -55,11 +59,21 @@ class _Names:
 names = _Names()
 
 
+@losses.guarded("parameters are not told from activations")
 def mark_parameters(root):
     """Of ZeRO-3 this rank's part (`ds_tensor`, deepspeed/runtime/zero/partition_parameters.py); the whole is there for as long as it is used."""
-    marks.mark(marks.PARAMETERS, ((getattr(tensor, "ds_tensor", tensor), names.owner(tensor)) for tensor in (*root.parameters(), *root.buffers())))
+    from torch.nn import Module
+
+    tensors = (tensor for _, module in Module.named_modules(root) for tensor in _own_tensors(module))
+    marks.mark(marks.PARAMETERS, ((getattr(tensor, "ds_tensor", tensor), names.owner(tensor)) for tensor in tensors))
 
 
+def _own_tensors(module):
+    """Not by the module's methods: a subclass may have something else by such a name (`buffers` of Megatron-LM's DistributedDataParallel is a list)."""
+    return [tensor for tensor in (*module._parameters.values(), *module._buffers.values()) if tensor is not None]
+
+
+@losses.guarded("parameters are not told from activations")
 def mark_all_parameters():
     """Of the models that were called; where none was (the card was full before), of every module there is."""
     import torch
@@ -67,7 +81,7 @@ def mark_all_parameters():
     roots = [root for root in (reference() for reference in names.roots.values()) if root is not None]
     if not names.roots:
         every = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
-        inner = {id(child) for module in every for child in module.children()}
+        inner = {id(child) for module in every for child in torch.nn.Module.children(module)}
         roots = [module for module in every if id(module) not in inner]
         for root in roots:
             names.learn(root)
@@ -88,7 +102,7 @@ def watch():
         outer = enter(0)
         if outer == 0:
             phases.forward_begins()
-        enter(names.number(self, outer == 0))
+        enter(names.number(self, outer == 0) or 0)
         try:
             return real_call(self, *args, **kwargs)
         finally:

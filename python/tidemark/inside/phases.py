@@ -9,9 +9,12 @@ NAMES = ("other", "forward", "backward", "optimizer")
 class _Phase:
     def __init__(self):
         self.current = OTHER
+        self.when_it_changes = None   # called with the phase that ends
 
     def enter(self, phase):
         before, self.current = self.current, phase
+        if self.when_it_changes is not None and before != phase:
+            self.when_it_changes(before)
         door.library().tidemark_set_phase(phase)
         return before
 

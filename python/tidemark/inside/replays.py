@@ -8,13 +8,16 @@ import ctypes
 import os
 import subprocess
 
-from . import door, world
+from . import door, losses, world
 
 UPWARDS, DOWNWARDS = "upwards", "downwards"
 
 
 def answers(run_dir, events):
     """{name of a card: what the replay printed}: `allocated_peak reserved_peak`, `out of memory`, or nothing."""
+    if door.replay_command() is None:
+        losses.note(*door.read_without(door.library().folder, "replay"))
+        return {}
     recorded, calls = os.path.join(run_dir, "events.bin"), os.path.join(run_dir, "streams.bin")
     with open(recorded, "wb") as file:
         file.write(events.raw)
@@ -54,6 +57,6 @@ def _card(run_dir, way):
 def _replay(recorded, card, calls=None, order="late"):
     import torch
 
-    fraction = torch._C._cuda_getMemoryFraction(world.local_rank) if hasattr(torch._C, "_cuda_getMemoryFraction") else 1.0
-    command = [door.replay_program(), recorded, str(fraction)] + ([calls] if calls else [])
+    fraction = torch.cuda.get_per_process_memory_fraction(world.local_rank) if hasattr(torch.cuda, "get_per_process_memory_fraction") else 1.0
+    command = door.replay_command() + [recorded, str(fraction)] + ([calls] if calls else [])
     return subprocess.run(command, env={**os.environ, "TIDEMARK_CARD": card, "TIDEMARK_CLOCK": order}, capture_output=True, text=True).stdout.strip()

@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 
-from . import door, modules, replays, steps, world
+from . import counters, door, losses, modules, phases, relied_on, replays, steps, world
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
@@ -19,14 +19,15 @@ def write(session, stopped_after_steps):
     """Puts `report-PID.json` into the run folder, whole or not at all."""
     import torch
 
-    steps.steps.mark_what_optimizers_hold()
-    modules.mark_all_parameters()
+    if door.has("events"):
+        steps.steps.mark_what_optimizers_hold()
+        modules.mark_all_parameters()
     stats = torch.cuda.memory_stats(world.local_rank)
     events = Events(stats["active_bytes.all.current"])
-    if not events.count:
+    if not (events.count or stats["segment.all.allocated"]):
         _refuse_another_card()
         return
-    report = _report(session, events, stats, stopped_after_steps)
+    report = _report(session, _seen(session, events, stats) if door.has("events") else _counted(session, stats), stopped_after_steps)
     path = os.path.join(session.run_dir, f"report-{os.getpid()}.json")
     with open(path + ".new", "w") as file:
         json.dump(report, file)
@@ -35,7 +36,7 @@ def write(session, stopped_after_steps):
         _write_events(events, os.environ["TIDEMARK_EVENTS"])
     if os.environ.get("TIDEMARK_COMPLETIONS"):
         _write_completions(events, os.environ["TIDEMARK_COMPLETIONS"])
-    if os.environ.get("TIDEMARK_SNAPSHOT"):
+    if os.environ.get("TIDEMARK_SNAPSHOT") and relied_on.holds("snapshot"):
         from . import snapshot
 
         snapshot.write(events, os.environ["TIDEMARK_SNAPSHOT"])
@@ -54,15 +55,12 @@ def _refuse_another_card():
         world.refuse(f"rank {world.rank} used card {min(used)} of its node, and its own is {world.local_rank}", "call torch.cuda.set_device(int(os.environ['LOCAL_RANK'])) before anything is moved to the card")
 
 
-def _report(session, events, stats, stopped_after_steps):
+def _seen(session, events, stats):
+    """What the allocator's events tell."""
     peak = events.peak_index()
     live = events.live_at(peak)
     step_ends = list(steps.steps.ends)
-    whole = {"rank": {"rank": world.rank, "ranks": world.ranks, "ranks_per_node": world.ranks_per_node}} if world.ranks > 1 else {}
     return {
-        **whole,
-        "schema": "tidemark.report/1",
-        "engine": "run",
         "peak": {
             "allocated_bytes": events.allocated[peak],
             "reserved_bytes": max(events.reserved),
@@ -70,17 +68,36 @@ def _report(session, events, stats, stopped_after_steps):
             "step": _step_of(peak, step_ends),
             "phase": "load" if _step_of(peak, step_ends) == 1 and events.phase(peak) == "other" else events.phase(peak),
         },
-        "communicators": _communicators(),
         "interval": _interval(session, events),
         "steps": _per_step(events, step_ends),
         "at_peak": _at_peak(live),
         "timeline": _timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),
-        "assumptions": _caught_out_of_memory(session, events, step_ends) + [{"what": f"card {card} of the node is not this rank's: up to {peak:,} bytes on it are not counted", "where": "", "count": 1} for card, peak in _on_other_cards().items()] + _assumptions(),
+        "assumptions": _caught_out_of_memory(session, events, step_ends),
+        "consistent": _consistent(events, stats),
+    }
+
+
+def _counted(session, stats):
+    """What PyTorch's own counters tell."""
+    counters.counters.close_span(phases.phase.current)
+    return counters.counters.account(_out_of_memory_message(session.failure), stats["num_ooms"])
+
+
+def _report(session, memory, stopped_after_steps):
+    whole = {"rank": {"rank": world.rank, "ranks": world.ranks, "ranks_per_node": world.ranks_per_node}} if world.ranks > 1 else {}
+    if "torch.distributed.tensor" in sys.modules:
+        relied_on.holds("dtensor_parts")
+    return {
+        **whole,
+        "schema": "tidemark.report/1",
+        "engine": "run",
+        "communicators": _communicators(),
+        **memory,
+        "assumptions": losses.rows() + memory["assumptions"] + [{"what": f"card {card} of the node is not this rank's: up to {peak:,} bytes on it are not counted", "where": "", "count": 1} for card, peak in _on_other_cards().items()] + _assumptions(),
         "versions": _versions(),
         "script": {"command": list(sys.orig_argv), "exit_code": 0, "stopped_after_steps": stopped_after_steps},
         "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3), "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(), "pinned_bytes": door.pinned_peak_bytes()},
-        "consistent": _consistent(events, stats),
     }
 
 

@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 
-from . import door, leaving, modules, steps, tracebacks, world
+from . import counters, door, leaving, losses, modules, relied_on, steps, tracebacks, world
 
 
 class Session:
@@ -23,15 +23,21 @@ class Session:
         self.pid = os.getpid()
         self.started = time.time()
         self.cuda_used = False
+        self.told_of_cuda = True     # when CUDA begins, we are called
         self.failure = None          # the exception that ended the program, if one did
         self.finished = False
+
+    def used_cuda(self):
+        """If we were not told when CUDA began, it says so itself."""
+        torch = sys.modules.get("torch")
+        return self.cuda_used or (not self.told_of_cuda and hasattr(torch, "cuda") and torch.cuda.is_initialized())
 
     def failed(self, error):
         self.failure = error
 
     def finish(self, stopped_after_steps=None):
         """Writes this process's report.  Does nothing in forked children, without CUDA, or the second time."""
-        if self.finished or os.getpid() != self.pid or not self.cuda_used:
+        if self.finished or os.getpid() != self.pid or not self.used_cuda():
             return
         self.finished = True
         if self.failure is None:   # a program that put its own sys.excepthook in place of ours
@@ -40,6 +46,7 @@ class Session:
 
         try:
             report.write(self, stopped_after_steps)
+            losses.say()
             ctypes.CDLL(None).tidemark_let_watchdogs_finish()   # with the GIL released: they may need it
         except Exception:   # a bug of ours must not change how the program ends; the launcher tells
             with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
@@ -49,6 +56,7 @@ class Session:
 session = None
 
 
+@losses.guarded("the run is not watched")
 def torch_was_imported():
     global session
     import torch
@@ -58,14 +66,15 @@ def torch_was_imported():
     session = Session()
     library = door.library()
     library.tidemark_start_counting_host_memory()
-    keys = torch._C._dispatch_tls_local_include_set()
-    library.tidemark_keep_integers_true(True)
-    _let_higher_order_operators_pass(torch, torch._C._dispatch_tls_local_include_set() - keys)
-    _keep_integers_true_in_threads(library)
-    library.tidemark_set_routing(_routing_skew(os.environ.get("TIDEMARK_MOE_ROUTING", "balanced")))
+    if door.has("integers"):
+        _keep_integers_true(torch, library)
+    session.told_of_cuda = relied_on.enable("cuda_begins", lambda: torch.cuda._lazy_call(lambda: _cuda_was_initialised(library)))
+    if not session.told_of_cuda:
+        door.lose("events", "it is not known when CUDA begins")
+    if not door.has("events"):
+        counters.start()
     modules.watch()
     steps.watch(session)
-    torch.cuda._lazy_call(lambda: _cuda_was_initialised(library))
     _watch_empty_cache(torch, library)
     tracebacks.watch(session.failed)
     leaving.watch_exit(session.finish)
@@ -77,14 +86,14 @@ def transformers_was_imported():
     if os.environ.get("TIDEMARK_FAKE_WEIGHTS") == "1":
         from . import fake_weights
 
-        fake_weights.patch_transformers()
+        relied_on.enable("transformers_fake_weights", fake_weights.patch_transformers)
 
 
 def diffusers_was_imported():
     if os.environ.get("TIDEMARK_FAKE_WEIGHTS") == "1":
         from . import fake_weights
 
-        fake_weights.patch_diffusers()
+        relied_on.enable("diffusers_fake_weights", fake_weights.patch_diffusers)
 
 
 def deepspeed_was_imported():
@@ -93,12 +102,30 @@ def deepspeed_was_imported():
     deepspeed.engine_was_imported()
 
 
+@losses.guarded("the allocator is not watched")
 def _cuda_was_initialised(library):
     if session.cuda_used:
         return
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
-    library.tidemark_start_observing(world.local_rank)
+    if not door.has("events"):
+        return
+    if library.tidemark_start_observing(world.local_rank):
+        library.tidemark_start_blaming()
+    else:
+        door.lose("events", "this allocator of PyTorch's keeps no trace")
+        counters.start()
+
+
+def _keep_integers_true(torch, library):
+    if not library.tidemark_start_true_integers():
+        return door.lose("integers", f"torch {torch.__version__} does not take a hook on every operation")
+    library.tidemark_set_routing(_routing_skew(os.environ.get("TIDEMARK_MOE_ROUTING", "balanced")))
+    before = torch._C._dispatch_tls_local_include_set() if relied_on.holds("higher_order_operators") else None
+    library.tidemark_keep_integers_true(True)
+    if before is not None:
+        relied_on.enable("higher_order_operators", lambda: _let_higher_order_operators_pass(torch, torch._C._dispatch_tls_local_include_set() - before))
+    relied_on.enable("integers_in_threads", lambda: _keep_integers_true_in_threads(library))
 
 
 def _let_higher_order_operators_pass(torch, keys):

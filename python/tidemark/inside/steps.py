@@ -7,7 +7,7 @@ as it goes on stepping.
 import os
 import weakref
 
-from . import door, leaving, marks, modules, phases, world
+from . import counters, door, leaving, losses, marks, modules, phases, relied_on, world
 
 
 class _Steps:
@@ -41,7 +41,7 @@ class _Steps:
             self.stepped_in_engine = True
             return
         phases.phase.enter(phases.BACKWARD if self.outer_phase == phases.BACKWARD else phases.OTHER)
-        if self._sets_the_pace(optimizer) and self.session.cuda_used and os.getpid() == self.session.pid:
+        if self._sets_the_pace(optimizer) and self.session.used_cuda() and os.getpid() == self.session.pid:
             self._step_ended()
 
     def engine_steps(self, step):
@@ -53,7 +53,7 @@ class _Steps:
         finally:
             self.inside_an_engine = False
             phases.phase.enter(phases.OTHER if before == phases.FORWARD else before)
-            if self.stepped_in_engine and self.session.cuda_used and os.getpid() == self.session.pid:
+            if self.stepped_in_engine and self.session.used_cuda() and os.getpid() == self.session.pid:
                 self._step_ended()
 
     def mark_what_optimizers_hold(self):
@@ -69,10 +69,12 @@ class _Steps:
             self.stepped.add(optimizer)
         return leads
 
+    @losses.guarded("not every step is counted")
     def _step_ended(self):
         import torch
 
         self.ends.append(door.library().tidemark_event_count())
+        counters.step_ended()
         stats = torch.cuda.memory_stats(world.local_rank)
         peak = (stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"])
         if self.peaks:   # a program that resets the statistics must not look as if its peak had fallen
@@ -98,14 +100,19 @@ steps = None
 
 def watch(session):
     global steps
+    steps = _Steps(session)
+    relied_on.enable("optimizer_steps", _watch_optimizers)
+    relied_on.enable("backward_phase", phases.watch_backward)
+
+
+def _watch_optimizers():
     from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-    steps = _Steps(session)
     register_optimizer_step_pre_hook(steps.before)
     register_optimizer_step_post_hook(steps.after)
-    phases.watch_backward()
 
 
+@losses.guarded("what optimizers keep is not told from activations")
 def mark_what_it_holds(optimizer):
     """A parameter that no module has is an engine's copy of one (fp32, this rank's part): a state."""
     engine = steps.inside_an_engine or steps.stepped_in_engine
@@ -114,6 +121,7 @@ def mark_what_it_holds(optimizer):
     marks.mark(marks.OPTIMIZER_STATE, _tensors_of_state(optimizer))
 
 
+@losses.guarded("gradients are not told from activations")
 def _mark_gradients(optimizer):
     marks.mark(marks.GRADIENTS, ((p.grad, modules.names.owner(p)) for p in _parameters(optimizer) if p.grad is not None))
 

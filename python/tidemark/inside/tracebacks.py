@@ -16,7 +16,9 @@ def _is_ours(entry):
 
 
 def without_our_frames(entries):
-    """The same traceback, relinked past our frames.  One that has no other frames (a refusal of our own) stays."""
+    """The same traceback, relinked past our frames.  One that ends in a frame of ours is our own doing, and stays."""
+    if _ends_with_us(entries):
+        return entries
     first = entries
     while first is not None and _is_ours(first):
         first = first.tb_next
@@ -28,7 +30,13 @@ def without_our_frames(entries):
         if following is not last.tb_next:
             last.tb_next = following
         last = following
-    return first if first is not None else entries
+    return first
+
+
+def _ends_with_us(entries):
+    while entries is not None and entries.tb_next is not None:
+        entries = entries.tb_next
+    return entries is not None and _is_ours(entries)
 
 
 def clean(error):

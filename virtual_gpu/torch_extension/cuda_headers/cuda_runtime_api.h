@@ -28,12 +28,7 @@ cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cud
 cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
 }
 
-// Names that only inline functions of newer headers mention, and nobody here calls (c10/cuda/CUDAGraphsC10Utils.h, torch 2.13 and later).
-using cudaHostFn_t = void (*)(void*);
-using cudaUserObject_t = struct CUuserObject_st*;
-inline constexpr unsigned cudaUserObjectNoDestructorSync = 1, cudaGraphUserObjectMove = 1;
-template <class... Any> cudaError_t cudaStreamGetCaptureInfo(Any...);
-template <class... Any> cudaError_t cudaStreamGetCaptureInfo_v2(Any...);
-template <class... Any> cudaError_t cudaUserObjectCreate(Any...);
-template <class... Any> cudaError_t cudaUserObjectRelease(Any...);
-template <class... Any> cudaError_t cudaGraphRetainUserObject(Any...);
+// What else the headers of the torch at hand mention, and nobody here calls: written by the launcher (apps/cli/cuda_names.h).
+#if __has_include(<tidemark_cuda_names.h>)
+#include <tidemark_cuda_names.h>
+#endif

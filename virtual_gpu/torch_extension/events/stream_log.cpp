@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "stand_in.h"
+#include "../stand_in.h"
 
 namespace tidemark {
 namespace {

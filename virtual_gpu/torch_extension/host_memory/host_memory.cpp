@@ -1,5 +1,5 @@
-#include "host_memory.h"
-
+// Host memory that PyTorch's tensors take: what offloading moves there.  Memory as it was asked for, not pages that were touched; neither
+// files that are mapped (safetensors) nor memory that others own (NumPy, shared memory) pass through here; pinned memory is cudaHostAlloc's.
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 
@@ -57,14 +57,19 @@ void Counting::release(void* data) {
 }
 
 }  // namespace
+}  // namespace tidemark
 
-void start_counting_host_memory() {
+extern "C" {   // for python/tidemark (ctypes)
+
+/// From here on, what PyTorch's CPU allocator hands out is counted.
+void tidemark_start_counting_host_memory() {
   c10::Allocator* real = c10::GetCPUAllocator();
-  if (counting || !real->raw_deleter()) return;
-  counting = new Counting(real);
-  c10::SetCPUAllocator(counting, /*priority=*/1);
+  if (tidemark::counting || !real->raw_deleter()) return;
+  tidemark::counting = new tidemark::Counting(real);
+  c10::SetCPUAllocator(tidemark::counting, /*priority=*/1);
 }
 
-std::int64_t host_memory_peak_bytes() { return counting ? counting->peak_bytes() : 0; }
+/// The most that was handed out at one time.
+std::int64_t tidemark_host_memory_peak_bytes() { return tidemark::counting ? tidemark::counting->peak_bytes() : 0; }
 
-}  // namespace tidemark
+}  // extern "C"

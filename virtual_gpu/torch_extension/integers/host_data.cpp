@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "assumptions.h"
+#include "../assumptions/assumptions.h"
 #include "host_twin.h"
 
 namespace tidemark {

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "python_frames.h"
-#include "stand_in.h"
+#include "../stand_in.h"
 
 namespace tidemark {
 namespace {
@@ -30,6 +30,7 @@ void note(const std::string& what, std::uint32_t line) {
 void assume(const std::string& what) { note(what, python_line()); }
 void assume_everywhere(const std::string& what) { note(what, 0); }
 
+/// All of them as lines "count \t what \t where \n".
 std::string assumptions_text() {
   const std::lock_guard lock(all().mutex);
   std::string text;
@@ -43,3 +44,9 @@ std::string assumptions_text() {
 }
 
 }  // namespace tidemark
+
+extern "C" const char* tidemark_assumptions() {   // for python/tidemark (ctypes)
+  static thread_local std::string text;
+  text = tidemark::assumptions_text();
+  return text.c_str();
+}

@@ -1,6 +1,6 @@
 #include "op_work.h"
 
-#include "stand_in.h"
+#include "../stand_in.h"
 
 namespace tidemark {
 namespace {

@@ -7,12 +7,11 @@
 // for any tensor, so lifetimes, and with them the gradients that autograd steals instead of cloning, stay as they are.
 // Under a Python mode (a user's TorchDispatchMode, selective checkpointing) the key is off further in, so the operation is made true as a
 // whole when the mode has done with it.  What a tensor subclass (DTensor, fake tensors) does inside itself is not seen.
-#include "true_data.h"
-
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
 
-#include "assumptions.h"
+#include "../assumptions/assumptions.h"
+#include "../stand_in.h"
 #include "census.h"
 #include "decided_data.h"
 #include "host_data.h"
@@ -20,7 +19,6 @@
 #include "op_plan.h"
 #include "op_work.h"
 #include "sized_results.h"
-#include "stand_in.h"
 
 namespace tidemark {
 namespace {
@@ -172,9 +170,23 @@ void hook(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
 }
 
 }  // namespace
-
-void keep_integers_true(bool yes) { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Fake, yes); }
-
 }  // namespace tidemark
 
-TORCH_LIBRARY_IMPL(_, Fake, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&tidemark::hook>()); }
+extern "C" {   // for python/tidemark (ctypes)
+
+/// Puts the hook in place.  False: this PyTorch does not let it.
+bool tidemark_start_true_integers() {
+  try {
+    static torch::Library library(torch::Library::IMPL, "_", c10::DispatchKey::Fake, __FILE__, __LINE__);
+    library.fallback(torch::CppFunction::makeFromBoxedFunction<&tidemark::hook>());
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Switches the hook on or off for this thread; threads of the autograd engine inherit it from the caller of backward.
+void tidemark_keep_integers_true(bool yes) { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Fake, yes); }
+void tidemark_set_routing(double skew) { tidemark::set_routing({skew}); }
+
+}  // extern "C"

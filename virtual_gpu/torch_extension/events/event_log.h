@@ -11,7 +11,7 @@ enum class Action : std::uint8_t { alloc, free_requested, free_completed, segmen
 enum class Phase : std::uint8_t { other, forward, backward, optimizer };
 enum class Category : std::uint8_t { other, parameters, gradients, optimizer_state, activations, workspace, communication };
 
-/// One event; 48 bytes, read by python/tidemark/events.py in this layout.
+/// One event; 48 bytes, read by python/tidemark/inside/events.py in this layout.
 struct Event {
   std::uint64_t address;
   std::int64_t requested_bytes;
@@ -44,5 +44,14 @@ class Interned {
   std::vector<std::string> texts_{""};
   std::vector<std::pair<std::string, std::uint32_t>> sorted_;
 };
+
+/// Of the calling thread.
+Context& context();
+/// Names of operations.
+Interned& operations();
+/// The stand-ins tell what a block is for: a workspace, a collective's buffer.
+void listen_to_roles();
+/// Appends an event with the thread's context; `active_bytes` is the allocator's count.
+void log_event(Action action, std::uint64_t address, std::int64_t bytes, std::uint64_t stream, std::int64_t active_bytes);
 
 }  // namespace tidemark

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "assumptions.h"
-#include "stand_in.h"
+#include "../assumptions/assumptions.h"
+#include "../stand_in.h"
 
 namespace tidemark {
 namespace {

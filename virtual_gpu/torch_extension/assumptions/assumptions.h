@@ -8,7 +8,5 @@ namespace tidemark {
 void assume(const std::string& what);
 /// Notes what was assumed wherever it happens: no line.
 void assume_everywhere(const std::string& what);
-/// All of them as lines "count \t what \t where \n".
-std::string assumptions_text();
 
 }  // namespace tidemark

@@ -1,0 +1,66 @@
+"""Every name of other people's that Tidemark relies on and that they do not promise: the releases in which it was seen to hold, and what
+a run does where it is missing.  Checked when the library is imported; a missing one costs its feature, never the run.
+"""
+
+import dataclasses
+import sys
+
+from . import losses
+
+
+@dataclasses.dataclass(frozen=True)
+class Feature:
+    names: tuple       # "module:attribute.attribute"; the modules are imported by then
+    holds: str         # releases
+    without: str       # what a run does without it
+
+
+FEATURES = {
+    "cuda_begins": Feature(("torch.cuda:_lazy_call",), "torch 2.6 to 2.15", "the allocator is not watched: peaks are those of PyTorch's own counters"),
+    "backward_phase": Feature(("torch.autograd.graph:_engine_run_backward", "torch.autograd:_engine_run_backward"), "torch 2.6 to 2.15", "what backward allocates counts as forward's"),
+    "higher_order_operators": Feature(("torch._C:_dispatch_tls_local_include_set", "torch._ops:_HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS", "torch._ops:_higher_order_ops"), "torch 2.6 to 2.15", "compiled graphs with checkpoints or flexible attention in them may not run"),
+    "integers_in_threads": Feature(("threading:Thread._bootstrap_inner",), "Python 3.9 to 3.14", "integers are zeros on Python threads of the program's own"),
+    "optimizer_steps": Feature(("torch.optim.optimizer:register_optimizer_step_pre_hook", "torch.optim.optimizer:register_optimizer_step_post_hook"), "torch 2.6 to 2.15", "steps are not counted, and the program runs to its own end"),
+    "snapshot": Feature(("torch.cuda.memory:_snapshot",), "torch 2.6 to 2.15", "no snapshot is written"),
+    "dtensor_parts": Feature(("torch.distributed.tensor:DTensor._local_tensor",), "torch 2.6 to 2.15", "parameters and gradients that are spread over ranks are not told from activations"),
+    "nccl_names": Feature(("torch.distributed.distributed_c10d:_new_process_group_helper", "torch.distributed.distributed_c10d:_process_group_color", "torch.distributed.distributed_c10d:_world", "torch.distributed.distributed_c10d:_get_default_group"), "torch 2.6 to 2.15", "communicators have no members, so what they take of the device is not known"),
+    "gloo_alone": Feature(("torch._C._distributed_c10d:FakeProcessGroup", "torch.distributed.distributed_c10d:ProcessGroupGloo", "torch.distributed.distributed_c10d:_get_process_group_name"), "torch 2.6 to 2.15", "collectives on the host wait for ranks that are not running"),
+    "deepspeed_phases": Feature(("deepspeed.runtime.engine:DeepSpeedEngine.backward", "deepspeed.runtime.engine:DeepSpeedEngine.step"), "DeepSpeed 0.16 to 0.19", "backward and steps are those of the optimizers that DeepSpeed calls"),
+    "deepspeed_buckets": Feature(("deepspeed.runtime.zero.stage_1_and_2:DeepSpeedZeroOptimizer.setup_buckets",), "DeepSpeed 0.18 to 0.19", "ZeRO's buckets are not told from activations"),
+    "transformers_fake_weights": Feature(("transformers.modeling_utils:PreTrainedModel._from_config", "transformers.modeling_utils:PreTrainedModel.from_pretrained"), "transformers 4.45 to 5.23", "--fake-weights does nothing for transformers: weights are loaded as they are"),
+    "diffusers_fake_weights": Feature(("diffusers.models.modeling_utils:ModelMixin.from_pretrained", "diffusers.models.modeling_utils:ModelMixin.load_config", "diffusers.models.modeling_utils:ModelMixin.from_config"), "diffusers 0.30 to 0.40", "--fake-weights does nothing for diffusers: weights are loaded as they are"),
+}
+
+
+def enable(name, start):
+    """Runs `start()`, which relies on the names of a feature.  Returns whether it did so to the end."""
+    feature = FEATURES[name]
+    missing = [one for one in feature.names if not exists(one)]
+    if missing:
+        losses.note(feature.without, f"{_release_of(missing[0])} has no {missing[0].replace(':', '.')}, which {feature.holds} have")
+        return False
+    try:
+        start()
+        return True
+    except Exception as error:
+        losses.note(feature.without, losses.described(error))
+        return False
+
+
+def holds(name):
+    """The same for code that asks when it comes there."""
+    return enable(name, lambda: None)
+
+
+def exists(name):
+    module, _, attributes = name.partition(":")
+    found = sys.modules.get(module)
+    for attribute in attributes.split("."):
+        found = getattr(found, attribute, None)
+    return found is not None
+
+
+def _release_of(name):
+    library = name.partition(":")[0].partition(".")[0]
+    version = getattr(sys.modules.get(library), "__version__", None)
+    return f"{library} {version}" if version else f"Python {sys.version.split()[0]}"
