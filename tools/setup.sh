@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing and builds: Debian packages, the Python environments, the C++ side.  Run again, it does only what is not done.
 #   tools/setup.sh            what the demo needs
-#   tools/setup.sh --build    the command alone, without a Python environment
+#   tools/setup.sh --packages the Debian packages alone
+#   tools/setup.sh --build    these and the command, without a Python environment
 #   tools/setup.sh --tests    what the tests need besides
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +17,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
+[ "${1:-}" != --packages ] || exit 0
 
 [ "${1:-}" = --build ] || python3 tools/environment.py .venv tools/requirements/torch-2.11.txt
 if [ "${1:-}" = --tests ]; then

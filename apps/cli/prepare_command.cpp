@@ -8,6 +8,7 @@
 #include "resources.h"
 #include "shipped_extensions.h"
 #include "stand_in_cache.h"
+#include "torch_extension.h"
 
 namespace tidemark::cli {
 
@@ -43,7 +44,8 @@ int prepare(const PrepareOptions& options) {
     return 0;
   }
   const auto folder = stand_in_folder(torch, resources.gpu_library, environment);
-  const auto extension = extension_for(torch, resources, folder, environment, WhenIncomplete::try_again);
+  const auto extension =
+      extension_for(torch, resources, folder, environment, WhenIncomplete::try_again);
   fmt::print("ready for torch {} (CUDA {}) of {}\n", torch.version, torch.cuda, torch.python);
   print_parts(extension_parts(resources.torch_extension), missing_parts(extension));
   return 0;

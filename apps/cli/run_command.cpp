@@ -28,6 +28,7 @@
 #include "run_folder.h"
 #include "shipped_extensions.h"
 #include "stand_in_cache.h"
+#include "torch_extension.h"
 
 namespace tidemark::cli {
 namespace {

@@ -17,7 +17,7 @@ using std::filesystem::path;
 std::string name_for(const TorchInstall& torch, const path& sources) {
   const int abi = uses_cxx11_abi(torch.lib() / "libc10.so") ? 1 : 0;
   return fmt::format("{}-{}-abi{}-{}", torch.short_version(), torch.git.substr(0, 12), abi,
-                     extension_sources_hash(sources));
+                     extension_hash(sources));
 }
 
 std::string hash_of_content(const path& folder) {
@@ -46,25 +46,25 @@ void ship_extension(const TorchInstall& torch, const path& sources, const path& 
   if (torch.git.empty())
     throw Error(Errc::unsupported, fmt::format("torch {} does not say its git revision", torch.version),
                 (torch.folder / "version.py").string(), "what it is made for could not be told from another");
-  std::filesystem::create_directories(shipped);
-  const path fresh = shipped / ("new-" + name_for(torch, sources));
-  const path made = compile_torch_extension(torch, sources, fresh, environment);
-  if (const auto missing = missing_parts(made); !missing.empty()) {
-    std::filesystem::remove_all(made);
-    throw Error(Errc::unsupported, missing.front().why, missing.front().name);
-  }
-  const std::string folder = hash_of_content(fresh);
+  const std::string name = name_for(torch, sources);
+  const path scratch = shipped / ("compiling-" + name);
+  std::filesystem::create_directories(scratch);
+  const path made = torch_extension(torch, sources, scratch, environment, WhenIncomplete::try_again);
+  const auto missing = missing_parts(made);
+  const std::string folder = hash_of_content(made);
   std::error_code there_already;
-  std::filesystem::rename(fresh, shipped / folder, there_already);
-  if (there_already) std::filesystem::remove_all(fresh);
-  write_file(shipped / name_for(torch, sources), folder);
+  if (missing.empty()) std::filesystem::rename(made, shipped / folder, there_already);
+  std::filesystem::remove_all(scratch);
+  if (!missing.empty())
+    throw Error(Errc::unsupported, fmt::format("for torch {}: {}", torch.version, missing.front().why), missing.front().name);
+  write_file(shipped / name, folder);
 }
 
 path extension_for(const TorchInstall& torch, const Resources& resources, const path& cache_folder,
                    const Environment& environment, WhenIncomplete when_incomplete) {
   const path found = shipped_extension(torch, resources.torch_extension, resources.shipped_extensions);
-  return found.empty() ? torch_extension(torch, resources.torch_extension, cache_folder, environment, when_incomplete)
-                       : found;
+  if (!found.empty()) return found;
+  return torch_extension(torch, resources.torch_extension, cache_folder, environment, when_incomplete);
 }
 
 }  // namespace tidemark::cli

@@ -10,20 +10,20 @@
 #include "environment.h"
 #include "resources.h"
 #include "torch_extension.h"
-#include "torch_probe.h"
 
 namespace tidemark::cli {
 
-/// The extension for this torch: the shipped one, else compiled (torch_extension.h).
+/// The folder of the extension for this torch: the shipped one, else compiled (torch_extension.h).
 std::filesystem::path extension_for(const TorchInstall& torch, const Resources& resources,
                                     const std::filesystem::path& cache_folder, const Environment& environment,
                                     WhenIncomplete when_incomplete = WhenIncomplete::take_it);
 
-/// The shipped one; an empty path when there is none for this torch.
+/// The folder of the shipped one; an empty path when there is none for this torch.
 std::filesystem::path shipped_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                                         const std::filesystem::path& shipped);
 
-/// Compiles the one for this torch into `shipped`.  Throws Error{unsupported} when torch does not say its revision, or a part does not compile.
+/// Compiles the one for this torch into `shipped`.  Throws Error{unsupported} when a part of it cannot be made, or when
+/// torch does not say its revision.
 void ship_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                     const std::filesystem::path& shipped, const Environment& environment);
 

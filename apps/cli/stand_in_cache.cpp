@@ -76,7 +76,7 @@ std::filesystem::path stand_in_folder(const TorchInstall& torch, const std::file
   const auto temporary = make_temporary_folder(root);
   try {
     elf::write_stand_ins(users, gpu_library, temporary);
-    elf::write_torch_library(torch.lib(), temporary);
+    elf::write_torch_libraries(torch.lib(), temporary);
   } catch (...) {
     std::filesystem::remove_all(temporary, error);
     throw;

@@ -81,16 +81,15 @@ void write_cuda_names(const TorchInstall& torch, const path& sources, const path
   write_file(folder / "tidemark_cuda_names.h", declare_cuda_names(headers, read_file(sources / "cuda_headers/cuda_runtime_api.h")));
 }
 
+// The name that is linked is found among the stand-ins, and leads on to torch's libraries from there.  The empty library of that name
+// stays beside the part, for those who check that every name can be found (auditwheel).
 std::vector<std::string> link_command(const std::string& compiler, const ExtensionPart& part, const path& folder,
                                       const std::vector<path>& objects) {
-  std::vector<std::string> command{compiler, "-o", (folder / part.file).string()};
+  elf::write_library_for_linking(part.torch_library, folder);
+  std::vector<std::string> command{compiler, "-shared", "-s", "-o", (folder / part.file).string()};
   for (const path& object : objects) command.push_back(object.string());
-  // Nothing of where torch lies gets in: the name that is linked is found among the stand-ins, and leads on from there.
-  // The empty library of that name stays beside what is made, for those who check that every name can be found.
-  command.insert(command.end(),
-                 {"-s", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags",
-                  "-Wl,-rpath,$ORIGIN", (folder / elf::kTorchLibrary).string(), "-ldl"});
-  command.insert(command.end(), part.link_flags.begin(), part.link_flags.end());
+  command.insert(command.end(), {"-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags",
+                                 "-Wl,-rpath,$ORIGIN", (folder / part.torch_library).string(), "-ldl"});
   return command;
 }
 
@@ -123,13 +122,13 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
       failures[files[i].part] =
           fmt::format("{} does not compile: {}", files[i].file.filename().string(), first_error_line(compiled[i].errors));
   }
-  elf::write_torch_library_for_linking(folder);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!failures[i].empty()) continue;
-    const Finished linked = run_helper(link_command(compiler, parts[i], folder, objects[i]), environment);
+    const Finished linked =
+        run_helper(link_command(compiler, parts[i], folder, objects[i]), environment);
     if (linked.exit_code != 0) failures[i] = "it does not link: " + first_error_line(linked.errors);
   }
-  for (const path& passing : files_with(folder, {".o", ".h"})) std::filesystem::remove(passing);
+  for (const path& made_on_the_way : files_with(folder, {".o", ".h"})) std::filesystem::remove(made_on_the_way);
   return failures;
 }
 
@@ -148,6 +147,22 @@ path incomplete_folder(const path& complete, const std::string& compiler) {
   Fingerprint fingerprint;
   if (!compiler.empty()) fingerprint.add_file(compiler);
   return complete.string() + "-" + fingerprint.hex();
+}
+
+path make(const TorchInstall& torch, const path& sources, const std::vector<ExtensionPart>& parts, const path& complete,
+          const Environment& environment) {
+  fmt::print(stderr, "tidemark: preparing for torch {} (once)\n", torch.short_version());
+  const std::string compiler = find_compiler(environment);
+  const TemporaryFolder scratch(complete.parent_path());
+  const auto failures = compiler.empty() ? std::vector<std::string>(parts.size(), kNoCompiler)
+                                         : compile(torch, sources, parts, scratch.get(), compiler, environment);
+  const bool lacks = write_what_is_missing(parts, failures, scratch.get());
+  const path folder = lacks ? incomplete_folder(complete, compiler) : complete;
+  std::error_code error;
+  if (lacks) std::filesystem::remove_all(folder, error);
+  std::filesystem::rename(scratch.get(), folder, error);
+  if (error && !std::filesystem::is_directory(folder)) throw Error(Errc::io, error.message(), folder.string());
+  return folder;
 }
 
 std::vector<path> part_folders(const path& sources) {
@@ -187,14 +202,14 @@ std::vector<ExtensionPart> extension_parts(const path& sources) {
   std::vector<ExtensionPart> parts;
   for (const path& folder : part_folders(sources))
     parts.push_back({folder.filename().string(), folder.filename().string() + ".so", folder,
-                     first_line(read_file(folder / kWithout)), {"-shared"}});
+                     first_line(read_file(folder / kWithout)), elf::kTorchLibrary});
   const path replay = sources.parent_path() / "replay";
   if (std::filesystem::exists(replay / kWithout))
-    parts.push_back({"replay", "tidemark_replay", replay, first_line(read_file(replay / kWithout)), {"-pie"}});
+    parts.push_back({"replay", "replay.so", replay, first_line(read_file(replay / kWithout)), elf::kTorchCoreLibrary});
   return parts;
 }
 
-std::string extension_sources_hash(const path& sources) {
+std::string extension_hash(const path& sources) {
   Fingerprint fingerprint;
   for (const ExtensionPart& part : extension_parts(sources))
     for (const path& file : files_with(part.sources, {".cpp", ".h", ".txt"})) {
@@ -205,31 +220,15 @@ std::string extension_sources_hash(const path& sources) {
   return fingerprint.hex();
 }
 
-path compile_torch_extension(const TorchInstall& torch, const path& sources, const path& complete,
-                             const Environment& environment) {
-  const auto parts = extension_parts(sources);
-  const std::string compiler = find_compiler(environment);
-  const TemporaryFolder scratch(complete.parent_path());
-  const auto failures = compiler.empty() ? std::vector<std::string>(parts.size(), kNoCompiler)
-                                         : compile(torch, sources, parts, scratch.get(), compiler, environment);
-  const bool lacks = write_what_is_missing(parts, failures, scratch.get());
-  const path folder = lacks ? incomplete_folder(complete, compiler) : complete;
-  std::error_code error;
-  if (lacks) std::filesystem::remove_all(folder, error);
-  std::filesystem::rename(scratch.get(), folder, error);
-  if (error && !std::filesystem::is_directory(folder)) throw Error(Errc::io, error.message(), folder.string());
-  return folder;
-}
-
 path torch_extension(const TorchInstall& torch, const path& sources, const path& cache_folder,
                      const Environment& environment, WhenIncomplete when_incomplete) {
-  if (part_folders(sources).empty()) return {};
-  const path complete = cache_folder / ("extension-" + extension_sources_hash(sources));
+  const auto parts = extension_parts(sources);
+  if (parts.empty()) return {};
+  const path complete = cache_folder / ("extension-" + extension_hash(sources));
   if (std::filesystem::is_directory(complete)) return complete;
   const path incomplete = incomplete_folder(complete, find_compiler(environment));
   if (when_incomplete == WhenIncomplete::take_it && std::filesystem::is_directory(incomplete)) return incomplete;
-  fmt::print(stderr, "tidemark: preparing for torch {} (once)\n", torch.short_version());
-  return compile_torch_extension(torch, sources, complete, environment);
+  return make(torch, sources, parts, complete, environment);
 }
 
 std::vector<MissingPart> missing_parts(const path& extension) {

@@ -1,7 +1,6 @@
 // The part of Tidemark that uses torch's C++ interface: compiled once for each torch, with its own headers.
 #pragma once
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "environment.h"
@@ -9,18 +8,21 @@
 
 namespace tidemark::cli {
 
-/// What is linked from one folder of sources: a library that the program's process loads, or a program.  Each is made apart, so that
-/// what an unknown torch breaks costs one of them.
+/// The library that is made from one folder of sources.  Each is made apart, so that what an unknown torch breaks costs one of them.
+/// None holds anything of where torch lies: it serves every build of the same torch, wherever it is installed.
 struct ExtensionPart {
   std::string name;               // of its folder
   std::string file;               // what is made of it
   std::filesystem::path sources;
   std::string without;            // what a run does when it is not there: its folder's without.txt
-  std::vector<std::string> link_flags;
+  const char* torch_library;      // elf/stand_ins.h: what it is linked with
 };
 
 /// Every folder in `sources` that has a without.txt, and the folder `replay` next to `sources`.
 std::vector<ExtensionPart> extension_parts(const std::filesystem::path& sources);
+
+/// Changes when any of the sources does.
+std::string extension_hash(const std::filesystem::path& sources);
 
 enum class WhenIncomplete { take_it, try_again };
 
@@ -30,14 +32,6 @@ enum class WhenIncomplete { take_it, try_again };
 std::filesystem::path torch_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                                       const std::filesystem::path& cache_folder, const Environment& environment,
                                       WhenIncomplete when_incomplete = WhenIncomplete::take_it);
-
-/// Compiles all parts, ahead of a run or for one: into `complete`, which appears when it is whole, or where a part cannot be made into a
-/// folder beside it.  Returns which.  What is made holds nothing of where torch lies.
-std::filesystem::path compile_torch_extension(const TorchInstall& torch, const std::filesystem::path& sources,
-                                              const std::filesystem::path& complete, const Environment& environment);
-
-/// Changes when any of the sources does.
-std::string extension_sources_hash(const std::filesystem::path& sources);
 
 struct MissingPart {
   std::string name, without, why;

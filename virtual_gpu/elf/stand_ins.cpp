@@ -64,18 +64,21 @@ std::vector<std::filesystem::path> shared_libraries(const std::filesystem::path&
   return found;
 }
 
-void write_torch_library(const std::filesystem::path& torch_lib, const std::filesystem::path& folder) {
+void write_torch_libraries(const std::filesystem::path& torch_lib, const std::filesystem::path& folder) {
   StubLibrary library;
-  library.soname = kTorchLibrary;
-  library.needed = {"libc10.so", "libtorch_cpu.so", "libc10_cuda.so", "libtorch_cuda.so"};
   library.runpath = torch_lib.string();
+  library.soname = kTorchCoreLibrary;
+  library.needed = {"libc10.so", "libc10_cuda.so"};
+  write_file(folder / kTorchCoreLibrary, library);
+  library.soname = kTorchLibrary;
+  library.needed.insert(library.needed.end(), {"libtorch_cpu.so", "libtorch_cuda.so"});
   write_file(folder / kTorchLibrary, library);
 }
 
-void write_torch_library_for_linking(const std::filesystem::path& folder) {
+void write_library_for_linking(const std::string& name, const std::filesystem::path& folder) {
   StubLibrary library;
-  library.soname = kTorchLibrary;
-  write_file(folder / kTorchLibrary, library);
+  library.soname = name;
+  write_file(folder / name, library);
 }
 
 StandIns write_stand_ins(std::span<const std::filesystem::path> users, const std::filesystem::path& gpu_library,

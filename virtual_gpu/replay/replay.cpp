@@ -4,8 +4,9 @@
 // And, if blocks were used on several streams, on a card that is quicker or slower: those are free again when the stream's event has
 // completed, which TIDEMARK_CLOCK decides (virtual_gpu/device_clock.h).
 //
-// A program of its own (it needs libc10_cuda and no more of PyTorch): `tidemark_replay EVENTS MEMORY_FRACTION [STREAM_CALLS]` prints
-// "allocated_peak reserved_peak", or "out of memory"; the card is the one that TIDEMARK_CARD names.
+// The whole of a process's work (it needs libc10_cuda and no more of PyTorch): with the words of a command, EVENTS MEMORY_FRACTION
+// [STREAM_CALLS] after the first, it prints "allocated_peak reserved_peak", or "out of memory", and ends the process; the card is the
+// one that TIDEMARK_CARD names.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -167,7 +168,7 @@ class ReplayWithStreams {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+extern "C" int tidemark_replay(int argc, char** argv) {
   if (argc < 2) return 2;
   c10::cuda::_internal::setHasPrimaryContext([](c10::DeviceIndex) { return true; });
   allocator::get()->init(1);

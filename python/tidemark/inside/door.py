@@ -5,6 +5,7 @@ A part that is not there, since this torch does not compile or load it, is silen
 
 import ctypes
 import os
+import sys
 
 from . import losses
 
@@ -137,7 +138,10 @@ def communicators():
     return [(name, [int(rank) for rank in ranks.split(",")], collective == "1", int(peers)) for name, ranks, collective, peers in rows]
 
 
-def replay_program():
-    """virtual_gpu/replay, built beside the parts; None if it is not there."""
-    program = os.path.join(library().folder, "tidemark_replay")
-    return program if os.path.exists(program) else None
+_CALL_REPLAY = "words = [word.encode() for word in sys.argv[1:]]; ctypes.CDLL(sys.argv[1]).tidemark_replay(len(words), (ctypes.c_char_p * len(words))(*words))"
+
+
+def replay_command():
+    """Runs virtual_gpu/replay, built beside the parts, in a bare Python: the words before its own; None if it is not there."""
+    library_path = os.path.join(library().folder, "replay.so")
+    return [sys.executable, "-I", "-S", "-c", f"import ctypes, sys; {_CALL_REPLAY}", library_path] if os.path.exists(library_path) else None

@@ -15,7 +15,7 @@ UPWARDS, DOWNWARDS = "upwards", "downwards"
 
 def answers(run_dir, events):
     """{name of a card: what the replay printed}: `allocated_peak reserved_peak`, `out of memory`, or nothing."""
-    if door.replay_program() is None:
+    if door.replay_command() is None:
         losses.note(*door.read_without(door.library().folder, "replay"))
         return {}
     recorded, calls = os.path.join(run_dir, "events.bin"), os.path.join(run_dir, "streams.bin")
@@ -58,5 +58,5 @@ def _replay(recorded, card, calls=None, order="late"):
     import torch
 
     fraction = torch.cuda.get_per_process_memory_fraction(world.local_rank) if hasattr(torch.cuda, "get_per_process_memory_fraction") else 1.0
-    command = [door.replay_program(), recorded, str(fraction)] + ([calls] if calls else [])
+    command = door.replay_command() + [recorded, str(fraction)] + ([calls] if calls else [])
     return subprocess.run(command, env={**os.environ, "TIDEMARK_CARD": card, "TIDEMARK_CLOCK": order}, capture_output=True, text=True).stdout.strip()

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "elf/elf_stub.h"
 #include "support/temporary_folder.h"
-#include "support/throws.h"
+#include "torch_extension.h"
 
 namespace tidemark::cli {
 namespace {
@@ -24,14 +24,12 @@ struct StageSet {
     torch.version = "2.11.0+cu130";
     torch.git = "0123456789abcdef";
     std::filesystem::create_directories(torch.lib());
-    std::filesystem::create_directories(sources / "part");
-    std::filesystem::create_directories(torch.folder / "include/c10/cuda");
-    folder.write("sources/torch_extension/part/without.txt", "nothing is told");
-    std::filesystem::create_directories(sources / "cuda_headers");
-    folder.write("sources/torch_extension/cuda_headers/cuda_runtime_api.h", "");
+    std::filesystem::create_directories(sources);
     const auto libc10 = elf::write_stub_library({elf::this_machine(), "libc10.so", {}, "", {"_ZN3c105ErrorC1ENSt7__cxx11"}});
     folder.write("torch/lib/libc10.so", {reinterpret_cast<const char*>(libc10.data()), libc10.size()});
-    folder.write("sources/torch_extension/part/one.cpp", "int one;");
+    folder.write("sources/torch_extension/one/one.cpp", "int one;");
+    folder.write("sources/torch_extension/one/without.txt", "less is known\n");
+    folder.write("sources/torch_extension/cuda_headers/cuda_runtime_api.h", "");
     const path compiler = folder.write("c++", "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo " + text + " > \"$2\"; shift; done\n");
     std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
     environment.set("CXX", compiler.string());
@@ -45,9 +43,10 @@ TEST(ShippedExtensions, AreFoundByWhatDecidesThem) {
   StageSet stage;
   EXPECT_EQ(stage.found(), path());
   stage.ship();
-  EXPECT_TRUE(std::filesystem::exists(stage.found() / "part.so"));
+  EXPECT_TRUE(std::filesystem::exists(stage.found() / "one.so"));
+  EXPECT_TRUE(missing_parts(stage.found()).empty());
   stage.torch.version = "2.11.0+cu126";  // another build of the same release
-  EXPECT_TRUE(std::filesystem::exists(stage.found()));
+  EXPECT_TRUE(std::filesystem::exists(stage.found() / "one.so"));
   stage.torch.git = "another";
   EXPECT_EQ(stage.found(), path());
   stage.torch.git = "";
@@ -57,7 +56,7 @@ TEST(ShippedExtensions, AreFoundByWhatDecidesThem) {
 TEST(ShippedExtensions, AreNotFoundForOtherSources) {
   StageSet stage;
   stage.ship();
-  stage.folder.write("sources/torch_extension/part/one.cpp", "int two;");
+  stage.folder.write("sources/torch_extension/one/one.cpp", "int two;");
   EXPECT_EQ(stage.found(), path());
 }
 
@@ -73,7 +72,8 @@ TEST(ShippedExtensions, ThatAreTheSameShareAFolder) {
 
 TEST(ShippedExtensions, AreWhole) {
   StageSet stage;
-  stage.environment.set("CXX", "false");
+  stage.environment.set("CXX", stage.folder.write("broken", "#!/bin/sh\nexit 1\n").string());
+  stage.environment.set("PATH", "");
   EXPECT_THROW(stage.ship(), Error);
   EXPECT_EQ(stage.found(), path());
 }

@@ -58,7 +58,7 @@ TEST_F(WriteStandIns, WritesAFolderThatLoads) {
 TEST_F(WriteStandIns, OneNameLeadsToTorchsLibraries) {
   for (const char* name : {"libc10.so", "libtorch_cpu.so", "libc10_cuda.so", "libtorch_cuda.so"})
     write((std::string("torch/lib/") + name).c_str(), {this_machine(), name, {}, "", {"in_" + std::string(name, 6)}});
-  write_torch_library(folder_ / "torch/lib", folder_.path());
+  write_torch_libraries(folder_ / "torch/lib", folder_.path());
   void* handle = ::dlopen((folder_ / kTorchLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(handle, nullptr) << ::dlerror();
   for (const char* function : {"in_libc10", "in_libtor"}) EXPECT_NE(::dlsym(handle, function), nullptr) << function;
