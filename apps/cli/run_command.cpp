@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -169,14 +171,20 @@ struct Finish {
   }
 };
 
-// What the first rank prints is seen; the others would print the same.
+// What the first rank prints is seen; the others would print the same.  A rank that was stopped before a step that a
+// later one reached runs again, until all were stopped after the same.
 int run_all(Ranks& ranks, const Finish& finish) {
   AllRanks all;
   ChildResult worst;
-  for (std::int64_t rank = 0; rank < finish.options.world.gpus; ++rank) {
-    RankRun done = ranks.run(rank, rank > 0);
+  std::set<std::int64_t> left;
+  for (std::int64_t rank = 0; rank < finish.options.world.gpus; ++rank) left.insert(rank);
+  bool seen = false;
+  while (!left.empty()) {
+    const std::int64_t rank = *left.begin();
+    RankRun done = ranks.run(rank, seen);
     if (!done.report) return without_report(done.child, finish.folder);
-    if (rank == 0 || done.child.exit_code != 0) worst = done.child;
+    if (!seen || done.child.exit_code != 0) worst = done.child;
+    seen = true;
     all.add(rank, finish.complete(std::move(done)));
   }
   return finish.show(all.finish(), worst);
@@ -193,6 +201,10 @@ void add_run(CLI::App& app, RunOptions& options) {
       "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py\n"
       "  tidemark run --gpu h100-80gb --gpus 8 -- torchrun --nproc-per-node 8 train.py");
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
+    left.erase(rank);
+    if (!left.empty()) continue;
+    for (std::int64_t other = 0; other < finish.options.world.gpus; ++other)
+      if (ranks.lags(other)) left.insert(other);
     command->add_option(name, value, what)->type_name(type);
   };
   text("--gpu", options.gpu, "NAME|FILE", "The card: a name (see `tidemark gpus`) or a file that describes one");

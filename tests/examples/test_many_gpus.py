@@ -171,6 +171,39 @@ def test_every_rank_of_a_pipeline(run):
     assert done.report["rank"]["rank"] == 3
 
 
+UNTIL_SETTLED = """
+import os, sys, torch, torch.distributed as dist
+rank = int(os.environ["RANK"])
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+model = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+kept, told = [], torch.zeros(1, dtype=torch.long, device="cuda")
+for step in range(1, 30):
+    if rank == 0:
+        dist.send(torch.tensor([min(step, 5)], device="cuda"), 1)
+    else:
+        dist.recv(told, 0)
+        kept = [torch.empty(int(told), 1 << 20, device="cuda")]   # of this rank the peak settles later
+    model(torch.zeros(4, 64, device="cuda")).sum().backward()
+    optimizer.step()
+    with open(f"{sys.argv[1]}-{rank}", "w") as file:
+        file.write(str(step))
+"""
+
+
+@pytest.mark.parametrize("which", [("--rank", "1"), ("--all-ranks",)], ids=["one", "all"])
+def test_ranks_stop_after_the_same_step(run_code, tmp_path, which):
+    """The first rank's own peak has settled after three steps, and it has sent what the other needs until then and no more."""
+    done = succeeded(run_code(UNTIL_SETTLED, tmp_path / "step", options=("--gpus", "2", *which)))
+    assert done.report["rank"]["rank"] == 1 and done.report["script"]["stopped_after_steps"] == 7
+    assert [(tmp_path / f"step-{rank}").read_text() for rank in (0, 1)] == ["6", "6"]   # the step that was counted last is not over for the program
+
+
+def test_a_pipeline_without_steps(run):
+    succeeded(run([PYTHON, *PIPELINE], options=("--gpus", "4", "--rank", "3"), timeout=600))
+
+
 def test_stages_in_turn(run):
     """The last stage of the interleaved schedule tells the first of the next round its shapes: ranks await each other in a circle."""
     succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))

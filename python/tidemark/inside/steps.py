@@ -24,6 +24,7 @@ class _Steps:
         wanted = os.environ.get("TIDEMARK_STEPS", "auto")
         self.limit = int(wanted) if wanted.isdigit() else None
         self.automatic = wanted == "auto"
+        self.at_least = max(3, int(os.environ.get("TIDEMARK_STEPS_AT_LEAST", "0")))   # where another rank of the same question has gone on to
 
     @property
     def count(self):
@@ -85,7 +86,7 @@ class _Steps:
     def _enough(self):
         if self.limit is not None:
             return self.count >= self.limit
-        return self.automatic and self.count >= 3 and self.peaks[-1] == self.peaks[-3]
+        return self.automatic and self.count >= self.at_least and self.peaks[-1] == self.peaks[-3]
 
     def stop(self):
         """Leaves at once: what a program does after training (saving, evaluating) is not what it was run for."""
