@@ -100,7 +100,7 @@ torch.zeros(1).cuda()
 def test_a_folder_without_weights_is_refused_without_the_option(run_code, checkpoints):
     _, empty = checkpoints(PYTHON, "gpt2")
     done = run_code(LOAD.format(options=""), empty)
-    assert done.exit_code == 1 and "model.safetensors" in done.errors
+    assert done.exit_code == 4 and "model.safetensors" in done.errors
     assert "tidemark/inside" not in done.errors
 
 

@@ -5,6 +5,7 @@ is watched → … the program runs … → the step limit is reached, or the pr
 """
 
 import atexit
+import contextlib
 import ctypes
 import os
 import sys
@@ -99,6 +100,8 @@ def _cuda_was_initialised(library):
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
     library.tidemark_start_observing(world.local_rank)
+    with contextlib.suppress(OSError):
+        open(os.path.join(session.run_dir, f"card-used-{session.pid}"), "w").close()   # for the launcher, should there be no report
 
 
 def _let_higher_order_operators_pass(torch, keys):
