@@ -201,6 +201,10 @@ int run_all(Ranks& ranks, const Finish& finish) {
     if (!seen || done.child.exit_code != 0) worst = done.child;
     seen = true;
     all.add(rank, finish.complete(std::move(done)));
+    left.erase(rank);
+    if (!left.empty()) continue;
+    for (std::int64_t other = 0; other < finish.options.world.gpus; ++other)
+      if (ranks.lags(other)) left.insert(other);
   }
   return finish.show(all.finish(), worst);
 }
@@ -216,10 +220,6 @@ void add_run(CLI::App& app, RunOptions& options) {
       "  tidemark run --gpu rtx-4090 --steps 5 --json report.json -- torchrun train.py\n"
       "  tidemark run --gpu h100-80gb --gpus 8 -- torchrun --nproc-per-node 8 train.py");
   const auto text = [&](const char* name, std::string& value, const char* type, const char* what) {
-    left.erase(rank);
-    if (!left.empty()) continue;
-    for (std::int64_t other = 0; other < finish.options.world.gpus; ++other)
-      if (ranks.lags(other)) left.insert(other);
     command->add_option(name, value, what)->type_name(type);
   };
   text("--gpu", options.gpu, "NAME|FILE", "The card: a name (see `tidemark gpus`) or a file that describes one");
@@ -291,6 +291,11 @@ int run(const RunOptions& options) {
     if (child.signal)
       fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal,
                  ::strsignal(child.signal));
+    if (child.host_ran_out)
+      fmt::print(stderr,
+                 "tidemark: the kernel has killed a process for want of the host's memory; the largest that has ended "
+                 "had {} of it\n",
+                 format_bytes(child.peak_rss_bytes));
     return child;
   };
   const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch), resources.data};

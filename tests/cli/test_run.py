@@ -311,7 +311,7 @@ def test_no_live_line_in_a_pipe(tidemark, ready, script, python):
 
 
 def test_a_live_line_on_a_terminal(start, ready, script, python):
-    text = "import os, time\nopen(os.environ['TIDEMARK_RUN_DIR'] + '/progress', 'w').write('step 1  now 1 GiB  peak 2 GiB\\n')\ntime.sleep(0.8)\n"
+    text = "import os, time\nopen(os.environ['TIDEMARK_RUN_DIR'] + '/progress', 'w').write('step 1  now 1 GiB  peak 2 GiB\\n')\ntime.sleep(2.9)\n"
     ours, theirs = os.openpty()
     process = start(*H100, "--", python, script(text), stderr=theirs, stdout=subprocess.DEVNULL)
     assert process.wait(60) == 3
@@ -324,3 +324,4 @@ def test_a_live_line_on_a_terminal(start, ready, script, python):
         pass
     os.close(ours)
     assert b"\r\x1b[Kstep 1  now 1 GiB  peak 2 GiB\r\x1b[K" in shown
+    assert shown.count(b"step 1  now 1 GiB  peak 2 GiB  2 s\r") == 1   # a line that stands says that there is life

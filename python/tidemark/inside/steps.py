@@ -7,7 +7,7 @@ as it goes on stepping.
 import os
 import weakref
 
-from . import door, leaving, marks, modules, phases, world
+from . import door, leaving, marks, modules, phases, progress, world
 
 
 class _Steps:
@@ -79,7 +79,7 @@ class _Steps:
         if self.peaks:   # a program that resets the statistics must not look as if its peak had fallen
             peak = tuple(max(a, b) for a, b in zip(peak, self.peaks[-1]))
         self.peaks.append(peak)
-        _write_progress(self.session.run_dir, self.count, stats["allocated_bytes.all.current"], peak[0])
+        progress.step_ended(self.session.run_dir, self.count, stats["allocated_bytes.all.current"], peak[0])
         if self._enough():
             self.stop()
 
@@ -147,10 +147,3 @@ def _tensors_of_state(optimizer):
         for value in state.values() if isinstance(state, dict) else ():
             if isinstance(value, torch.Tensor):
                 yield value, modules.names.owner(parameter)
-
-
-def _write_progress(run_dir, step, now_bytes, peak_bytes):
-    path = os.path.join(run_dir, "progress")
-    with open(path + ".new", "w") as file:
-        file.write(f"{step} {now_bytes} {peak_bytes}\n")
-    os.replace(path + ".new", path)
