@@ -7,7 +7,7 @@ as it goes on stepping.
 import os
 import weakref
 
-from . import door, leaving, marks, modules, phases, progress, world
+from . import batches, door, leaving, marks, modules, phases, progress, world
 
 
 class _Steps:
@@ -73,6 +73,7 @@ class _Steps:
     def _step_ended(self):
         import torch
 
+        batches.batches.step_ended()
         self.ends.append(door.library().tidemark_event_count())
         stats = torch.cuda.memory_stats(world.local_rank)
         peak = (stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"])
