@@ -40,7 +40,8 @@ class Session:
         from . import report
 
         try:
-            report.write(self, stopped_after_steps)
+            with leaving.undisturbed():
+                report.write(self, stopped_after_steps)
             ctypes.CDLL(None).tidemark_let_watchdogs_finish()   # with the GIL released: they may need it
         except Exception:   # a bug of ours must not change how the program ends; the launcher tells
             with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
@@ -99,9 +100,9 @@ def _cuda_was_initialised(library):
         return
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
-    library.tidemark_start_observing(world.local_rank)
     with contextlib.suppress(OSError):
         open(os.path.join(session.run_dir, f"card-used-{session.pid}"), "w").close()   # for the launcher, should there be no report
+    library.tidemark_start_observing(world.local_rank)
 
 
 def _let_higher_order_operators_pass(torch, keys):
