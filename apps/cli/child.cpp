@@ -18,12 +18,15 @@
 
 #include "base/error.h"
 #include "descendants.h"
+#include "host_memory.h"
 #include "process.h"
 
 namespace tidemark::cli {
 namespace {
 
 constexpr int kProgressMs = 200;  // 5 Hz
+constexpr int kHostMemoryMs = 500;
+constexpr int kStillSeconds = 2;  // a line that stands for longer counts them, as a sign of life
 constexpr int kGraceMs = 2000;    // for processes left behind, between SIGTERM and SIGKILL
 
 sigset_t watched_signals() {
@@ -71,11 +74,20 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  void say(const std::string& message) {
+    fmt::print(stderr, "{}tidemark: {}\n", last_.empty() ? "" : "\r\x1b[K", message);
+    last_.clear();
+  }
   void update() {
     if (!shown_) return;
     std::ifstream file(file_);
     std::string line;
-    if (!std::getline(file, line) || line == last_) return;
+    if (!std::getline(file, line)) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (line != line_) line_ = line, since_ = now;
+    const auto stands_for = std::chrono::duration_cast<std::chrono::seconds>(now - since_).count();
+    if (!line.empty() && stands_for >= kStillSeconds) line += fmt::format("  {} s", stands_for);
+    if (line == last_) return;
     last_ = line;
     fmt::print(stderr, "\r\x1b[K{}", line);
     std::fflush(stderr);
@@ -84,7 +96,8 @@ class ProgressLine {
  private:
   std::filesystem::path file_;
   bool shown_;
-  std::string last_;
+  std::string line_, last_;  // in the file, on the terminal
+  std::chrono::steady_clock::time_point since_;
 };
 
 // What is left to do takes milliseconds and must not be cut short: a report to write, a folder to remove.
@@ -140,12 +153,14 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   SignalQueue signals;
   const auto begin = std::chrono::steady_clock::now();
   const pid_t child = start(program, command, environment, signals.mask_before(), output);
+  HostMemoryWatch host_memory;
   int status = 0;
   {
     ProgressLine progress(progress_file, show_progress);
     while (!reap(child, status)) {
-      signals.wait(show_progress ? kProgressMs : -1);
+      signals.wait(show_progress ? kProgressMs : kHostMemoryMs);
       pass_on(signals, child);
+      if (const auto warning = host_memory.warning()) progress.say(*warning);
       progress.update();
     }
   }
@@ -154,7 +169,8 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   ignore_further_signals();
   struct rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
-  return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL};
+  return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL,
+          host_memory.has_seen_a_kill()};
 }
 
 }  // namespace tidemark::cli

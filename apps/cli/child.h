@@ -13,12 +13,13 @@ struct ChildResult {
   int signal = 0;     // the signal that ended it, or 0
   double seconds = 0;
   long long peak_rss_bytes = 0;  // of the largest process
+  bool host_ran_out = false;     // the kernel has killed a process for want of the host's memory meanwhile
 };
 
 /// Runs `program` with our stdin, stdout and stderr.  SIGINT and SIGTERM that reach us are passed on; when it has
 /// ended, every process that it left behind is ended too.  `progress_file` is shown as one line that rewrites itself
-/// when `show_progress` is set; what it prints goes to the file `output` if that is given.  Signals that come after its
-/// end are ignored: the caller is about to end too.
+/// when `show_progress` is set; what it prints goes to the file `output` if that is given.  That the host's memory runs
+/// short is said on stderr.  Signals that come after its end are ignored: the caller is about to end too.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
                       const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
                       const std::filesystem::path& output = {});

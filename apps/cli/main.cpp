@@ -1,4 +1,5 @@
-// The edge: arguments in, exit code out.  0 fits, 1 does not fit, 2 usage, 3 unsupported, 70 a bug in Tidemark.
+// The edge: arguments in, exit code out.  0 fits, 1 does not fit, 2 usage, 3 unsupported, 4 the program failed,
+// 70 a bug in Tidemark.
 #include <fmt/format.h>
 #include <signal.h>
 

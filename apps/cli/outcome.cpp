@@ -1,6 +1,8 @@
 #include "outcome.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,6 +30,13 @@ void write_one(const std::string& path, const std::string& text) {
     write_file(path, text);
   }
 }
+
+bool lead_to_the_same_place(int one, int other) {
+  struct stat a{}, b{};
+  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool is_stdout_taken(const ReportFiles& files) { return files.json == "-" || files.csv == "-"; }
 
 }  // namespace
 
@@ -69,9 +78,11 @@ void keep_margin(Report& report, const std::string& quantile, const std::string&
   add_margin(report, io::read_residuals(read_file(data / "residuals.json"), "residuals.json"), quantile, modality);
 }
 
+int exit_code_for(const ChildResult& failed) { return failed.signal ? failed.exit_code : kProgramFailed; }
+
 int exit_code_for(const Report& report, const ChildResult& child) {
   if (report.oom) return 1;
-  if (child.exit_code != 0) return child.exit_code;
+  if (child.exit_code != 0) return exit_code_for(child);
   return report.fits == true ? 0 : 1;
 }
 
@@ -93,9 +104,13 @@ void write_report_files(const Report& report, const ReportFiles& files) {
   if (!files.csv.empty()) write_one(files.csv, io::report_to_csv(report));
 }
 
+void end_the_programs_line(const ReportFiles& files) {
+  const bool on_stderr = is_stdout_taken(files);
+  if (on_stderr || lead_to_the_same_place(STDOUT_FILENO, STDERR_FILENO)) fmt::print(on_stderr ? stderr : stdout, "\n");
+}
+
 void print_report(const Report& report, const ReportFiles& files, bool verdict_alone) {
-  const bool stdout_is_taken = files.json == "-" || files.csv == "-";
-  std::FILE* stream = stdout_is_taken ? stderr : stdout;
+  std::FILE* stream = is_stdout_taken(files) ? stderr : stdout;
   fmt::print(stream, "{}", verdict_alone ? report.verdict + "\n" : io::report_to_text(report));
   std::fflush(stream);
 }

@@ -25,7 +25,14 @@ void complete_report(Report& report, const Card& card, const std::vector<std::st
 void keep_margin(Report& report, const std::string& quantile, const std::string& modality,
                  const std::filesystem::path& data);
 
-/// Of the whole run: the program's own failure passes through, unless it ran out of the card's memory.
+/// Of a run whose program failed for reasons of its own: its exit code is said in words, so that none of ours is taken
+/// for it.
+constexpr int kProgramFailed = 4;
+
+/// Of a run whose program has ended in a failure: 128 + n for signal n, as a shell has it, and else kProgramFailed.
+int exit_code_for(const ChildResult& failed);
+
+/// Of the whole run; a program that ran out of the card's memory has not failed, it does not fit.
 int exit_code_for(const Report& report, const ChildResult& child);
 
 struct ReportFiles {
@@ -40,6 +47,10 @@ void check_report_files(const ReportFiles& files);
 
 /// Writes `report` as each file that was asked for ("-" is stdout).
 void write_report_files(const Report& report, const ReportFiles& files);
+
+/// What is printed next stands on a line of its own where the program may have left one unfinished, such as a progress
+/// bar on standard error.
+void end_the_programs_line(const ReportFiles& files);
 
 /// Prints the text, or the verdict alone; to stderr when stdout is taken by a file.
 void print_report(const Report& report, const ReportFiles& files, bool verdict_alone);

@@ -46,11 +46,16 @@ std::optional<Awaited> awaited_by(const std::filesystem::path& folder) {
   return Awaited{std::stoll(lines[0]), lines[1]};
 }
 
-[[noreturn]] void never_comes(std::int64_t rank, const Awaited& awaited) {
-  throw Error(Errc::unsupported,
-              fmt::format("rank {} waits for whole numbers from rank {} (\"{}\"), which rank {} alone never sends",
-                          rank, awaited.rank, awaited.channel, awaited.rank),
-              {}, "what a rank does after it received other ranks' results cannot be known from one rank alone");
+[[noreturn]] void never_comes(std::int64_t rank, const Awaited& awaited, std::optional<std::int64_t> stopped_after) {
+  const std::string waits =
+      fmt::format("rank {} waits for whole numbers from rank {} (\"{}\")", rank, awaited.rank, awaited.channel);
+  if (stopped_after)
+    throw Error(Errc::unsupported,
+                fmt::format("{}, which rank {} had not sent when it was stopped after {} steps", waits, awaited.rank,
+                            *stopped_after),
+                {}, "with --keep-going, or a larger --steps, every rank goes on for longer");
+  throw Error(Errc::unsupported, fmt::format("{}, which rank {} alone never sends", waits, awaited.rank), {},
+              "what a rank does after it received other ranks' results cannot be known from one rank alone");
 }
 
 }  // namespace
@@ -98,23 +103,46 @@ std::size_t Ranks::messages_kept() const {
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
+RankRun Ranks::start(std::int64_t rank, bool unseen) {
+  std::filesystem::remove_all(folder_of(rank));
+  std::filesystem::create_directories(folder_of(rank));
+  std::filesystem::create_directories(folder_ / "messages");
+  Environment environment = environment_;
+  environment.set("TIDEMARK_RUN_DIR", folder_of(rank).string());
+  environment.set("TIDEMARK_RANK", fmt::format("{}", rank));
+  environment.set("TIDEMARK_MESSAGES", (folder_ / "messages").string());
+  environment.set("TIDEMARK_STEPS_AT_LEAST", fmt::format("{}", at_least_));
+  keep_files_apart(environment, rank, unseen);
+  const ChildResult child = start_(environment, folder_of(rank), unseen);
+  throw_refusal(folder_of(rank));
+  RankRun done{child, collect_report(folder_of(rank))};
+  stopped_.erase(rank);
+  if (done.report && done.report->script.stopped_after_steps) {
+    stopped_[rank] = *done.report->script.stopped_after_steps;
+    at_least_ = std::max(at_least_, stopped_[rank]);
+  }
+  return done;
+}
+
+/// After a number of steps that was ours to choose: it may send what is awaited one step later.
+bool Ranks::was_stopped_by_us(std::int64_t rank) const {
+  return environment_.get("TIDEMARK_STEPS") == "auto" && stopped_.contains(rank);
+}
+
+bool Ranks::lags(std::int64_t rank) const {
+  const auto found = stopped_.find(rank);
+  return found != stopped_.end() && found->second < at_least_;
+}
+
 /// Nothing if it cannot go on before a rank does that itself awaits this one; what it sent until then is kept.
 std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
   for (;;) {
-    std::filesystem::remove_all(folder_of(rank));
-    std::filesystem::create_directories(folder_of(rank));
-    std::filesystem::create_directories(folder_ / "messages");
-    Environment environment = environment_;
-    environment.set("TIDEMARK_RUN_DIR", folder_of(rank).string());
-    environment.set("TIDEMARK_RANK", fmt::format("{}", rank));
-    environment.set("TIDEMARK_MESSAGES", (folder_ / "messages").string());
-    keep_files_apart(environment, rank, unseen);
-    const ChildResult child = start_(environment, folder_of(rank), unseen);
-    throw_refusal(folder_of(rank));
+    RankRun done = start(rank, unseen);
     const auto awaited = awaited_by(folder_of(rank));
-    if (!awaited) return RankRun{child, collect_report(folder_of(rank))};
+    if (!awaited) return done;
     if (awaited_.contains(awaited->rank)) return std::nullopt;
     const std::size_t kept_before = messages_kept();
+    if (was_stopped_by_us(awaited->rank)) at_least_ = std::max(at_least_, stopped_.at(awaited->rank) + 1);
     awaited_.insert(rank);
     const auto sender = attempt(awaited->rank, true);
     awaited_.erase(rank);
@@ -124,7 +152,8 @@ std::optional<RankRun> Ranks::attempt(std::int64_t rank, bool unseen) {
     if (messages_kept() > kept_before) continue;
     if (!sender && !awaited_.empty())
       return std::nullopt;  // it awaits one further up, which goes on with what was sent so far
-    never_comes(rank, *awaited);
+    const auto stopped = stopped_.find(awaited->rank);
+    never_comes(rank, *awaited, stopped == stopped_.end() ? std::nullopt : std::optional(stopped->second));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,7 +38,7 @@ struct RankRun {
 
 /// Runs ranks, each as the whole program once more.  A rank that awaits whole numbers of another (the sizes of what
 /// comes, a pickled object) ends there; the other runs first, unseen, what it sends is kept, and then the rank runs
-/// again.
+/// again.  Where each is stopped when its own peak has settled, none is stopped before a step that another has reached.
 class Ranks {
  public:
   /// Runs the program as a rank whose files go to `folder`; its output goes to a file there when it is `unseen`.
@@ -48,9 +49,13 @@ class Ranks {
 
   /// Throws Error{unsupported} for what cannot be known from one rank alone, and what the program's own part refuses.
   RankRun run(std::int64_t rank, bool unseen);
+  /// Whether `rank` was stopped before a step that another rank has reached since: it has to run again.
+  bool lags(std::int64_t rank) const;
 
  private:
   std::optional<RankRun> attempt(std::int64_t rank, bool unseen);
+  RankRun start(std::int64_t rank, bool unseen);
+  bool was_stopped_by_us(std::int64_t rank) const;
   std::filesystem::path folder_of(std::int64_t rank) const;
   void keep_files_apart(Environment& environment, std::int64_t rank, bool unseen) const;
   std::size_t messages_kept() const;
@@ -59,7 +64,9 @@ class Ranks {
   const Environment environment_;
   const std::filesystem::path folder_;
   const Start start_;
-  std::set<std::int64_t> awaited_;  // ranks that are being run for the sake of another
+  std::set<std::int64_t> awaited_;               // ranks that are being run for the sake of another
+  std::map<std::int64_t, std::int64_t> stopped_;  // after how many steps a rank that has run was stopped
+  std::int64_t at_least_ = 0;                     // steps that no rank is stopped before
 };
 
 }  // namespace tidemark::cli

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -119,16 +121,30 @@ void write_card_files(const Card& card, std::int64_t devices, const TorchInstall
              io::write_card_properties(card) + fmt::format("devices={}\n", devices) + library_properties(torch));
 }
 
-int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
+// The first file of the run folder whose name begins so (python/tidemark/inside/session.py writes them).
+std::optional<std::filesystem::path> find_note(const std::filesystem::path& run_folder, std::string_view name) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(run_folder))
-    if (entry.path().filename().string().starts_with("failure-"))
-      throw InternalError("the report could not be written:\n" + read_file(entry.path()));
+    if (entry.path().filename().string().starts_with(name)) return entry.path();
+  return std::nullopt;
+}
+
+int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
+  if (const auto failure = find_note(run_folder, "failure-"))
+    throw InternalError("the report could not be written:\n" + read_file(*failure));
   if (child.exit_code == kLoaderFailed)
     fmt::print(stderr,
                "tidemark: if this was a symbol lookup error (above), a library of the program calls a function of "
                "NVIDIA's that the "
                "virtual GPU does not stand in for; the last word of that line is its name\n");
-  if (child.exit_code != 0) return child.exit_code;
+  const bool used_the_card = find_note(run_folder, "card-used-").has_value();
+  constexpr const char* kKilled = "the process that used the card was ended before it could report";
+  if (child.exit_code != 0) {
+    if (child.signal == 0)
+      fmt::print(stderr, "tidemark: the program ended with exit code {}{}\n", child.exit_code,
+                 used_the_card ? fmt::format("; {}", kKilled) : " before it used the card");
+    return exit_code_for(child);
+  }
+  if (used_the_card) throw Error(Errc::unsupported, kKilled, {}, "was it killed?");
   throw Error(Errc::unsupported, "the program ended without using CUDA, so there is no memory to report", {},
               "does it train on the GPU (`.to(\"cuda\")`), and does torch.cuda.is_available() decide that?");
 }
@@ -167,20 +183,31 @@ struct Finish {
   int show(Report report, const ChildResult& child) const {
     keep_margin(report, options.margin, "", data);
     write_report_files(report, options.files);
+    end_the_programs_line(options.files);
     print_report(report, options.files, options.quiet);
     return exit_code_for(report, child);
   }
 };
 
-// What the first rank prints is seen; the others would print the same.
+// What the first rank prints is seen; the others would print the same.  A rank that was stopped before a step that a
+// later one reached runs again, until all were stopped after the same.
 int run_all(Ranks& ranks, const Finish& finish) {
   AllRanks all;
   ChildResult worst;
-  for (std::int64_t rank = 0; rank < finish.options.world.gpus; ++rank) {
-    RankRun done = ranks.run(rank, rank > 0);
+  std::set<std::int64_t> left;
+  for (std::int64_t rank = 0; rank < finish.options.world.gpus; ++rank) left.insert(rank);
+  bool seen = false;
+  while (!left.empty()) {
+    const std::int64_t rank = *left.begin();
+    RankRun done = ranks.run(rank, seen);
     if (!done.report) return without_report(done.child, finish.folder);
-    if (rank == 0 || done.child.exit_code != 0) worst = done.child;
+    if (!seen || done.child.exit_code != 0) worst = done.child;
+    seen = true;
     all.add(rank, finish.complete(std::move(done)));
+    left.erase(rank);
+    if (!left.empty()) continue;
+    for (std::int64_t other = 0; other < finish.options.world.gpus; ++other)
+      if (ranks.lags(other)) left.insert(other);
   }
   return finish.show(all.finish(), worst);
 }
@@ -267,6 +294,11 @@ int run(const RunOptions& options) {
     if (child.signal)
       fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal,
                  ::strsignal(child.signal));
+    if (child.host_ran_out)
+      fmt::print(stderr,
+                 "tidemark: the kernel has killed a process for want of the host's memory; the largest that has ended "
+                 "had {} of it\n",
+                 format_bytes(child.peak_rss_bytes));
     return child;
   };
   const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch), resources.data};

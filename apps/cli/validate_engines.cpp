@@ -13,6 +13,7 @@
 #include "estimate/predict.h"
 #include "files.h"
 #include "io/report_json.h"
+#include "outcome.h"
 #include "process.h"
 #include "run_folder.h"
 #include "spec_options.h"
@@ -236,7 +237,8 @@ Report report_of_run(const std::vector<std::string>& command, const Environment&
   fs::create_directory(folder);
   const Finished done = run_helper(command, environment, folder.string());
   std::error_code error;
-  if ((done.exit_code != 0 && done.exit_code != 1) || !fs::exists(folder / "report.json", error))
+  const bool may_have_reported = done.exit_code == 0 || done.exit_code == 1 || done.exit_code == kProgramFailed;
+  if (!may_have_reported || !fs::exists(folder / "report.json", error))
     throw Unanswered{fmt::format("exit code {}: {}", done.exit_code, last_line(done.errors))};
   Report report = io::read_report(read_file(folder / "report.json"), "report.json");
   if (report.script.exit_code != 0 && !report.oom)

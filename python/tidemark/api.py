@@ -10,6 +10,7 @@ import contextlib
 import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -125,8 +126,13 @@ def run(
 def _judged(report, exit_code, output):
     if report is not None and (report.oom is not None or report.script.exit_code == 0):
         return report
-    if report is None and exit_code in _ERRORS and (message := _message_of_ours(output)):
+    message = _message_of_ours(output)
+    if report is None and exit_code in _ERRORS and message:
         raise _ERRORS[exit_code](message)
+    if report is not None:
+        exit_code = report.script.exit_code
+    elif said := re.match(r"the program ended with exit code (\d+)", message or ""):
+        exit_code = int(said[1])
     last_lines = "\n".join(output.rstrip().splitlines()[-20:])
     raise ProgramFailed(f"the program ended with exit code {exit_code}\n{last_lines}", exit_code, output, report)
 

@@ -67,6 +67,13 @@ struct StepReport {
   std::vector<PhaseReport> phases;
 };
 
+/// An input of the training whose shape was not the same in every step.
+struct VaryingInput {
+  std::string name;                             // "input_ids"
+  std::int64_t shapes = 0;                      // how many different ones
+  std::vector<std::int64_t> smallest, largest;  // by their number of elements
+};
+
 struct NamedBytes {
   std::string name;
   std::int64_t bytes = 0;
@@ -134,6 +141,7 @@ struct Report {
   std::optional<Margin> margin;
   std::optional<Interval> interval;
   std::vector<StepReport> steps;
+  std::vector<VaryingInput> varying_inputs;
   AtPeak at_peak;
   std::vector<TimelinePoint> timeline;
   std::optional<OutOfMemoryReport> oom;

@@ -1,6 +1,7 @@
 #include "estimate/verdict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/bytes.h"
 
@@ -51,6 +52,20 @@ std::string margin_line(const Margin& margin) {
                      margin.of, 100 * margin.share, format_bytes(margin.bytes));
 }
 
+bool may_rise(const Report& report) {
+  return report.script.stopped_after_steps.has_value() && !report.varying_inputs.empty();
+}
+
+std::string varying_line(const Report& report) {
+  std::string inputs;
+  for (const VaryingInput& input : report.varying_inputs)
+    inputs += fmt::format("{}{} {} to {} ({} shapes)", inputs.empty() ? "" : ", ", input.name,
+                          fmt::join(input.smallest, "x"), fmt::join(input.largest, "x"), input.shapes);
+  if (!may_rise(report)) return fmt::format("batches varied: {}", inputs);
+  return fmt::format("stopped after {} steps, while batches varied: {}; --keep-going or a larger --steps sees more",
+                     *report.script.stopped_after_steps, inputs);
+}
+
 void judge(Report& report) {
   BytesRange beside = device_overhead_bytes(report);
   const std::int64_t total = report.card.total_bytes;
@@ -81,10 +96,12 @@ void judge(Report& report) {
   report.fits = needed <= total;
   const std::string with_margin =
       report.margin ? fmt::format(" with a margin of {}", format_bytes(margin)) : std::string();
-  report.verdict = *report.fits ? fmt::format("fits: peak {} of {}{}, {} free", format_bytes(peak), format_bytes(total),
-                                              with_margin, format_bytes(total - needed))
-                                : fmt::format("does not fit: peak {} of {}{}, {} too much", format_bytes(peak),
-                                              format_bytes(total), with_margin, format_bytes(needed - total));
+  const std::string shown = (may_rise(report) ? "at least " : "") + format_bytes(peak);
+  report.verdict = *report.fits
+                       ? fmt::format("fits{}: peak {} of {}{}, {} free", may_rise(report) ? " so far" : "", shown,
+                                     format_bytes(total), with_margin, format_bytes(total - needed))
+                       : fmt::format("does not fit: peak {} of {}{}, {} too much", shown, format_bytes(total),
+                                     with_margin, format_bytes(needed - total));
 }
 
 }  // namespace tidemark

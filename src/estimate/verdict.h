@@ -13,6 +13,11 @@ std::string_view name_of(Phase phase);
 /// the context and the driver's part alone.
 BytesRange device_overhead_bytes(const Report& report);
 
+/// Whether a longer run could only have found a higher peak: the program was stopped while its batches varied.
+bool may_rise(const Report& report);
+/// The inputs that varied, and what that means; for a report with varying inputs.
+std::string varying_line(const Report& report);
+
 /// "margin p90 of 93 measured residuals (text): +1.4 %, 420 MiB"
 std::string margin_line(const Margin& margin);
 

@@ -75,7 +75,9 @@ std::string steps(const Report& report) {
       text += html_row({"", std::string(name_of(phase.phase)), bytes_cell(phase.peak_allocated_bytes),
                         bytes_cell(phase.peak_reserved_bytes), bytes_cell(phase.end_allocated_bytes)});
   }
-  return text + "</table>\n";
+  text += "</table>\n";
+  if (!report.varying_inputs.empty()) text += fmt::format("<p>{}</p>\n", escape_html(varying_line(report)));
+  return text;
 }
 
 std::string breakdown(const char* title, std::vector<NamedBytes> rows, std::int64_t whole) {

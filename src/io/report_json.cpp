@@ -85,6 +85,16 @@ CommunicatorReport read_communicator(ObjectReader& reader) {
   return one;
 }
 
+std::vector<std::int64_t> read_shape(ObjectReader& reader, const char* key) {
+  std::vector<std::int64_t> shape;
+  for (const Json& size : reader.array(key)) shape.push_back(whole_number(size, reader.path(key)));
+  return shape;
+}
+
+VaryingInput read_varying_input(ObjectReader& reader) {
+  return {reader.text("name"), reader.number("shapes"), read_shape(reader, "smallest"), read_shape(reader, "largest")};
+}
+
 Margin read_margin(ObjectReader reader) {
   Margin margin{reader.text("quantile"), reader.text("of"), reader.number("residuals"), reader.real("share"),
                 reader.number("bytes")};
@@ -271,6 +281,10 @@ Json to_json(const StepReport& step) {
   return json;
 }
 
+Json to_json(const VaryingInput& input) {
+  return {{"name", input.name}, {"shapes", input.shapes}, {"smallest", input.smallest}, {"largest", input.largest}};
+}
+
 Json to_json(const TimelinePoint& point) {
   return {{"event", point.event},
           {"allocated_bytes", point.allocated_bytes},
@@ -329,6 +343,7 @@ Report read_report(std::string_view text, const std::string& where) {
   report.device = read_list<DeviceItem>(reader, "device", read_device_item);
   report.communicators = read_list<CommunicatorReport>(reader, "communicators", read_communicator);
   report.steps = read_list<StepReport>(reader, "steps", read_step);
+  report.varying_inputs = read_list<VaryingInput>(reader, "varying_inputs", read_varying_input);
   report.timeline = read_list<TimelinePoint>(reader, "timeline", read_timeline_point);
   report.assumptions = read_list<Assumption>(reader, "assumptions", [](ObjectReader& r) {
     return Assumption{r.text("what"), r.text("where"), r.number("count")};
@@ -359,6 +374,7 @@ std::string write_report(const Report& report) {
                       {"bytes", margin->bytes}};
   json["interval"] = or_null(report.interval);
   json["steps"] = list_of(report.steps);
+  if (!report.varying_inputs.empty()) json["varying_inputs"] = list_of(report.varying_inputs);
   json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},
                      {"by_module", to_json(report.at_peak.by_module)},
                      {"by_line", to_json(report.at_peak.by_line)},

@@ -27,7 +27,9 @@ std::string shorten_front(const std::string& text, std::size_t width) {
   std::size_t drop = columns - width + 1, at = 0;
   while (at < text.size() && (drop > 0 || !starts_character(text[at])))
     drop -= starts_character(text[at++]) && drop ? 1 : 0;
-  return "…" + text.substr(at);
+  // Between two parts of a module's name or of a path, where one is left whole.
+  const std::size_t part = text.find(text.find('/') == std::string::npos ? '.' : '/', at);
+  return "…" + text.substr(part == std::string::npos ? at : part);
 }
 
 TextTable::TextTable(std::vector<std::string> header, Align align) : align_(align) {

@@ -41,18 +41,32 @@ def test_out_of_memory_is_1_whatever_the_program_returned(tidemark, ready, repor
     assert "at train.py:3" in done.stdout
 
 
-@pytest.mark.parametrize("code", [1, 7, 250])
-def test_the_programs_exit_code_passes_through(tidemark, ready, reporting, script, python, code):
-    assert tidemark(*H100, "--", python, reporting(code=code)).returncode == code
+@pytest.mark.parametrize("code", [1, 3, 7, 250])
+def test_a_failure_of_the_program_is_no_verdict(tidemark, ready, reporting, script, python, code):
+    done = tidemark(*H100, "--", python, reporting(code=code))
+    assert done.returncode == 4 and f"not known: the program ended with exit code {code}; until then its peak was 61.6 GiB" in done.stdout
     done = tidemark(*H100, "--", python, script(f"import sys; print('out'); print('err', file=sys.stderr); sys.exit({code})"))
-    assert (done.returncode, done.stdout) == (code, "out\n")
-    assert done.stderr.endswith("err\n")
+    assert (done.returncode, done.stdout) == (4, "out\n")
+    assert done.stderr.endswith(f"err\ntidemark: the program ended with exit code {code} before it used the card\n")
+
+
+@pytest.mark.parametrize("code, ours", [(0, 3), (1, 4)])
+def test_a_process_that_was_ended_before_it_could_report(tidemark, ready, script, python, code, ours):
+    done = tidemark(*H100, "--", python, script(f"import os, sys\nopen(os.environ['TIDEMARK_RUN_DIR'] + '/card-used-1', 'w')\nsys.exit({code})"))
+    assert done.returncode == ours and "the process that used the card was ended before it could report" in done.stderr
+
+
+def test_the_verdict_stands_on_a_line_of_its_own(start, ready, script, reporting, python):
+    path = reporting()
+    path.write_text(path.read_text().replace('print("from the script")', 'sys.stderr.write("50%|#####     ")'))
+    process = start(*H100, "--", python, path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert any(line.startswith("fits: peak ") for line in process.communicate(timeout=900)[0].splitlines())
 
 
 def test_an_exception_reaches_the_user(tidemark, ready, script, python):
     done = tidemark(*H100, "--", python, script("raise ValueError('my own')"))
-    assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("ValueError: my own")
+    assert done.returncode == 4
+    assert "\nValueError: my own\ntidemark: the program ended with exit code 1 " in done.stderr
 
 
 def test_stdin_reaches_the_program(start, ready, script, python):
@@ -237,7 +251,7 @@ def test_a_signal_reaches_the_program(start, ready, script, python, folders, num
     process = start(*H100, "--", python, "train.py", stderr=subprocess.DEVNULL)
     assert wait_for(lambda: (folders / "work" / "started").exists())
     process.send_signal(number)
-    assert process.wait(30) == 42
+    assert process.wait(30) == 4
     assert list((folders / "tmp").iterdir()) == []
 
 
@@ -298,7 +312,7 @@ def test_no_live_line_in_a_pipe(tidemark, ready, script, python):
 
 
 def test_a_live_line_on_a_terminal(start, ready, script, python):
-    text = "import os, time\nopen(os.environ['TIDEMARK_RUN_DIR'] + '/progress', 'w').write('step 1  now 1 GiB  peak 2 GiB\\n')\ntime.sleep(0.8)\n"
+    text = "import os, time\nopen(os.environ['TIDEMARK_RUN_DIR'] + '/progress', 'w').write('step 1  now 1 GiB  peak 2 GiB\\n')\ntime.sleep(2.9)\n"
     ours, theirs = os.openpty()
     process = start(*H100, "--", python, script(text), stderr=theirs, stdout=subprocess.DEVNULL)
     assert process.wait(60) == 3
@@ -311,3 +325,4 @@ def test_a_live_line_on_a_terminal(start, ready, script, python):
         pass
     os.close(ours)
     assert b"\r\x1b[Kstep 1  now 1 GiB  peak 2 GiB\r\x1b[K" in shown
+    assert shown.count(b"step 1  now 1 GiB  peak 2 GiB  2 s\r") == 1   # a line that stands says that there is life

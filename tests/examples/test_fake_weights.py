@@ -60,10 +60,47 @@ def test_as_a_real_checkpoint(run_code, checkpoints, python, config, options):
         assert runs[0].report["peak"] == runs[1].report["peak"]
 
 
+LARGE = {   # what their configurations say
+    "32b": "transformers.Qwen2Config(hidden_size=5120, intermediate_size=27648, num_hidden_layers=64, num_attention_heads=40, num_key_value_heads=8, vocab_size=152064, dtype=torch.bfloat16)",
+    "70b": "transformers.LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8, vocab_size=128256, dtype=torch.bfloat16)",
+}
+
+
+@pytest.mark.parametrize("config", LARGE)
+@pytest.mark.parametrize(("options", "width"), [("dtype=torch.bfloat16, device_map='cuda'", 2), ("dtype=torch.bfloat16", 2), ("dtype=torch.float32, device_map='cuda'", 4), ("dtype=torch.float32", 4)], ids=["device_map", "to", "fp32-device_map", "fp32-to"])
+def test_host_memory_does_not_grow_with_the_checkpoint(run_code, tmp_path, config, options, width):
+    done = run_code(f"""
+import sys, torch, transformers
+{LARGE[config]}.save_pretrained(sys.argv[1])
+model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1], {options}).to("cuda")
+print(sum(p.numel() for p in model.parameters()))
+""", tmp_path / "model", options=("--keep-going", "--fake-weights", "--memory", "400GB"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert done.report["host"]["peak_rss_bytes"] < 4 << 30
+    assert done.category("parameters") >= width * int(done.output.splitlines()[0]) > width * 32_000_000_000
+
+
+def test_weights_that_are_written_to_are_there(run_code, checkpoints):
+    """Zeros until something is written, and each tensor by itself."""
+    _, empty = checkpoints(PYTHON, "llama")
+    done = run_code("""
+import sys, torch, transformers
+model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1])
+weights = [model.model.embed_tokens.weight, model.lm_head.weight]
+print(*(int(w.count_nonzero()) for w in weights))
+with torch.no_grad():
+    weights[0][5].fill_(3)
+print(int(weights[0].float().sum()), int(weights[1].float().sum()))
+torch.zeros(1).cuda()
+""", empty, options=("--keep-going", "--fake-weights"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert done.output.splitlines()[:2] == ["0 0", f"{3 * 256} 0"]
+
+
 def test_a_folder_without_weights_is_refused_without_the_option(run_code, checkpoints):
     _, empty = checkpoints(PYTHON, "gpt2")
     done = run_code(LOAD.format(options=""), empty)
-    assert done.exit_code == 1 and "model.safetensors" in done.errors
+    assert done.exit_code == 4 and "model.safetensors" in done.errors
     assert "tidemark/inside" not in done.errors
 
 

@@ -171,6 +171,39 @@ def test_every_rank_of_a_pipeline(run):
     assert done.report["rank"]["rank"] == 3
 
 
+UNTIL_SETTLED = """
+import os, sys, torch, torch.distributed as dist
+rank = int(os.environ["RANK"])
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+model = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+kept, told = [], torch.zeros(1, dtype=torch.long, device="cuda")
+for step in range(1, 30):
+    if rank == 0:
+        dist.send(torch.tensor([min(step, 5)], device="cuda"), 1)
+    else:
+        dist.recv(told, 0)
+        kept = [torch.empty(int(told), 1 << 20, device="cuda")]   # of this rank the peak settles later
+    model(torch.zeros(4, 64, device="cuda")).sum().backward()
+    optimizer.step()
+    with open(f"{sys.argv[1]}-{rank}", "w") as file:
+        file.write(str(step))
+"""
+
+
+@pytest.mark.parametrize("which", [("--rank", "1"), ("--all-ranks",)], ids=["one", "all"])
+def test_ranks_stop_after_the_same_step(run_code, tmp_path, which):
+    """The first rank's own peak has settled after three steps, and it has sent what the other needs until then and no more."""
+    done = succeeded(run_code(UNTIL_SETTLED, tmp_path / "step", options=("--gpus", "2", *which)))
+    assert done.report["rank"]["rank"] == 1 and done.report["script"]["stopped_after_steps"] == 7
+    assert [(tmp_path / f"step-{rank}").read_text() for rank in (0, 1)] == ["6", "6"]   # the step that was counted last is not over for the program
+
+
+def test_a_pipeline_without_steps(run):
+    succeeded(run([PYTHON, *PIPELINE], options=("--gpus", "4", "--rank", "3"), timeout=600))
+
+
 def test_stages_in_turn(run):
     """The last stage of the interleaved schedule tells the first of the next round its shapes: ranks await each other in a circle."""
     succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))
@@ -243,6 +276,71 @@ print(told, number.item() + 1, on_host.item(), len(everyone), everyone[2])
     done = run_code(code, options=("--gpus", "4", "--rank", "3"))
     assert done.exit_code == 0, done.errors[-2000:]
     assert f"[{{'layers': 7, 'from': 0}}] 42 {5 if 'gloo' in backend else 8} 4 {{'layers': 7, 'from': 0}}" in done.output
+
+
+INTERFACE = SETUP.format(backend="cpu:gloo,cuda:nccl") + """
+import datetime, inspect, re
+from torch.distributed import distributed_c10d as c10d
+
+CPU = torch.device("cpu")
+VALUES = {"timedelta": datetime.timedelta(seconds=5), "int": 0, "bool": False, "str": "x", "device": CPU}
+
+def lone_backend():
+    return c10d.ProcessGroupGloo(dist.HashStore(), 0, 1, datetime.timedelta(seconds=5))
+
+def lone_group():
+    group = c10d.ProcessGroup(dist.PrefixStore("mine", dist.HashStore()), 0, 1)
+    group._set_default_backend(c10d.ProcessGroup.BackendType.GLOO)
+    group._register_backend(CPU, c10d.ProcessGroup.BackendType.GLOO, lone_backend())
+    return group
+
+def arguments(method):
+    signature = re.search(r"[(]self: [^,)]*(?:, )?(.*)[)] ->", (method.__doc__ or "").splitlines()[0] if method.__doc__ else "")
+    found = []
+    for one in filter(None, re.split(r", (?=[a-z_]+:)", signature[1] if signature else "")):
+        kind = re.sub(r"[^a-z].*", "", one.split(": ")[1].split(".")[-1])
+        if "=" in one:
+            break
+        if kind not in VALUES:
+            return None
+        found.append(VALUES[kind])
+    return found
+
+def answers(make, ours):
+    real = type(make())
+    for name in sorted(dir(real)):
+        method = inspect.getattr_static(real, name)
+        if name.startswith("__") or not callable(method) or isinstance(method, (type, staticmethod)) or "Tensor" in (method.__doc__ or "") or name in ("abort", "shutdown"):
+            continue
+        given = arguments(method)
+        try:
+            getattr(make(), name)(*(given or ()))
+        except Exception:
+            continue   # gloo itself would not answer this
+        getattr(ours, name)(*(given or ()))
+        print("answered", name)
+
+world = dist.group.WORLD
+gloo = dist.new_group(backend="gloo")
+answers(lone_backend, world._get_backend(CPU))
+answers(lone_group, gloo)
+c10d._set_pg_timeout(datetime.timedelta(seconds=5))
+c10d._set_pg_timeout(datetime.timedelta(seconds=5), gloo)
+dist.monitored_barrier(gloo)
+dist.barrier(gloo)
+print(world.rank(), world.size(), gloo.rank(), gloo.size())
+for group in (gloo, world):
+    for backend in {world._get_backend(CPU), world._get_backend(torch.device("cuda"))} if group is world else {gloo._get_backend(CPU)}:
+        backend.shutdown()
+"""
+
+
+def test_a_group_on_the_host_answers_what_gloo_answers(run_code):
+    """Every method of the interface that moves no tensors, of the torch that is installed, and what torch.distributed itself calls."""
+    done = run_code(INTERFACE, options=("--gpus", "4", "--rank", "3"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    answered = {line.split()[1] for line in done.output.splitlines() if line.startswith("answered ")}
+    assert {"_set_default_timeout", "_get_sequence_number_for_group", "rank", "size", "name"} <= answered and "\n3 4 3 4\n" in done.output
 
 
 def test_groups_of_some_ranks(run_code):

@@ -77,7 +77,7 @@ model(torch.zeros(2, 4, device=sys.argv[1]))
     plain = run([PYTHON, ROOT / "tests/oracle/programs/bare.py", tmp_path / "program.py", "cpu"], options=())
     frames = [re.findall(r'^  File "(.*)", line (\d+), in (.*)$', errors, re.M) for errors in (done.errors, plain.errors)]
     assert frames[0] == frames[1] and len(frames[0]) > 5
-    assert done.exit_code == 1
+    assert done.exit_code == 4
     assert "ValueError: broken" in done.errors
 
 

@@ -92,5 +92,5 @@ def test_a_library_with_an_unknown_function_is_refused_by_name(tmp_path):
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
     script.write_text(f"import ctypes, torch\ntorch.zeros(3, device='cuda')\nctypes.CDLL('{library}', mode=1).go()\n")
     done = tidemark_run(script)
-    assert done.returncode == 127
+    assert done.returncode == 4
     assert "cublasXtCreate" in done.stderr and "does not stand in for" in done.stderr

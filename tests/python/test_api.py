@@ -136,16 +136,20 @@ def test_errors_of_the_launcher(launcher, code, error):
     assert not isinstance(caught.value, tidemark.ProgramFailed)
 
 
-@pytest.mark.parametrize(("code", "errors"), [(2, "usage: train.py\n"), (1, "Traceback\nValueError: x\n"), (139, "tidemark: the program was ended by signal 11\n")])
-def test_errors_of_the_program(launcher, code, errors):
-    launcher(exit_code=code, report=None, errors=errors)
+@pytest.mark.parametrize(("ours", "code", "errors"), [
+    (4, 2, "usage: train.py\ntidemark: the program ended with exit code 2 before it used the card\n"),
+    (4, 1, "Traceback\nValueError: x\ntidemark: the program ended with exit code 1 before it used the card\n"),
+    (139, 139, "tidemark: the program was ended by signal 11\n"),
+])
+def test_errors_of_the_program(launcher, ours, code, errors):
+    launcher(exit_code=ours, report=None, errors=errors)
     with pytest.raises(tidemark.ProgramFailed, match=errors.splitlines()[-1]) as caught:
         tidemark.run(script="train.py")
     assert caught.value.exit_code == code and caught.value.report is None and errors in caught.value.output
 
 
 def test_a_failing_program_keeps_its_report(launcher):
-    launcher(exit_code=3, report={**REPORT, "script": {"exit_code": 3}})
+    launcher(exit_code=4, report={**REPORT, "script": {"exit_code": 3}})
     with pytest.raises(tidemark.ProgramFailed) as caught:
         tidemark.run(script="train.py")
     assert caught.value.report.peak.allocated_bytes == 1 << 30

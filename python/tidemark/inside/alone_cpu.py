@@ -5,6 +5,7 @@ The rules are those of virtual_gpu/nccl.cpp, Note [Alone].
 
 import ctypes
 import functools
+import inspect
 
 from . import world
 
@@ -26,9 +27,47 @@ def stand_in_for_gloo(c10d):
         def __new__(cls, store, rank, size, *args, **kwargs):
             return real(store, rank, size, *args, **kwargs) if size == 1 else _fake(FakeProcessGroup, rank, size)
 
-    FakeProcessGroup._set_sequence_number_for_group = lambda self: None   # it has no numbers to agree on
+    @functools.cache
+    def lone_backend():
+        return real(c10d.HashStore(), 0, 1, c10d.default_pg_timeout)
+
+    @functools.cache
+    def lone_group():
+        import torch
+
+        group = c10d.ProcessGroup(c10d.PrefixStore("lone", c10d.HashStore()), 0, 1)
+        group._set_default_backend(c10d.ProcessGroup.BackendType.GLOO)
+        group._register_backend(torch.device("cpu"), c10d.ProcessGroup.BackendType.GLOO, lone_backend())
+        return group
+
+    _answer_as(FakeProcessGroup, real, lone_backend)
+    _answer_as(c10d.ProcessGroup, c10d.ProcessGroup, lone_group)
     c10d.ProcessGroupGloo = ProcessGroupGloo
     _give_data(c10d)
+
+
+def _answer_as(stand_in, real, lone):
+    """Gives `stand_in` the rest of the Python interface of `real`: what moves no tensors, and its own C++ lacks or refuses, `lone()` answers, which is gloo's own
+    group of this rank by itself."""
+    for name in dir(real):
+        method = inspect.getattr_static(real, name)
+        if name.startswith("__") or not callable(method) or isinstance(method, (type, staticmethod)) or "Tensor" in (method.__doc__ or ""):
+            continue
+        setattr(stand_in, name, _own_or_of_lone(getattr(stand_in, name, None), name, lone))
+
+
+def _own_or_of_lone(own, name, lone):
+    def call(self, *args, **kwargs):
+        if own is not None:
+            try:
+                return own(self, *args, **kwargs)
+            except RuntimeError as error:
+                if "fake" not in str(error):   # "Backend fake does not support …" (Backend.hpp): what another backend refuses is refused
+                    raise
+        return getattr(lone(), name)(*args, **kwargs)
+
+    call.__name__ = name
+    return call
 
 
 def _fake(group, rank, size):

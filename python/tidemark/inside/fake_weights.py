@@ -4,11 +4,15 @@
 are weights: its header names every tensor of the model, its data is a hole in a sparse file.  The library's own loading code then runs
 unmodified, so the order and the size of what it allocates are those of a real load.  Order and dtype in the file are those of a
 checkpoint that `save_pretrained` wrote; published ones are often split over several files, which no allocation depends on.
+
+Nor does the host's memory depend on the checkpoint's size: where safetensors has torch map the file, a tensor's data is a mapping of
+its own that takes memory only where it is written.
 """
 
 import copy
 import functools
 import json
+import mmap
 import os
 import shutil
 import struct
@@ -20,6 +24,8 @@ _DTYPES = {
     "float64": ("F64", 8), "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1),
     "int64": ("I64", 8), "int32": ("I32", 4), "int16": ("I16", 2), "int8": ("I8", 1), "uint8": ("U8", 1), "bool": ("BOOL", 1),
 }
+_FOLDER = "weights-"
+_MAP_NORESERVE = 0x4000   # Linux, asm-generic/mman-common.h; the module mmap of older Pythons does not name it
 _WEIGHTS = (".safetensors", ".bin", ".safetensors.index.json", ".bin.index.json", ".h5", ".msgpack", ".gguf")
 
 
@@ -41,9 +47,45 @@ def write_sparse_safetensors(path, tensors):
         file.truncate(8 + len(text) + offset)
 
 
+class _Holes:
+    """The storage of a file that is one hole, as far as safetensors needs it (bindings/python/src/lib.rs 0.4 to 0.8: `untyped()`, then one slice per tensor).
+
+    PyTorch's own is one private mapping of the whole file, for which the kernel wants as much memory to be there (vm.overcommit_memory 0),
+    and whose pages stay once they were read.
+    """
+
+    def untyped(self):
+        return self
+
+    def __getitem__(self, span):
+        import torch
+
+        size = span.stop - span.start
+        if size == 0:
+            return torch.UntypedStorage(0)
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
+        data = torch.frombuffer(pages, dtype=torch.float8_e5m2)   # one byte each; a float, so that `out` below says that nobody knows its values (host_data.cpp)
+        return torch.empty(data.shape, dtype=data.dtype, device="cpu", out=data).untyped_storage()
+
+
+@functools.cache
+def _map_no_weights():
+    """A file of weights that we wrote is not mapped; others are."""
+    import torch
+
+    real, ours = torch.UntypedStorage.from_file, os.path.join(os.environ["TIDEMARK_RUN_DIR"], _FOLDER)
+
+    @functools.wraps(real)
+    def from_file(filename, *args, **kwargs):
+        return _Holes() if os.fspath(filename).startswith(ours) else real(filename, *args, **kwargs)
+
+    torch.UntypedStorage.from_file = staticmethod(from_file)
+
+
 def patch_transformers():
     from transformers.modeling_utils import PreTrainedModel
 
+    _map_no_weights()
     real = PreTrainedModel.from_pretrained.__func__
 
     @functools.wraps(real)
@@ -61,6 +103,7 @@ def patch_transformers():
 def patch_diffusers():
     from diffusers.models.modeling_utils import ModelMixin
 
+    _map_no_weights()
     real = ModelMixin.from_pretrained.__func__
 
     @functools.wraps(real)
@@ -142,7 +185,7 @@ def _stored_once(model):
 
 def _folder_like(name, kwargs):
     """A new folder in the run's own, with everything of a local checkpoint but its weights."""
-    folder = tempfile.mkdtemp(dir=os.environ["TIDEMARK_RUN_DIR"], prefix="weights-")
+    folder = tempfile.mkdtemp(dir=os.environ["TIDEMARK_RUN_DIR"], prefix=_FOLDER)
     source = os.path.join(str(name), kwargs.get("subfolder") or "") if name else ""
     for entry in os.listdir(source) if os.path.isdir(source) else ():
         if os.path.isfile(os.path.join(source, entry)) and not entry.endswith(_WEIGHTS):

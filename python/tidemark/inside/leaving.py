@@ -1,15 +1,40 @@
 """The ends of a program that Python's `atexit` does not see, or that must be quick."""
 
+import contextlib
 import glob
+import multiprocessing
 import multiprocessing.util
 import os
 import shutil
+import signal
 import sys
+import threading
 import weakref
 
 
 def leave(code):
     """Ends the process now: nothing of the user's program runs any more, but what it would clean up at its exit is cleaned up."""
+    with undisturbed():
+        _clean_up()
+        _real_exit(code)
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """What is done at the end is done whole: no handler of the program's runs meanwhile, such as the one with which a DataLoader raises when a worker
+    has died (torch/utils/data/_utils/signal_handling.py), and no Ctrl-C stops it."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():   # where Python runs them, and lets them be changed
+        before = {number: signal.signal(number, kept) for number, kept in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGCHLD, signal.SIG_DFL))}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:   # one that Python did not set
+                signal.signal(number, handler)
+
+
+def _clean_up():
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -19,8 +44,11 @@ def leave(code):
         weakref.finalize._exitfunc()   # tempfile.TemporaryDirectory, the caches of `datasets`, …
     except Exception:
         pass
+    for worker in multiprocessing.active_children():   # a data loader's: one that ends later would look for its socket, which is gone, and complain
+        if worker._parent_pid == os.getpid():   # after a plain fork they are a sister's
+            worker.kill()
+            worker.join()
     _remove_socket_folders()
-    _real_exit(code)
 
 
 def watch_exit(before):

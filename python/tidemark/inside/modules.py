@@ -8,7 +8,7 @@ program drops must go.
 import gc
 import weakref
 
-from . import door, losses, marks, phases
+from . import batches, door, losses, marks, phases
 
 
 class _Names:
@@ -94,14 +94,14 @@ def watch():
 
     real_call = torch.nn.Module.__call__
     enter = door.library().tidemark_enter_module
-    is_compiling = torch.compiler.is_compiling
+    is_compiling, is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
 
     def __call__(self, *args, **kwargs):
         if is_compiling():
             return real_call(self, *args, **kwargs)
         outer = enter(0)
-        if outer == 0:
-            phases.forward_begins()
+        if outer == 0 and phases.forward_begins() and is_grad_enabled():
+            batches.batches.note(args, kwargs)
         enter(names.number(self, outer == 0) or 0)
         try:
             return real_call(self, *args, **kwargs)

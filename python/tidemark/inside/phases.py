@@ -23,9 +23,10 @@ phase = _Phase()
 
 
 def forward_begins():
-    """An outermost module is called: forward, unless it is recomputed in backward or used by an optimizer."""
+    """An outermost module is called: forward, unless it is recomputed in backward or used by an optimizer.  Whether it is forward."""
     if phase.current == OTHER:
         phase.enter(FORWARD)
+    return phase.current == FORWARD
 
 
 def backward_of(run):

@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 
-from . import counters, door, losses, modules, phases, relied_on, replays, steps, world
+from . import batches, counters, door, losses, modules, phases, relied_on, replays, steps, world
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
@@ -70,6 +70,7 @@ def _seen(session, events, stats):
         },
         "interval": _interval(session, events),
         "steps": _per_step(events, step_ends),
+        "varying_inputs": batches.batches.varying(),
         "at_peak": _at_peak(live),
         "timeline": _timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),

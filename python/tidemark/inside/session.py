@@ -5,6 +5,7 @@ is watched → … the program runs … → the step limit is reached, or the pr
 """
 
 import atexit
+import contextlib
 import ctypes
 import os
 import sys
@@ -45,8 +46,9 @@ class Session:
         from . import report
 
         try:
-            report.write(self, stopped_after_steps)
-            losses.say()
+            with leaving.undisturbed():
+                report.write(self, stopped_after_steps)
+                losses.say()
             ctypes.CDLL(None).tidemark_let_watchdogs_finish()   # with the GIL released: they may need it
         except Exception:   # a bug of ours must not change how the program ends; the launcher tells
             with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
@@ -108,6 +110,8 @@ def _cuda_was_initialised(library):
         return
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
+    with contextlib.suppress(OSError):
+        open(os.path.join(session.run_dir, f"card-used-{session.pid}"), "w").close()   # for the launcher, should there be no report
     if not door.has("events"):
         return
     if library.tidemark_start_observing(world.local_rank):

@@ -7,7 +7,7 @@ as it goes on stepping.
 import os
 import weakref
 
-from . import counters, door, leaving, losses, marks, modules, phases, relied_on, world
+from . import batches, counters, door, leaving, losses, marks, modules, phases, progress, relied_on, world
 
 
 class _Steps:
@@ -24,6 +24,7 @@ class _Steps:
         wanted = os.environ.get("TIDEMARK_STEPS", "auto")
         self.limit = int(wanted) if wanted.isdigit() else None
         self.automatic = wanted == "auto"
+        self.at_least = max(3, int(os.environ.get("TIDEMARK_STEPS_AT_LEAST", "0")))   # where another rank of the same question has gone on to
 
     @property
     def count(self):
@@ -73,6 +74,7 @@ class _Steps:
     def _step_ended(self):
         import torch
 
+        batches.batches.step_ended()
         self.ends.append(door.library().tidemark_event_count())
         counters.step_ended()
         stats = torch.cuda.memory_stats(world.local_rank)
@@ -80,14 +82,14 @@ class _Steps:
         if self.peaks:   # a program that resets the statistics must not look as if its peak had fallen
             peak = tuple(max(a, b) for a, b in zip(peak, self.peaks[-1]))
         self.peaks.append(peak)
-        _write_progress(self.session.run_dir, self.count, stats["allocated_bytes.all.current"], peak[0])
+        progress.step_ended(self.session.run_dir, self.count, stats["allocated_bytes.all.current"], peak[0])
         if self._enough():
             self.stop()
 
     def _enough(self):
         if self.limit is not None:
             return self.count >= self.limit
-        return self.automatic and self.count >= 3 and self.peaks[-1] == self.peaks[-3]
+        return self.automatic and self.count >= self.at_least and self.peaks[-1] == self.peaks[-3]
 
     def stop(self):
         """Leaves at once: what a program does after training (saving, evaluating) is not what it was run for."""
@@ -154,10 +156,3 @@ def _tensors_of_state(optimizer):
         for value in state.values() if isinstance(state, dict) else ():
             if isinstance(value, torch.Tensor):
                 yield value, modules.names.owner(parameter)
-
-
-def _write_progress(run_dir, step, now_bytes, peak_bytes):
-    path = os.path.join(run_dir, "progress")
-    with open(path + ".new", "w") as file:
-        file.write(f"{step} {now_bytes} {peak_bytes}\n")
-    os.replace(path + ".new", path)

@@ -58,10 +58,11 @@ TEST(CompleteReport, PutsTheCardIn) {
   EXPECT_EQ(report.versions.at("torch"), "2.11.0");  // the process knows better
 }
 
-TEST(ExitCodeFor, PassesTheProgramsOwnThrough) {
+TEST(ExitCodeFor, TellsAFailureFromAVerdict) {
   Report report = sample_report();
   EXPECT_EQ(exit_code_for(report, {}), 0);
-  EXPECT_EQ(exit_code_for(report, {.exit_code = 7}), 7);
+  for (const int own : {1, 2, 3, 7, 70}) EXPECT_EQ(exit_code_for(report, {.exit_code = own}), kProgramFailed);
+  EXPECT_EQ(exit_code_for(report, {.exit_code = 137, .signal = 9}), 137);
   report.fits = false;
   EXPECT_EQ(exit_code_for(report, {}), 1);
   report.fits.reset();

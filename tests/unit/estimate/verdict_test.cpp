@@ -67,6 +67,28 @@ TEST(Judge, RefusesNumbersThatDoNotAddUp) {
   EXPECT_THROW(judge(report), Error);
 }
 
+TEST(Judge, SaysAtLeastWhereBatchesVariedUntilTheProgramWasStopped) {
+  Report report = sample_report();
+  report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}, {"mask", 2, {8}, {9}}};
+  judge(report);
+  EXPECT_EQ(report.verdict, "fits so far: peak at least 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+  EXPECT_EQ(varying_line(report),
+            "stopped after 2 steps, while batches varied: input_ids 4x212 to 4x980 (3 shapes), mask 8 to 9 (2 shapes); "
+            "--keep-going or a larger --steps sees more");
+  report.card.total_bytes = 60 * kGiB;
+  judge(report);
+  EXPECT_EQ(report.verdict, "does not fit: peak at least 61.6 GiB of 60.0 GiB, 1.62 GiB too much");
+}
+
+TEST(Judge, HasSeenAllBatchesOfAProgramThatEnded) {
+  Report report = sample_report();
+  report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
+  report.script.stopped_after_steps.reset();
+  judge(report);
+  EXPECT_EQ(report.verdict, "fits: peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+  EXPECT_EQ(varying_line(report), "batches varied: input_ids 4x212 to 4x980 (3 shapes)");
+}
+
 TEST(Judge, SaysNothingOfAProgramThatFailed) {
   Report report;
   report.card.total_bytes = 10;

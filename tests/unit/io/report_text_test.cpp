@@ -34,13 +34,14 @@ TEST(ReportText, FoldsLongListsIntoOthers) {
   EXPECT_THAT(report_to_text(report), HasSubstr("[2 others]  2.00 GiB"));
 }
 
-TEST(ReportText, StaysWithin41LinesAfterTheVerdict) {
+TEST(ReportText, StaysWithin42LinesAfterTheVerdict) {
   Report report = sample_report();
   report.oom = sample_oom();
   report.interval = Interval{1, 2, 3, 4, "addresses"};
   for (const char* name : {"context", "libraries", "communicators", "driver"})
     report.device.push_back({name, {1, 2, 3}, "it"});
   report.margin = Margin{"p90", "text", 93, 0.01, 5};
+  report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
   for (int i = 0; i < 20; ++i) {
     report.steps.push_back(report.steps[0]);
     report.assumptions.push_back(report.assumptions[0]);
@@ -49,8 +50,14 @@ TEST(ReportText, StaysWithin41LinesAfterTheVerdict) {
   }
   judge(report);
   const std::string text = report_to_text(report);
-  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 42) << text;
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 43) << text;
   EXPECT_THAT(text, HasSubstr("…"));
+}
+
+TEST(ReportText, SaysWhichInputsVaried) {
+  Report report = sample_report();
+  report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
+  EXPECT_THAT(report_to_text(report), HasSubstr("\n  stopped after 2 steps, while batches varied: input_ids 4x212"));
 }
 
 TEST(ReportText, ListsWhatTheDeviceHolds) {

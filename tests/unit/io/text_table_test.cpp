@@ -21,7 +21,9 @@ TEST(TextTable, LeavesNoSpacesAtTheEnd) {
 TEST(DisplayWidth, CountsCharactersNotBytes) { EXPECT_EQ(display_width("é…x"), 3U); }
 
 TEST(ShortenFront, KeepsTheEnd) {
-  EXPECT_EQ(shorten_front("model.layers.0.mlp", 8), "…s.0.mlp");
+  EXPECT_EQ(shorten_front("model.layers.0.mlp", 8), "….0.mlp");
+  EXPECT_EQ(shorten_front("model.layers.0.mlp", 3), "…lp");
+  EXPECT_EQ(shorten_front("/home/me/code/train.py:12", 17), "…/train.py:12");
   EXPECT_EQ(shorten_front("short", 8), "short");
   EXPECT_EQ(display_width(shorten_front("ééééééééé", 4)), 4U);
 }
