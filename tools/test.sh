@@ -14,7 +14,11 @@ export TIDEMARK_TRANSFORMERS_451="$PWD/.venv-torch-2.6/transformers-4.51"
 export PATH="$PWD/.venv/bin:$PATH"
 status=0
 ctest --preset tests || status=$?
-TIDEMARK_PYTHON="$TIDEMARK_PYTHON" "$TIDEMARK_BIN" prepare --python "$TIDEMARK_PYTHON"
+# Compiled once, for the runs from the build tree and for the wheel that tests/package makes.
+for python in "$TIDEMARK_PYTHON" ${TIDEMARK_PYTHON_215:-}; do
+  "$TIDEMARK_BIN" prepare --python "$python" --ship build/release/extensions
+done
 "$TIDEMARK_BIN" prepare --python "$TIDEMARK_PYTHON_26"
 .venv/bin/python -m pytest -q -n 2 -p no:cacheprovider tests/data tests/python tests/oracle tests/examples tests/validation || status=$?
+.venv/bin/python -m pytest -q -p no:cacheprovider tests/package || status=$?
 exit $status
