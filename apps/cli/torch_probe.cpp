@@ -80,12 +80,11 @@ int library_number(const std::string& version) {
 /// Python imports the first torch that it finds, and pip may know of others: said, since one of them may have been meant.
 std::string other_torches(std::map<std::string, std::string>& values) {
   const std::string used = values["__version__"] + " in " + std::filesystem::path(values["folder"]).parent_path().string();
+  // Without "+cu130", which pip may not know.  Built in place, a torch is installed in one folder and imported from another.
+  const auto number = [](const std::string& text) { return text.substr(0, text.find_first_of("+ ")); };
   std::string others;
-  for (const auto& [key, installed] : values) {
-    // Built in place, a torch is installed in one folder and imported from another.
-    const bool same = installed == used || installed.starts_with(values["__version__"] + " in ");
-    if (key.starts_with("installed") && !same) others += (others.empty() ? "" : " and ") + installed;
-  }
+  for (const auto& [key, installed] : values)
+    if (key.starts_with("installed") && number(installed) != number(used)) others += (others.empty() ? "" : " and ") + installed;
   return others.empty() ? others : fmt::format("torch {} is what Python imports; torch {} is installed as well", used, others);
 }
 

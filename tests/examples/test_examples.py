@@ -1,6 +1,7 @@
 """Every script of examples/, small, for three steps: it runs unmodified, and its report says what is known about its model."""
 
 import dataclasses
+import re
 
 import pytest
 from running import PYTHON, ROOT
@@ -11,7 +12,7 @@ MIB = 1 << 20
 READ_BACK = "float value read back from the device: 0"                                                                    # loss.item()
 INITIALISED = "random initialisation on the host: skipped (float data is not computed)"
 LIBRARIES = "what cuBLAS, cuDNN and loaded kernels take of the device is not known: 0 B counted, up to 122 MiB published"
-COMMUNICATORS = "buffers of communicators are those of NCCL 2.28.9 with the channels that others logged over nvlink; NCCL's own kernels are not counted"
+COMMUNICATORS = "buffers of communicators are those of NCCL with the channels that others logged over nvlink; NCCL's own kernels are not counted"
 CHECKS_OF_TRAINER = {"float data is finite", "comparison (eq) of float data: false", "comparison (ne) of float data: true"}   # is the loss NaN?
 SCALER = {"integers that _amp_update_scale_ computes from float data: 0"}
 TIMES = {"times measured on the device: 1 ms each, so autotuning takes the first configuration"}
@@ -73,7 +74,7 @@ def test_example(run, example):
     assert done.category("activations") > 0
     assert done.category("other") < 0.05 * report["peak"]["allocated_bytes"] + 8 * MIB
     assert sum(row["bytes"] for row in report["at_peak"]["by_category"]) == report["peak"]["allocated_bytes"]
-    assert done.assumptions <= {INITIALISED, READ_BACK, LIBRARIES} | example.assumed
+    assert {re.sub(r"NCCL [\d.]+", "NCCL", what) for what in done.assumptions} <= {INITIALISED, READ_BACK, LIBRARIES} | example.assumed
 
 
 def test_every_example_is_here():

@@ -232,7 +232,7 @@ def _assumptions():
         count, what, where = line.split("\t")
         rows.append({"what": what, "where": "" if where == NO_LINE else short_path(where), "count": int(count)})
     if used := replays.blocks_used_elsewhere():
-        asked, not_ready = replays.event_answers()
+        asked, not_ready = door.event_answers()
         rows.append({"what": f"memory that another stream used, given back when {_EVENT_ORDERS[_event_order()]}; of {asked} questions whether an event had completed {not_ready} were answered no", "where": "", "count": used})
     if compiled := _compiled_now():
         rows.append({"what": "torch.compile began with a cold cache, and compiling allocates a little: run again for the peak of a warm one", "where": "", "count": compiled})
