@@ -46,6 +46,7 @@ void ship_extension(const TorchInstall& torch, const path& sources, const path& 
   if (torch.git.empty())
     throw Error(Errc::unsupported, fmt::format("torch {} does not say its git revision", torch.version),
                 (torch.folder / "version.py").string(), "what it is made for could not be told from another");
+  if (!shipped_extension(torch, sources, shipped).empty()) return;
   const std::string name = name_for(torch, sources);
   const path scratch = shipped / ("compiling-" + name);
   std::filesystem::create_directories(scratch);
