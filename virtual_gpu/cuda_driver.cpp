@@ -70,6 +70,7 @@ Status cudaStreamCreateWithFlags(void**, unsigned);
 Status cudaStreamDestroy(void*);
 Status cudaStreamSynchronize(void*);
 Status cudaStreamQuery(void*);
+Status cudaStreamIsCapturing(void*, int*);
 Status cudaStreamWaitEvent(void*, void*, unsigned);
 Status cudaEventRecord(void*, void*);
 Status cudaEventQuery(void*);
@@ -144,6 +145,7 @@ Status cuStreamCreate(void** stream, unsigned flags) { return cudaStreamCreateWi
 Status cuStreamDestroy_v2(void* stream) { return cudaStreamDestroy(stream); }
 Status cuStreamSynchronize(void* stream) { return cudaStreamSynchronize(stream); }
 Status cuStreamQuery(void* stream) { return cudaStreamQuery(stream); }
+Status cuStreamIsCapturing(void* stream, int* status) { return cudaStreamIsCapturing(stream, status); }   // triton 3.9, backends/nvidia/driver.c
 Status cuStreamWaitEvent(void* stream, void* event, unsigned flags) { return cudaStreamWaitEvent(stream, event, flags); }
 Status cuStreamWriteValue32(void*, DevicePointer, std::uint32_t, unsigned) { return 0; }
 Status cuEventCreate(void** event, unsigned) { put_handle(event); return 0; }

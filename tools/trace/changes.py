@@ -15,8 +15,9 @@ import json
 import pathlib
 import re
 
-from differences import recordings, text_of
+from differences import edits, recordings, text_of
 
+MOST_PLACES = 40   # of those that differ; the first ones are the ones to begin with
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "src"
 CITED = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:py|pyi|cpp|cuh|cu|h|yaml)\b")
 RELEASE = re.compile(r'("?(?:torch|transformers|peft|deepspeed)"?:? "?)[^",\s]+')   # in a header
@@ -50,11 +51,34 @@ def compared_steps(old, new, named):
         if not parted:
             continue
         number, was, now = parted
-        operation, layer = "the end", "-"
-        if name in named and number < len(after):
-            _, operation, layer = (step_of(text_of(named[name]))[1][number].split(" ", 2) + ["-"])[:3]
-        found[name] = {"spec": header["spec"], "where": f"{operation} in {layer_of(layer)}", "first": f"event {number}: {now} where it was {was}"}
+        whole = step_of(text_of(named[name]))[1] if name in named else after
+        places = [place_of(whole, number), *(place_of(whole, at) for at in places_of_edits(before, after))]
+        found[name] = {"spec": header["spec"], "where": places[0], "all": set(places), "first": f"event {number}: {now} where it was {was}"}
     return found
+
+
+def place_of(whole, number):
+    """The operation and the layer of an event, whose line says both."""
+    if number >= len(whole):
+        return "the end"
+    _, operation, layer = (whole[number].split(" ", 2) + ["-", "-"])[:3]
+    return f"{operation} in {layer_of(layer)}"
+
+
+def places_of_edits(before, after):
+    """The lines of `after`, from 0, at which what differs begins."""
+    kept, taken, result = 0, 0, []
+    lines = iter(edits("".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after)).splitlines())
+    for command in lines:
+        line, count = map(int, command[1:].split())
+        at = line - 1 if command[0] == "d" else line
+        kept, taken = kept + max(0, at - taken), max(taken, at)
+        result.append(kept)
+        if command[0] == "d":
+            taken += count
+        else:
+            kept += sum(1 for _ in itertools.islice(lines, count))
+    return result
 
 
 def optimizer_of(spec):
@@ -84,6 +108,9 @@ def steps(old, new, named):
         specs = [step_of(text_of(old[name]))[0]["spec"] for name in both]
         yield " by the operation and the layer where they part"
         yield from grouped(found, lambda one: one["where"])
+        yield " in how many there is a difference at an operation of a layer, be it the first or not"
+        places = collections.Counter(place for one in found.values() for place in one["all"])
+        yield from (f"  {count}  {place}" for place, count in places.most_common(MOST_PLACES))
         yield " by optimizer"
         yield from grouped(found, lambda one: optimizer_of(one["spec"]), collections.Counter(map(optimizer_of, specs)))
         yield " by strategy"
@@ -130,7 +157,7 @@ def allocator(old, new):
         if parted:
             found[name] = {"settings": settings, "first": f"line {parted[0] + 1}: {parted[2]} where it was {parted[1]}"}
     yield f"{len(found)} of {sum(total.values())} recordings differ"
-    yield from grouped(found, lambda one: f"settings {one['settings']}", total)
+    yield from grouped(found, lambda one: one["settings"], total)
 
 
 def lines_of(old, new):
@@ -169,15 +196,18 @@ def files_of(site_packages):
 def edited_files(citations, old, new):
     """The cited files whose text changed; which one is meant must be plain from what is cited."""
     before, after = files_of(old), files_of(new)
+    told = collections.defaultdict(set)
     for name, cited in sorted(citations.items()):
         was, now = ([path for path in files.get(name.rpartition("/")[2], []) if f"/{path}".endswith(f"/{name}")] for files in (before, after))
         if len(was) != 1:
             continue
         if len(now) != 1:
-            yield f"  {was[0].relative_to(old)}: is not there any more; cited by {', '.join(sorted(cited))}"
+            told[f"{was[0].relative_to(old)} is not there any more"] |= cited
         elif was[0].read_text() != now[0].read_text():
             count = len(set(now[0].read_text().splitlines()) ^ set(was[0].read_text().splitlines()))
-            yield f"  {was[0].relative_to(old)}: {count} lines differ; cited by {', '.join(sorted(cited))}"
+            told[f"{was[0].relative_to(old)}: {count} lines differ"] |= cited
+    for what, cited in sorted(told.items()):
+        yield f"  {what}; cited by {', '.join(sorted(cited))}"
 
 
 def citations_of_operations(index):

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What a new release of torch and of transformers does differently: makes their environments, records everything again, prints what
+# changed and stores torch's differences beside the recordings in tests/golden.  docs/howto/follow-a-release.md says how to go on.
+#   tools/follow_release.sh TORCH TRANSFORMERS
+# First torch alone, with the transformers of tests/golden, then transformers with that torch, so that every change has one cause.
+# All is kept in build/follow; run again, it goes on where it stopped.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# = 2 ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
+torch=$1 transformers=$2
+base=tools/requirements/torch-2.11.txt
+base_torch=$(sed -n 's/^torch==//p' $base) base_transformers=$(sed -n 's/^transformers==//p' $base)
+site() { echo "$1"/lib/python3*/site-packages; }
+
+# release TORCH TRANSFORMERS KIND ...: its environment, and its recordings of these kinds
+release() {
+  local folder=build/follow/$1+$2 started=$SECONDS
+  tools/environment.py "$folder/environment" "$1" "$2"
+  echo "torch $1, transformers $2: environment after $((SECONDS - started)) s"
+  tools/trace/record_release.sh "$folder/environment/bin/python" "$folder/recordings" "${@:3}"
+  echo "torch $1, transformers $2: recorded after $((SECONDS - started)) s"
+}
+
+# changes OLD_RECORDINGS OLD_ENVIRONMENT NEW_FOLDER: printed, and kept in NEW_FOLDER/changes.txt
+changes() {
+  python3 tools/trace/changes.py "$1" "$3/recordings" --packages "$(site "$2")" "$(site "$3/environment")" | tee "$3/changes.txt"
+}
+
+python3 tools/environment.py .venv $base
+with_base=build/follow/$torch+$base_transformers
+if [ "$torch" != "$base_torch" ]; then
+  release "$torch" "$base_transformers"
+  echo "== what torch $torch changed, against $base_torch"
+  changes tests/golden .venv "$with_base"
+  for kind in ops allocator steps late layout; do
+    python3 tools/trace/differences.py write $kind "$with_base/recordings/$kind" "$torch"
+  done
+fi
+if [ "$transformers" != "$base_transformers" ]; then
+  [ "$torch" != "$base_torch" ] && old=$with_base/recordings old_environment=$with_base/environment || old=tests/golden old_environment=.venv
+  release "$torch" "$transformers" steps late parameters
+  echo "== what transformers $transformers changed, against $base_transformers"
+  changes "$old" "$old_environment" "build/follow/$torch+$transformers"
+fi
