@@ -15,7 +15,7 @@ _library.tidemark_take_message.argtypes = [ctypes.c_char_p, ctypes.c_void_p, cty
 
 
 def stand_in_for_gloo(c10d):
-    from torch._C._distributed_c10d import FakeProcessGroup
+    from torch._C._distributed_c10d import FakeProcessGroup, HashStore
 
     real = c10d.ProcessGroupGloo
 
@@ -29,13 +29,13 @@ def stand_in_for_gloo(c10d):
 
     @functools.cache
     def lone_backend():
-        return real(c10d.HashStore(), 0, 1, c10d.default_pg_timeout)
+        return real(HashStore(), 0, 1, c10d.default_pg_timeout)
 
     @functools.cache
     def lone_group():
         import torch
 
-        group = c10d.ProcessGroup(c10d.PrefixStore("lone", c10d.HashStore()), 0, 1)
+        group = c10d.ProcessGroup(c10d.PrefixStore("lone", HashStore()), 0, 1)
         group._set_default_backend(c10d.ProcessGroup.BackendType.GLOO)
         group._register_backend(torch.device("cpu"), c10d.ProcessGroup.BackendType.GLOO, lone_backend())
         return group
