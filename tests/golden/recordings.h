@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -44,6 +45,12 @@ inline std::string edited(const std::string& base, const std::string& script) {
   }
   while (std::getline(from, line)) result += line + '\n';
   return result;
+}
+
+/// Where a test's recordings are: beside it, or in another folder, of raw recordings, that the environment names.
+inline std::filesystem::path recordings_folder(const char* beside) {
+  const char* other = std::getenv("TIDEMARK_RECORDINGS");
+  return other ? other : beside;
 }
 
 /// A recording of one release of torch.

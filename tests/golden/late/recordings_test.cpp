@@ -8,7 +8,7 @@ namespace tidemark {
 namespace {
 
 const Recordings& recordings() {
-  static const Recordings all(TIDEMARK_RECORDINGS);
+  static const Recordings all(recordings_folder(TIDEMARK_RECORDINGS));
   return all;
 }
 

@@ -43,7 +43,7 @@ std::string answer(const std::string& kind, const std::string& first, const std:
 }
 
 const Recordings& recordings() {
-  static const Recordings all(TIDEMARK_RECORDINGS);
+  static const Recordings all(recordings_folder(TIDEMARK_RECORDINGS));
   return all;
 }
 

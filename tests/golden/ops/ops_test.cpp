@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -25,12 +24,8 @@ const Card& card_named(const std::string& name) {
   return io::find_card(cards, name);
 }
 
-/// Those of this folder; of another one, of random cases, when the environment names it.
 const Recordings& recordings() {
-  static const Recordings all = [] {
-    const char* other = std::getenv("TIDEMARK_RECORDINGS");
-    return Recordings(other ? other : TIDEMARK_RECORDINGS, ".json");
-  }();
+  static const Recordings all(recordings_folder(TIDEMARK_RECORDINGS), ".json");
   return all;
 }
 
