@@ -8,8 +8,8 @@
 
 namespace tidemark::cli {
 
-/// What is linked from one folder of sources: a library that the program's process loads, or a program.  Each is made apart, so that
-/// what an unknown torch breaks costs one of them.
+/// What is linked from one folder of sources: a library that the program's process loads, or a program.  Each is made
+/// apart, so that what an unknown torch breaks costs one of them.
 struct ExtensionPart {
   std::string name;               // of its folder
   std::string file;               // what is made of it
@@ -23,8 +23,9 @@ std::vector<ExtensionPart> extension_parts(const std::filesystem::path& sources)
 
 enum class WhenIncomplete { take_it, try_again };
 
-/// The folder of the compiled parts, below `cache_folder`; compiled now when it is not there yet, with one line on stderr.  Beside each
-/// part lies a file `NAME.without`: what a run does without it and, in a second line, why it is not there, if it is not.
+/// The folder of the compiled parts, below `cache_folder`; compiled now when it is not there yet, with one line on
+/// stderr.  Beside each part lies a file `NAME.without`: what a run does without it and, in a second line, why it is not
+/// there, if it is not.
 /// An empty path when `sources` holds no part.
 std::filesystem::path torch_extension(const TorchInstall& torch, const std::filesystem::path& sources,
                                       const std::filesystem::path& cache_folder, const Environment& environment,
