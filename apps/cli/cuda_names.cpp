@@ -14,11 +14,10 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 
 /// `cudaMalloc`, `cuMemMap`, `CUresult`, `CU_STREAM_DEFAULT`.
 bool is_cuda_name(const std::string& word) {
-  const auto upper_at = [&](std::size_t i) { return word.size() > i && std::isupper(static_cast<unsigned char>(word[i])); };
-  const auto lower_at = [&](std::size_t i) { return word.size() > i && std::islower(static_cast<unsigned char>(word[i])); };
-  if (word.starts_with("cuda")) return upper_at(4);
-  if (word.starts_with("cu")) return upper_at(2);
-  return word.starts_with("CU") && (lower_at(2) || word.starts_with("CU_"));
+  const auto at = [&](std::size_t i) { return i < word.size() ? static_cast<unsigned char>(word[i]) : 0; };
+  if (word.starts_with("cuda")) return std::isupper(at(4));
+  if (word.starts_with("cu")) return std::isupper(at(2));
+  return word.starts_with("CU") && (std::islower(at(2)) || at(2) == '_');
 }
 
 /// Without comments and the text of literals.
@@ -41,8 +40,10 @@ std::string code_of(const std::string& text) {
 
 /// A word where it stands in code that has no comments.
 struct Mention {
-  std::string word, before, after;  // `before`: the word or the sign in front of it; `after`: the sign behind it, or "a" for a word
-  bool touches = false;             // nothing between it and `after`
+  std::string word;
+  std::string before;    // the word or the sign in front of it
+  std::string after;     // the sign behind it; "a" for a word
+  bool touches = false;  // nothing between it and `after`
 };
 
 std::vector<Mention> mentions_in(const std::string& code) {
@@ -73,7 +74,8 @@ std::vector<Mention> mentions_in(const std::string& code) {
 }
 
 bool looks_like_a_type(const Mention& mention) {
-  const bool declares = mention.after == "a" || (mention.touches && (mention.after == "*" || mention.after == "&"));
+  const bool pointer = mention.touches && (mention.after == "*" || mention.after == "&");
+  const bool declares = mention.after == "a" || pointer;
   const bool keyword = mention.before == "struct" || mention.before == "enum" || mention.before == "const";
   return mention.word.ends_with("_t") || declares || keyword || (mention.before == "<" && mention.after == ">");
 }
@@ -119,7 +121,8 @@ class Names {
       text += " };\n";
     }
     for (const std::string& name : types_)
-      if (take(name)) text += fmt::format("struct {0} : TidemarkUnknown {{ using TidemarkUnknown::TidemarkUnknown; }};\n", name);
+      if (take(name))
+        text += fmt::format("struct {} : TidemarkUnknown {{ using TidemarkUnknown::TidemarkUnknown; }};\n", name);
     for (const std::string& name : functions_)
       if (take(name)) text += fmt::format("template <class... Any> int {}(Any...);\n", name);
     for (const std::string& name : numbers_)
@@ -131,7 +134,8 @@ class Names {
   bool take(const std::string& name) { return declared_.insert(name).second; }
 
   std::set<std::string> declared_, types_, functions_, numbers_;
-  std::map<std::string, std::set<std::string>> members_;  // of enumerations that are named with a member: `cudaMemPool::cudaMemPoolNone`
+  // Of enumerations that are named with a member: `cudaStreamCaptureStatus::cudaStreamCaptureStatusNone`.
+  std::map<std::string, std::set<std::string>> members_;
 };
 
 }  // namespace

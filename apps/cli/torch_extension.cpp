@@ -23,7 +23,7 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr const char* kWithout = "without.txt";  // in each folder of sources: what a run does without them, one sentence
+constexpr const char* kWithout = "without.txt";  // in each folder of sources: what a run does without it, one sentence
 
 class TemporaryFolder {
  public:
@@ -78,7 +78,8 @@ std::vector<std::string> compile_flags(const TorchInstall& torch, const path& so
 void write_cuda_names(const TorchInstall& torch, const path& sources, const path& folder) {
   std::vector<std::string> headers;
   for (const path& file : files_with(torch.folder / "include/c10/cuda", {".h"})) headers.push_back(read_file(file));
-  write_file(folder / "tidemark_cuda_names.h", declare_cuda_names(headers, read_file(sources / "cuda_headers/cuda_runtime_api.h")));
+  write_file(folder / "tidemark_cuda_names.h",
+             declare_cuda_names(headers, read_file(sources / "cuda_headers/cuda_runtime_api.h")));
 }
 
 // The name that is linked is found among the stand-ins, and leads on to torch's libraries from there.  The empty library of that name
@@ -98,10 +99,11 @@ struct Compilation {
   std::size_t part;
 };
 
-// Compiles into `folder`: every file by itself, as many at a time as there are cores, then one link per part.  Returns why a part is
-// not there, "" where it is.
-std::vector<std::string> compile(const TorchInstall& torch, const path& sources, const std::vector<ExtensionPart>& parts,
-                                 const path& folder, const std::string& compiler, const Environment& environment) {
+// Compiles into `folder`: every file by itself, as many at a time as there are cores, then one link per part.  Returns
+// why a part is not there, "" where it is.
+std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
+                                 const std::vector<ExtensionPart>& parts, const path& folder,
+                                 const std::string& compiler, const Environment& environment) {
   write_cuda_names(torch, sources, folder);
   const std::vector<std::string> flags = compile_flags(torch, sources, folder);
   std::vector<Compilation> files;
@@ -119,8 +121,8 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
   for (std::size_t i = 0; i < files.size(); ++i) {
     objects[files[i].part].push_back(files[i].object);
     if (compiled[i].exit_code != 0 && failures[files[i].part].empty())
-      failures[files[i].part] =
-          fmt::format("{} does not compile: {}", files[i].file.filename().string(), first_error_line(compiled[i].errors));
+      failures[files[i].part] = fmt::format("{} does not compile: {}", files[i].file.filename().string(),
+                                            first_error_line(compiled[i].errors));
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!failures[i].empty()) continue;
@@ -135,10 +137,13 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
 constexpr const char* kNoCompiler =
     "no C++ compiler was found (install g++ 10 or later, or set CXX; it is needed once per torch version)";
 
-/// Writes `NAME.without` for every part: what a run does without it and, if it is not there, why.
-bool write_what_is_missing(const std::vector<ExtensionPart>& parts, const std::vector<std::string>& failures, const path& folder) {
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    write_file(folder / (parts[i].name + ".without"), parts[i].without + "\n" + (failures[i].empty() ? "" : failures[i] + "\n"));
+/// Writes `NAME.without` for every part: what a run does without it and, if it is not there, why.  Whether one is not.
+bool write_what_is_missing(const std::vector<ExtensionPart>& parts, const std::vector<std::string>& failures,
+                           const path& folder) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string why = failures[i].empty() ? "" : failures[i] + "\n";
+    write_file(folder / (parts[i].name + ".without"), parts[i].without + "\n" + why);
+  }
   return std::any_of(failures.begin(), failures.end(), [](const std::string& failure) { return !failure.empty(); });
 }
 

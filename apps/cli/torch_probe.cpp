@@ -79,13 +79,16 @@ int library_number(const std::string& version) {
 
 /// Python imports the first torch that it finds, and pip may know of others: said, since one of them may have been meant.
 std::string other_torches(std::map<std::string, std::string>& values) {
-  const std::string used = values["__version__"] + " in " + std::filesystem::path(values["folder"]).parent_path().string();
-  // Without "+cu130", which pip may not know.  Built in place, a torch is installed in one folder and imported from another.
+  const std::string used =
+      values["__version__"] + " in " + std::filesystem::path(values["folder"]).parent_path().string();
+  // Without "+cu130", which pip may not know.  Built in place, a torch is imported from another folder than pip's.
   const auto number = [](const std::string& text) { return text.substr(0, text.find_first_of("+ ")); };
   std::string others;
   for (const auto& [key, installed] : values)
-    if (key.starts_with("installed") && number(installed) != number(used)) others += (others.empty() ? "" : " and ") + installed;
-  return others.empty() ? others : fmt::format("torch {} is what Python imports; torch {} is installed as well", used, others);
+    if (key.starts_with("installed") && number(installed) != number(used))
+      others += (others.empty() ? "" : " and ") + installed;
+  if (others.empty()) return others;
+  return fmt::format("torch {} is what Python imports; torch {} is installed as well", used, others);
 }
 
 bool is_too_old(const std::string& version) {

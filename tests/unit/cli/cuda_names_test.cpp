@@ -54,14 +54,16 @@ TEST(DeclareCudaNames, MakesANewerHeaderCompile) {
   const auto newer = folder.write("newer.cpp", kNewerHeader);
   folder.write("tidemark_cuda_names.h", declare_cuda_names({kNewerHeader}, text_of(declared / "cuda_runtime_api.h")));
   const std::string command = std::string(TIDEMARK_CXX) + " -std=c++20 -w -isystem " + declared.string();
-  EXPECT_EQ(::system((command + " -isystem " + folder.path().string() + " -o " + (folder / "program").string() + " " + newer.string()).c_str()), 0);
-  // Without the names it does not.
+  const std::string with_names = " -isystem " + folder.path().string() + " -o " + (folder / "program").string() + " ";
+  EXPECT_EQ(::system((command + with_names + newer.string()).c_str()), 0);
   EXPECT_NE(::system((command + " -fsyntax-only " + newer.string() + " 2>/dev/null").c_str()), 0);
 }
 
 TEST(DeclareCudaNames, LeavesWhatIsDeclaredAlone) {
-  const std::string text = declare_cuda_names({"cudaOne(cudaTwo_t x); // cudaThree\n#define cudaFour 1\ncudaFive"}, "int cudaOne(cudaTwo_t);");
-  for (const char* name : {"cudaOne", "cudaTwo_t", "cudaThree", "cudaFour"}) EXPECT_EQ(text.find(name), std::string::npos) << name;
+  const std::string text = declare_cuda_names(
+      {"cudaOne(cudaTwo_t x); // cudaThree\n#define cudaFour 1\ncudaFive"}, "int cudaOne(cudaTwo_t);");
+  for (const char* name : {"cudaOne", "cudaTwo_t", "cudaThree", "cudaFour"})
+    EXPECT_EQ(text.find(name), std::string::npos) << name;
   EXPECT_NE(text.find("int cudaFive = "), std::string::npos);
 }
 
