@@ -21,7 +21,7 @@ struct LlavaConfig {
               c.multimodal_projector_bias, "tie_word_embeddings", c.tie_word_embeddings);
     visit("vision_feature_select_strategy", c.vision_feature_select_strategy, FieldInfo{.names = kStrategies});
   }
-  static KeyNames harmless() { return {"image_token_index", "image_token_id", "image_seq_length", "ignore_index"}; }
+  static KeyNames harmless() { return {"image_token_index", "image_token_id", "image_seq_length"}; }
 };
 
 struct Llava {
