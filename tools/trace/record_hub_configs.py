@@ -48,7 +48,11 @@ def hub_rows(folder):
 
 
 def spelling_rows():
+    """Release 4 ties LLaVA's and Qwen2-VL's embeddings when nothing is said, and release 5 does not: what it leaves out means another model."""
+    older = transformers.__version__.startswith("4.")
     for model_type, cases in sorted(CASES.items()):
+        if older and model_type in ("llava", "qwen2_vl"):
+            continue
         head, options = cases[0]
         config = transformers.AutoConfig.for_model(model_type, **json.loads(json.dumps(options)))
         for how, text in (("whole", config.to_json_string(use_diff=False)), ("short", config.to_json_string())):
