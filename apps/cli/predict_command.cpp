@@ -49,6 +49,12 @@ Card card_of(const Spec& spec) {
   return choose_card(spec.gpu, spec.memory, find_resources().data, link);
 }
 
+Report told(Report report, const Asked& asked) {
+  report.versions.emplace("tidemark", version_text());
+  report.sources = asked.sources;
+  return report;
+}
+
 /// The report on every rank of what the options ask for.
 Report predicted_ranks(const PredictCommandOptions& options) {
   if (!options.events.empty())
@@ -58,8 +64,7 @@ Report predicted_ranks(const PredictCommandOptions& options) {
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
   Report report = predict_all_ranks(asked.spec, asked.model_config, card);
-  report.versions.emplace("tidemark", version_text());
-  return report;
+  return told(std::move(report), asked);
 }
 
 }  // namespace
@@ -70,14 +75,14 @@ Report predicted(const SpecOptions& options, const std::string& events) {
   EventFile file(events);
   Report report = predict(asked.spec, asked.model_config, card, file.options());
   file.finish();
-  report.versions.emplace("tidemark", version_text());
-  return report;
+  return told(std::move(report), asked);
 }
 
 void add_predict(CLI::App& app, PredictCommandOptions& options) {
   CLI::App* command = app.add_subcommand("predict", "Predict the memory of a training from a model's config.json.");
   command->footer(
       "Examples:\n  tidemark predict config.json --batch 16 --seq 1024 --gpu h100-80gb\n"
+      "  tidemark predict meta-llama/Llama-3.1-8B --batch 4 --gpu h100-80gb\n"
       "  tidemark predict llava-1.5-7b/ --images 1 --freeze vision_tower --gpu h100-80gb\n"
       "  tidemark predict --spec training.yaml --batch 32 --json report.json");
   add_spec_options(*command, options.spec);

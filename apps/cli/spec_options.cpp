@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "active_python.h"
 #include "base/error.h"
+#include "estimate/releases.h"
 #include "files.h"
+#include "hub.h"
 #include "io/hf_config.h"
 #include "io/spec_yaml.h"
 
@@ -85,41 +88,67 @@ class Adder {
   Value& said_;
 };
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 // Paths in a file are meant from its folder, as in every build file; those of options from where we are.
 void resolve_paths(Value& spec, const std::filesystem::path& folder) {
   const Value* model = spec.find("model");
-  if (const std::string* path = model ? model->as_text() : nullptr) spec.set("model", (folder / *path).string());
+  if (const std::string* path = model ? model->as_text() : nullptr)
+    if (is_there(folder / *path) || !may_be_hub_name(*path)) spec.set("model", (folder / *path).string());
   const Value* gpu = spec.find("gpu");
   if (const std::string* path = gpu ? gpu->as_text() : nullptr; path && path->ends_with(".json"))
     spec.set("gpu", (folder / *path).string());
 }
 
-Value model_config_of(const Spec& spec, const std::string& spec_file) {
-  if (spec.model.as_map()) {
-    io::check_hf_config(spec.model, spec_file + ": model");
-    return spec.model;
+/// The file that `model` names: a config.json, the folder that holds it, or a model on the hub, whose file is noted.
+std::filesystem::path model_file(const std::string& model, bool offline, Asked& asked) {
+  if (!is_there(model) && may_be_hub_name(model)) {
+    const std::filesystem::path found = hub_config(model, offline, Environment::of_this_process());
+    asked.sources.emplace("model", found.string());
+    return found;
   }
-  if (!spec.model.as_text() || spec.model.as_text()->empty())
-    throw Error(Errc::usage, "which model? CONFIG is missing", {},
-                "name a config.json, the folder that holds it, or a --spec file with a key \"model\"");
-  std::filesystem::path path = *spec.model.as_text();
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) path /= "config.json";
-  return io::read_hf_config(read_file(path), path.string());
+  return std::filesystem::is_directory(model, ignored) ? std::filesystem::path(model) / "config.json" : std::filesystem::path(model);
 }
 
-Asked asked_of(const Value& value, const std::string& where) {
-  Asked asked;
-  asked.spec = read_spec(value, where);
-  asked.model_config = model_config_of(asked.spec, where);
+Asked asked_of(const Value& value, const std::string& where, bool offline) {
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .sources = {}};
+  const Value& model = asked.spec.model;
+  if (model.as_map()) {
+    io::check_hf_config(model, where + ": model");
+    asked.model_config = model;
+    return asked;
+  }
+  if (!model.as_text() || model.as_text()->empty())
+    throw Error(Errc::usage, "which model? CONFIG is missing", {},
+                "name a config.json, the folder that holds it, a model on the hub, or a --spec file with a key \"model\"");
+  const std::filesystem::path path = model_file(*model.as_text(), offline, asked);
+  asked.model_config = io::read_hf_config(read_file(path), path.string());
   return asked;
+}
+
+/// Of what is not said, the active environment's version counts, else the newest that is known.
+void choose_versions(Asked& asked) {
+  const auto python = active_python(Environment::of_this_process());
+  const auto choose = [&](const char* package, std::string& version) {
+    if (!version.empty()) return;
+    const auto installed = python ? installed_version(*python, package) : std::nullopt;
+    if (installed && is_version(*installed)) version = *installed;
+    asked.sources.emplace(package, version.empty() ? "the newest known" : "of " + python->prefix.string());
+  };
+  choose("torch", asked.spec.torch);
+  choose("transformers", asked.spec.transformers);
 }
 
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
-  command.add_option("config", options.config, "The model: its config.json, or the folder that holds it")
+  command.add_option("config", options.config, "The model: its config.json, the folder that holds it, or its name on the hub")
       ->type_name("CONFIG");
+  command.add_flag("--offline", options.offline, "Look a model's name up in the local Hugging Face cache alone");
   command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
       ->type_name("FILE");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
@@ -135,17 +164,21 @@ Value spec_of_file(const std::string& path) {
 Asked read_asked(const SpecOptions& options) {
   Value value = merged(options.file.empty() ? Value::Map() : spec_of_file(options.file), options.said);
   if (!options.config.empty()) value.set("model", options.config);
-  return asked_of(value, options.file);
+  Asked asked = asked_of(value, options.file, options.offline);
+  choose_versions(asked);
+  return asked;
 }
 
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where) {
   resolve_paths(spec, folder);
   const Value* file = spec.find("spec");
-  if (!file) return asked_of(spec, where);
+  constexpr bool kOffline = true;
+  if (!file) return asked_of(spec, where, kOffline);
   Value over = Value::Map();
   for (const Value::Item& item : *spec.as_map())
     if (item.key != "spec") over.append(item.key, item.value);
-  return asked_of(merged(spec_of_file((folder / to_text(*file, {where, "spec"})).string()), over), where);
+  return asked_of(merged(spec_of_file((folder / to_text(*file, {where, "spec"})).string()), over), where,
+                  kOffline);
 }
 
 }  // namespace tidemark::cli

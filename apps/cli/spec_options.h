@@ -1,6 +1,7 @@
 // The options that say what is trained, made from the fields of Spec; `predict` and `explain` share them.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "base/value.h"
@@ -15,6 +16,7 @@ namespace tidemark::cli {
 struct SpecOptions {
   std::string config;         // CONFIG, or empty
   std::string file;           // --spec
+  bool offline = false;
   Value said = Value::Map();  // by the other options, with the keys of a spec file
 };
 
@@ -24,13 +26,16 @@ void add_spec_options(CLI::App& command, SpecOptions& options);
 struct Asked {
   Spec spec;
   Value model_config;
+  std::map<std::string, std::string> sources;  // of what was found and not said, by name
 };
 
-/// Reads the files that the options name; what an option says wins over the spec file.  Throws Error.
+/// Reads the files that the options name; what an option says wins over the spec file.  Versions that nobody says are
+/// those of the active Python.  Throws Error.
 Asked read_asked(const SpecOptions& options);
 
 /// The same of a spec that stands in another file, `where`, whose paths are meant from `folder`.  A key "spec" names a
-/// spec file that its other keys are laid over.
+/// spec file that its other keys are laid over.  The hub is not asked, and versions that
+/// nobody says are the newest known.
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where);
 
 /// A spec file before its fields are read, its paths as seen from here.

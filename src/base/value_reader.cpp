@@ -9,15 +9,12 @@
 #include "base/error.h"
 
 namespace tidemark {
-namespace {
 
 bool covers(const KeyNames& names, std::string_view key) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
     return name.ends_with('*') ? key.starts_with(name.substr(0, name.size() - 1)) : key == name;
   });
 }
-
-}  // namespace
 
 ValuePath ValuePath::operator/(std::string_view key) const {
   return {file, keys.empty() ? std::string(key) : fmt::format("{}.{}", keys, key)};

@@ -11,6 +11,7 @@ namespace tidemark {
 
 /// Keys that may stand in a map and are passed over.  One that ends in `*` stands for all that begin so.
 using KeyNames = std::vector<std::string_view>;
+bool covers(const KeyNames& names, std::string_view key);
 
 /// Where a value stands: the file, and the keys that lead to it.
 struct ValuePath {

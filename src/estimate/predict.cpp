@@ -11,10 +11,12 @@
 #include "estimate/interval.h"
 #include "estimate/program.h"
 #include "estimate/recorder.h"
+#include "estimate/releases.h"
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "ops/index.h"
 #include "zoo/model.h"
+#include "zoo/reference_config.h"
 
 namespace tidemark {
 namespace {
@@ -30,18 +32,6 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
                              .unavailable_bytes = card.driver_reserved_bytes,
                              .context_bytes = taken_at_start_bytes(card)};
   return config;
-}
-
-/// Behaviour is that of one version of each; of another nothing is known.
-void check_versions(const Spec& spec) {
-  const Spec known;  // its defaults
-  const auto check = [](const char* field, const std::string& asked, const std::string& version) {
-    if (asked != version)
-      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field,
-                  "what is known is " + version);
-  };
-  check("torch", spec.torch, known.torch);
-  check("transformers", spec.transformers, known.transformers);
 }
 
 /// The lowest of torch.cuda.get_arch_list() of the wheel of torch 2.11.0 for CUDA 13.
@@ -102,18 +92,22 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   return model;
 }
 
-Report simulate(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
-  check_versions(spec);
+Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   check_card(card);
+  const Value& model_config = read.config;
+  const KnownRelease torch = known_torch(spec.torch), transformers = known_transformers(spec.transformers);
   Report report;
   report.engine = "predict";
-  report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
+  report.versions = {{"torch", torch.version}, {"transformers", transformers.version}};
   if (spec.gpus > 1) report.rank = {spec.rank, spec.gpus, ranks_per_node(spec)};
   Run run(run_config(spec, card, options));
   std::vector<std::unique_ptr<Model>> models;
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
     models.push_back(make_model(spec, model_config));
   Recorder recorder(run);
+  for (const std::string& assumption : {torch.assumption, transformers.assumption})
+    if (!assumption.empty()) recorder.assume(assumption);
+  for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps;
   try {
@@ -137,12 +131,13 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
 }  // namespace
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
+  const ReferenceConfig read = as_transformers_reads(model_config);
   try {
-    return simulate(spec, model_config, card, options);
+    return simulate(spec, read, card, options);
   } catch (const NotRepeatable&) {
     PredictOptions without = options;
     without.repeat_steps = false;
-    return simulate(spec, model_config, card, without);
+    return simulate(spec, read, card, without);
   }
 }
 

@@ -147,6 +147,7 @@ struct Report {
   std::optional<OutOfMemoryReport> oom;
   std::vector<Assumption> assumptions;
   std::map<std::string, std::string> versions;
+  std::map<std::string, std::string> sources;  // of versions and of the model, where nobody said them
   ScriptInfo script;
   HostUse host;
   std::optional<RankOf> rank;      // empty in a world of one

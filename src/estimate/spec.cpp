@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "estimate/releases.h"
 
 namespace tidemark {
 namespace {
@@ -74,17 +75,7 @@ void check_sizes(const Spec& spec, const Check& check) {
 }
 
 void check_version(const std::string& version, const char* field, const Check& check) {
-  int numbers = 0;
-  const char *at = version.data(), *end = at + version.size();
-  while (at < end) {
-    std::int64_t number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || number < 0) break;
-    ++numbers, at = next;
-    if (at == end || *at != '.') break;
-    ++at;
-  }
-  if (at != end || numbers < 2 || numbers > 3 || version.ends_with('.'))
+  if (!version.empty() && !is_version(version))
     check.refuse(field, fmt::format("{} is not a version", Value(version).quoted()), "write it as 2.11.0");
 }
 

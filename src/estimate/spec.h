@@ -99,7 +99,7 @@ struct Spec {
   std::optional<GeminiSpec> gemini;
   std::optional<PipelineSpec> pp;
 
-  std::string torch = "2.11.0", transformers = "5.17.0";
+  std::string torch, transformers;  // empty: the newest that are known
   std::string gpu, memory, allocator;
   Load load = Load::to;
 
@@ -170,7 +170,7 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Model";
   visit("model", self.model,
-        text(group, "config.json, the folder that holds it, or the configuration itself", "CONFIG"));
+        text(group, "config.json, the folder that holds it, a name on the hub, or the configuration itself", "CONFIG"));
   visit("head", self.head,
         text(group, "What the model is trained for, such as causal_lm (auto: what config.json says)", "NAME"));
   visit("dtype", self.dtype, choice(group, "Type of the weights", kWeightDtypeNames));
@@ -280,8 +280,11 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
         text(group, "The card: a name (see `tidemark gpus`) or a file that describes one", "NAME|FILE"));
   visit("memory", self.memory, text(group, "Another memory size for the card, such as 400GB or 80GiB", "SIZE"));
   visit("allocator", self.allocator, text(group, "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)", "CONF"));
-  visit("torch", self.torch, text(group, "Version of PyTorch to follow", "VERSION"));
-  visit("transformers", self.transformers, text(group, "Version of transformers to follow", "VERSION"));
+  visit("torch", self.torch,
+        text(group, "Version of PyTorch to follow (default: the active environment's, else the newest known)",
+             "VERSION"));
+  visit("transformers", self.transformers,
+        text(group, "Version of transformers to follow (default: likewise)", "VERSION"));
 }
 
 }  // namespace tidemark

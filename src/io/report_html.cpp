@@ -112,8 +112,11 @@ std::string assumptions(const Report& report) {
 
 std::string footer(const Report& report) {
   std::string versions, command;
-  for (const auto& [name, version] : report.versions)
-    versions += fmt::format("{} {}, ", escape_html(name), escape_html(version));
+  for (const auto& [name, version] : report.versions) {
+    const auto source = report.sources.find(name);
+    versions += fmt::format("{} {}{}, ", escape_html(name), escape_html(version),
+                            source == report.sources.end() ? "" : " (" + escape_html(source->second) + ")");
+  }
   for (const std::string& word : report.script.command) command += escape_html(word) + " ";
   std::string text = "<footer>\n";
   if (!command.empty()) text += fmt::format("<p><code>{}</code></p>\n", command);

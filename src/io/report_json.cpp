@@ -184,11 +184,13 @@ RankOf read_rank(ObjectReader reader) {
   return rank;
 }
 
-void read_versions(const Json& versions, ObjectReader& reader, Report& report) {
-  if (!versions.is_object()) reader.fail("versions", "an object", versions);
-  for (const auto& item : versions.items()) {
-    if (!item.value().is_string()) reader.fail("versions", "texts", item.value());
-    report.versions[item.key()] = item.value().get<std::string>();
+void read_texts(const char* key, ObjectReader& reader, std::map<std::string, std::string>& texts) {
+  const Json* found = reader.optional(key);
+  if (!found) return;
+  if (!found->is_object()) reader.fail(key, "an object", *found);
+  for (const auto& item : found->items()) {
+    if (!item.value().is_string()) reader.fail(key, "texts", item.value());
+    texts[item.key()] = item.value().get<std::string>();
   }
 }
 
@@ -202,7 +204,8 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
   if (reader.optional("script")) report.script = read_script(reader.object("script"));
-  if (const Json* versions = reader.optional("versions")) read_versions(*versions, reader, report);
+  read_texts("versions", reader, report.versions);
+  read_texts("sources", reader, report.sources);
   if (reader.optional("host")) {
     ObjectReader host = reader.object("host");
     report.host.peak_rss_bytes = host.number("peak_rss_bytes");
@@ -385,6 +388,7 @@ std::string write_report(const Report& report) {
   for (const Assumption& one : report.assumptions)
     json["assumptions"].push_back({{"what", one.what}, {"where", one.where}, {"count", one.count}});
   json["versions"] = report.versions;
+  if (!report.sources.empty()) json["sources"] = report.sources;
   json["script"] = {{"command", report.script.command},
                     {"exit_code", report.script.exit_code},
                     {"stopped_after_steps", or_null(report.script.stopped_after_steps)}};

@@ -1,6 +1,7 @@
 #include "io/report_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,7 +15,7 @@ namespace {
 
 // 42 lines at most below the verdict (and those of ranks), what a terminal shows at once: out of memory 1, peaks 5,
 // the device's account 4, varying inputs 1, margin 1, interval 1, steps 1 + 4
-// + 1, categories 1 + 7 + 1, modules 1 + 8 + 1, assumptions 3 + 1.
+// + 1, categories 1 + 7 + 1, modules 1 + 8 + 1, what was found 1, assumptions 3 + 1.
 constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
@@ -123,6 +124,17 @@ std::string notes(const Report& report) {
   return text;
 }
 
+/// "torch 2.11.0 (the newest known), transformers 5.17.0 (/home/me/.venv)"; what was said is not repeated.
+std::string found(const Report& report) {
+  std::vector<std::string> parts;
+  for (const auto& [name, source] : report.sources) {
+    const auto version = report.versions.find(name);
+    parts.push_back(version == report.versions.end() ? fmt::format("{} {}", name, source)
+                                                     : fmt::format("{} {} ({})", name, version->second, source));
+  }
+  return parts.empty() ? "" : fmt::format("  {}\n", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::string report_to_text(const Report& report) {
@@ -134,6 +146,7 @@ std::string report_to_text(const Report& report) {
   const std::int64_t live = report.peak.allocated_bytes;
   text += breakdown("live at the peak", report.at_peak.by_category, live, kMaxCategories);
   text += breakdown("by module", layers_together(report.at_peak.by_module), live, kMaxModules);
+  text += found(report);
   text += notes(report);
   return text;
 }

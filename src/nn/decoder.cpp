@@ -93,7 +93,9 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   }
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
-  const AttentionCall call{.dropout = inputs.config.attention_dropout, .softcap = inputs.config.attention_softcap};
+  const AttentionCall call{.dropout = inputs.config.attention_dropout,
+                           .is_causal = inputs.config.is_causal,
+                           .softcap = inputs.config.attention_softcap};
   Attended attended = projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
                                                     is_sliding(inputs.config, layer)));
   return returned(scope, std::move(attended));
@@ -133,7 +135,9 @@ struct Masks {
 Masks create_masks(const Decoder& config, const Context& context, const Tensor& inputs_embeds,
                    const Tensor& attention_mask) {
   Masks masks;
-  if (config.full_attention) masks.full = create_causal_mask(context, inputs_embeds, attention_mask);
+  if (config.full_attention)
+    masks.full = (config.is_causal ? create_causal_mask : create_bidirectional_mask)(context, inputs_embeds,
+                                                                                     attention_mask);
   if (config.sliding_window)
     masks.sliding = create_sliding_window_causal_mask(context, inputs_embeds, attention_mask, *config.sliding_window);
   return masks;

@@ -34,6 +34,7 @@ struct Decoder {
   // Attention to a window: whether there are layers without one, and which have it (an empty list: all).
   std::optional<std::int64_t> sliding_window = {};
   bool full_attention = true;
+  bool is_causal = true;  // false: each token sees those behind it, too
   std::vector<bool> sliding_layers = {};
 
   // Of layers that are built in another way.

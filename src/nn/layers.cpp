@@ -152,7 +152,7 @@ Module& add_dropout(Module& parent, std::string_view name, double probability) {
 Module& add_activation(Module& parent, std::string_view name, std::string_view activation) {
   for (const NamedActivation& known : kActivations)
     if (known.name == activation) return parent.add(name, known.forward);
-  throw Error(Errc::unsupported, "no activation " + std::string(activation));
+  throw Error(Errc::unsupported, "no activation " + std::string(activation), "config.json");
 }
 
 void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation,

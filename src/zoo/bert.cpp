@@ -28,7 +28,7 @@ struct BertConfig {
               c.tie_word_embeddings, "pad_token_id", c.pad_token_id);
   }
   static KeyNames harmless() {
-    return {"layer_norm_eps", "gradient_checkpointing", "position_embedding_type", "pooler_*", "directionality"};
+    return {"layer_norm_eps"};
   }
 };
 

@@ -24,16 +24,7 @@ struct BloomConfig : TextConfig {
               "slow_but_exact", c.slow_but_exact);
   }
   /// Megatron's own keys are not read by transformers.
-  static KeyNames harmless() {
-    return {"layer_norm_epsilon",
-            "attention_softmax_in_fp32",
-            "bias_dropout_fusion",
-            "masked_softmax_fusion",
-            "offset_alibi",
-            "skip_bias_add*",
-            "n_inner",
-            "hidden_act"};
-  }
+  static KeyNames harmless() { return {"layer_norm_epsilon"}; }
 };
 
 }  // namespace tidemark

@@ -45,6 +45,7 @@ void check_decoder(const Decoder& c) {
   check_divides({"num_attention_heads", c.num_attention_heads}, {"num_key_value_heads", c.num_key_value_heads});
   check_rotary({"head_dim", c.rotary_dim != 0 ? c.rotary_dim : c.head_dim});
   check_padding_index(c.pad_token_id, c.vocab_size);
+  refuse(!c.is_causal && (c.sliding_window || c.layer), "is_causal", "false, beside windows or layers of its own,");
   if (c.experts.per_token > c.experts.count)
     fail("num_experts_per_tok", fmt::format("{} of {} experts for each token", c.experts.per_token, c.experts.count),
          "torch.topk takes at most all of them");

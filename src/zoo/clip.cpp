@@ -95,10 +95,10 @@ std::unique_ptr<Model> make_clip(const ModelRequest& request) {
   const auto c = read_config<TwoTowersConfig>(request.config);
   std::unique_ptr<Model> model = new_model(request);
   Module& root = model->root;
-  const VisionTower tower = clip_vision_tower(c.vision_config);
+  const VisionTower tower = clip_vision_tower(c.vision());
   TowerConfig text = tower_config();
   text.hidden_size = 512, text.intermediate_size = 2048, text.num_attention_heads = 8, text.causal = true;
-  text = read_text_tower(c.text_config, text, "text_config");
+  text = read_text_tower(c.text(), text, "text_config");
   root.parameter("logit_scale", {});
   Module& captions = root.add("text_model");
   add_caption_embeddings(captions, text);

@@ -20,7 +20,7 @@ struct CodeGenConfig : GptConfig {
     GptConfig::fields(c, visit);
     visit("rotary_dim", c.rotary_dim, kSize);
   }
-  static KeyNames harmless() { return {"layer_norm_epsilon", "n_ctx", "summary_*", "scale_attn_weights"}; }
+  static KeyNames harmless() { return {"layer_norm_epsilon", "n_ctx"}; }
 };
 
 using Inputs = LayerInputs<CodeGenConfig>;

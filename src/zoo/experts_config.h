@@ -12,7 +12,8 @@ struct ExpertsConfig {
   /// The keys of all of them.
   template <class Self, class Visit>
   static void visit_fields(Self& c, Visit& visit) {
-    visit_all(visit, kSize, "num_experts", c.num_experts, "num_experts_per_tok", c.num_experts_per_tok);
+    visit_all(visit, kSize, "num_experts", c.num_experts, "num_local_experts", c.num_experts,
+              "num_experts_per_tok", c.num_experts_per_tok);
     visit_all(visit, kAny, "norm_topk_prob", c.norm_topk_prob, "output_router_logits", c.output_router_logits);
   }
   /// And of those with layers that have none.

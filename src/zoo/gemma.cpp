@@ -22,7 +22,6 @@ struct GemmaConfig : DecoderConfig {
               c.use_bidirectional_attention);
   }
   /// hidden_activation: older files have it beside hidden_act, and it is not read.
-  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "hidden_activation"}; }
 };
 
 }  // namespace

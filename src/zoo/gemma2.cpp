@@ -29,7 +29,7 @@ struct Gemma2Config : DecoderConfig {
               c.final_logit_softcapping, "attn_logit_softcapping", c.attn_logit_softcapping);
   }
   static KeyNames harmless() {
-    return {"rms_norm_eps", "rope_theta", "query_pre_attn_scalar", "hidden_act", "cache_implementation"};
+    return {"rms_norm_eps", "rope_theta", "query_pre_attn_scalar"};
   }
 };
 

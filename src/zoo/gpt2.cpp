@@ -22,7 +22,7 @@ struct Gpt2Config : GptConfig {
               c.add_cross_attention);
   }
   static KeyNames harmless() {
-    return {"layer_norm_epsilon", "scale_attn_by_inverse_layer_idx", "scale_attn_weights", "summary_*", "n_ctx"};
+    return {"layer_norm_epsilon", "scale_attn_by_inverse_layer_idx", "scale_attn_weights", "summary_*"};
   }
 };
 

@@ -20,20 +20,8 @@ struct GptBigCodeConfig : GptConfig {
     GptConfig::fields(c, visit);
     visit_all(visit, kAny, "multi_query", c.multi_query, "add_cross_attention", c.add_cross_attention);
   }
-  /// Two are not read by the model any more.
   static KeyNames harmless() {
-    return {"layer_norm_epsilon",
-            "scale_attn_weights",
-            "attention_softmax_in_fp32",
-            "scale_attention_softmax_in_fp32",
-            "num_key_value_heads",
-            "inference_runner",
-            "max_batch_size",
-            "max_sequence_length",
-            "pad_key_length",
-            "pre_allocate_kv_cache",
-            "validate_runner_input",
-            "summary_*"};
+    return {"layer_norm_epsilon", "scale_attn_weights", "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32"};
   }
 };
 

@@ -28,7 +28,7 @@ struct GptNeoConfig : TextConfig {
   }
   /// A window changes the mask alone, which each layer has a whole one of; the list is derived from the types.
   static KeyNames harmless() {
-    return {"layer_norm_epsilon", "window_size", "attention_layers", "classifier_dropout", "summary_*"};
+    return {"layer_norm_epsilon", "window_size", "attention_layers", "classifier_dropout"};
   }
 };
 

@@ -1,7 +1,5 @@
 #include "zoo/hf_config.h"
 
-#include "base/error.h"
-
 namespace tidemark {
 
 /// RotaryEmbeddingConfigMixin.convert_rope_params_to_dict
@@ -68,6 +66,11 @@ void refuse(bool is, std::string_view key, std::string_view value) {
   if (is)
     throw Error(Errc::unsupported, std::string(key) + " = " + std::string(value) + " is not simulated",
                 "config.json: " + std::string(key));
+}
+
+void fail_reading(const Error& error) {
+  if (error.code() != Errc::unknown_name) throw error;
+  throw Error(Errc::unsupported, error.message() + " here, and transformers reads it", error.where(), error.hint());
 }
 
 /// transformers: configuration_utils.PreTrainedConfig (5.17.0), and keys that older versions wrote.

@@ -1,5 +1,6 @@
 // What the config.json files of all families have in common.
 #pragma once
+#include "base/error.h"
 #include "base/fields.h"
 #include "nn/rope.h"
 
@@ -7,6 +8,7 @@ namespace tidemark {
 
 // What a number of a config may be; beyond it a tensor's size would overflow.
 inline constexpr FieldInfo kSize{.low = 1, .high = 1 << 26};
+inline constexpr FieldInfo kWindow{.low = 0, .high = kSize.high};  // 0, as Qwen2MoeConfig writes it, is none
 inline constexpr FieldInfo kLayers{.low = 0, .high = 1 << 12};
 inline constexpr FieldInfo kProbability{.low = 0, .high = 0.999};  // of dropout, which at 1 leaves nothing to train
 inline constexpr FieldInfo kShare{.low = 0, .high = 1};
@@ -48,13 +50,19 @@ void refuse(bool is, std::string_view key, std::string_view value);
 /// Keys of transformers' PreTrainedConfig that do not change memory in training.
 KeyNames harmless_config_keys();
 
-/// Reads a family's config: its own fields, and the common ones.  Throws Error{unknown_name} for any other key.
+/// Throws what a reader of a family's fields threw, worded for a key that transformers reads and the family does not.
+[[noreturn]] void fail_reading(const Error& error);
+
+/// Reads a family's config, of which as_transformers_reads() has left what transformers reads: its own fields, and the
+/// common ones.  Throws Error{unsupported} for any other key.
 template <HasFields T>
 T read_config(const Value& value) {
   T config;
-  const Value* quantization = value.find("quantization_config");
-  refuse(quantization && !quantization->is_null(), "quantization_config", "a map");
-  read_fields(value, config, "config.json", harmless_config_keys());
+  try {
+    read_fields(value, config, "config.json", harmless_config_keys());
+  } catch (const Error& error) {
+    fail_reading(error);
+  }
   return config;
 }
 

@@ -8,7 +8,9 @@ namespace tidemark {
 namespace {
 
 struct LlavaConfig {
-  Value text_config = Value::Map(), vision_config = Value::Map();
+  Value text_config = Value::Map();
+  Value vision_config = Value::Map{{"hidden_size", 1024}, {"intermediate_size", 4096}, {"patch_size", 14},
+                                   {"image_size", 336},   {"num_hidden_layers", 24},   {"num_attention_heads", 16}};
   Value vision_feature_layer = -2;  // a number or a list of numbers
   std::string projector_hidden_act = "gelu", vision_feature_select_strategy = "default";
   bool multimodal_projector_bias = true, tie_word_embeddings = false;
@@ -21,7 +23,7 @@ struct LlavaConfig {
               c.multimodal_projector_bias, "tie_word_embeddings", c.tie_word_embeddings);
     visit("vision_feature_select_strategy", c.vision_feature_select_strategy, FieldInfo{.names = kStrategies});
   }
-  static KeyNames harmless() { return {"image_token_index", "image_token_id", "image_seq_length", "ignore_index"}; }
+  static KeyNames harmless() { return {"image_token_index", "image_token_id", "image_seq_length"}; }
 };
 
 struct Llava {

@@ -20,7 +20,7 @@ struct MixtralConfig : DecoderConfig {
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);
     visit_all(visit, kSize, "sliding_window", c.sliding_window, "num_local_experts", c.num_local_experts,
-              "num_experts_per_tok", c.num_experts_per_tok);
+              "num_experts", c.num_local_experts, "num_experts_per_tok", c.num_experts_per_tok);
     visit("output_router_logits", c.output_router_logits, kAny);
     visit("router_jitter_noise", c.router_jitter_noise, kProbability);
   }

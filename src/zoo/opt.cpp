@@ -26,7 +26,7 @@ struct OptConfig : TextConfig {
     visit_all(visit, kAny, "do_layer_norm_before", c.do_layer_norm_before, "_remove_final_layer_norm",
               c.remove_final_layer_norm, "enable_bias", c.enable_bias, "layer_norm_elementwise_affine", c.affine);
   }
-  static KeyNames harmless() { return {"init_std", "activation_dropout"}; }
+  static KeyNames harmless() { return {"init_std"}; }
 };
 
 using Inputs = LayerInputs<OptConfig>;

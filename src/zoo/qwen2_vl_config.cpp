@@ -1,6 +1,8 @@
 // transformers: models/qwen2_vl/{configuration,processing}_qwen2_vl.py (5.17.0)
 #include "zoo/qwen2_vl_config.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "nn/mrope.h"
 #include "zoo/causal_lm.h"
@@ -97,7 +99,10 @@ BatchSizes qwen2_vl_batch(const Qwen2Vl& model, const Data& data) {
   const BatchSizes text = text_batch(data, 2048);
   if (data.images == 0) return text;
   if (model.context.padding) throw Error(Errc::unsupported, "padding beside images is not simulated", "padding");
-  const Dims grid = image_grid(model.vision, data.image_height, data.image_width);
+  const std::int64_t side = usual_image_side(model.vision);
+  const bool said = data.image_height > 0;
+  const Dims grid =
+      image_grid(model.vision, said ? data.image_height : side, said ? data.image_width : side);
   const std::int64_t images = data.batch * data.images;
   BatchSizes sizes = with_images(text, data, model.tokens(grid),
                                  {elements_of({images, grid[0], grid[1], grid[2]}), model.vision.patch_elements()});
@@ -106,6 +111,10 @@ BatchSizes qwen2_vl_batch(const Qwen2Vl& model, const Data& data) {
   sizes.image_grid_thw = Dims{images, 3};
   sizes.mm_token_type_ids = sizes.input_ids;
   sizes.grid = grid;
+  if (!said)
+    sizes.assumptions.push_back(fmt::format(
+        "images of {} x {} pixels, the largest squares that the processor leaves as they are (--image-size)", side,
+        side));
   return sizes;
 }
 

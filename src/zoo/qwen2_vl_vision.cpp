@@ -147,13 +147,18 @@ Tensor vision_block(Module& m, Tensor input, BlockInputs inputs) {
                 {&inputs.rotary.cos, &inputs.rotary.sin});
 }
 
+// Qwen2VLImageProcessor.size
+constexpr double kMinPixels = 56 * 56, kMaxPixels = 14 * 14 * 4 * 1280;
+
 }  // namespace
+
+std::int64_t usual_image_side(const Qwen2VlVisionConfig& c) {
+  const std::int64_t factor = c.patch_size * c.spatial_merge_size;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(kMaxPixels)) / factor) * factor;
+}
 
 /// Qwen2VLImageProcessor's smart_resize with its own bounds, the two frames of a still image being one.
 Dims image_grid(const Qwen2VlVisionConfig& c, std::int64_t height, std::int64_t width) {
-  constexpr double kMinPixels = 56 * 56, kMaxPixels = 14 * 14 * 4 * 1280;
-  if (height <= 0 || width <= 0)
-    throw Error(Errc::bad_value, "the model takes images as they are: say how large", "image_size");
   if (std::max(height, width) > 200 * std::min(height, width))
     throw Error(Errc::bad_value, "one side is more than 200 times the other", "image_size");
   const auto factor = static_cast<double>(c.patch_size * c.spatial_merge_size);

@@ -17,6 +17,7 @@ struct Qwen2VlVisionConfig {
     visit("embed_dim", c.embed_dim, kSize);
     visit("hidden_size", c.hidden_size, kSize);
     visit("num_heads", c.num_heads, kSize);
+    visit("num_attention_heads", c.num_heads, kSize);
     visit("in_channels", c.in_channels, kSize);
     visit("mlp_ratio", c.mlp_ratio, kSize);
     visit("patch_size", c.patch_size, kSize);
@@ -25,7 +26,6 @@ struct Qwen2VlVisionConfig {
     visit("hidden_act", c.hidden_act, kAny);
     visit("rope_parameters", c.rope_parameters, kAny);
   }
-  static KeyNames harmless() { return {"in_chans", "spatial_patch_size"}; }
 
   std::int64_t head_dim() const { return embed_dim / num_heads; }
   /// Of the patches that become one token.
@@ -36,6 +36,8 @@ struct Qwen2VlVisionConfig {
   }
 };
 
+/// Of the largest square that the processor does not make smaller.
+std::int64_t usual_image_side(const Qwen2VlVisionConfig& config);
 /// Frames, rows and columns of patches of one image of that size.  Throws Error{bad_value} for a size that the
 /// processor does not take.
 Dims image_grid(const Qwen2VlVisionConfig& config, std::int64_t height, std::int64_t width);

@@ -24,10 +24,7 @@ struct Qwen3MoeConfig : DecoderConfig {
     visit_all(visit, kAny, "attention_bias", c.attention_bias, "use_sliding_window", c.use_sliding_window);
     visit("sliding_window", c.sliding_window, kSize);
   }
-  static KeyNames harmless() {
-    return {"rms_norm_eps", "rope_theta", "router_aux_loss_coef", "max_window_layers",
-            "shared_expert_intermediate_size"};
-  }
+  static KeyNames harmless() { return {"rms_norm_eps", "rope_theta", "router_aux_loss_coef"}; }
 };
 
 Decoder qwen3_moe_decoder(const Value& config) {

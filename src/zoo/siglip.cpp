@@ -101,8 +101,8 @@ std::unique_ptr<Model> make_siglip(const ModelRequest& request) {
   const auto c = read_config<TwoTowersConfig>(request.config);
   std::unique_ptr<Model> model = new_model(request);
   Module& root = model->root;
-  const VisionTower tower = siglip_vision_tower(c.vision_config);
-  const TowerConfig text = read_text_tower(c.text_config, usual_tower(), "text_config");
+  const VisionTower tower = siglip_vision_tower(c.vision());
+  const TowerConfig text = read_text_tower(c.text(), usual_tower(), "text_config");
   check_pairs(text, tower);
   root.parameter("logit_scale", {1}).parameter("logit_bias", {1});
   Module& captions = root.add("text_model");

@@ -16,7 +16,8 @@ Decoder DecoderConfig::decoder() const {
           .pad_token_id = pad_token_id,
           .attention_dropout = attention_dropout,
           .rotary_dim = rope.rotary_dim(head),
-          .rope = rope.update(head, max_position_embeddings)};
+          .rope = rope.update(head, max_position_embeddings),
+          .is_causal = is_causal};
 }
 
 }  // namespace tidemark

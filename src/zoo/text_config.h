@@ -70,6 +70,7 @@ struct DecoderConfig : TextConfig {
   std::int64_t intermediate_size = 0;
   std::optional<std::int64_t> num_key_value_heads = {}, head_dim = {};
   double attention_dropout = 0;
+  bool is_causal = true;
   RopeConfig rope = {};
 
   template <class Self, class Visit>
@@ -78,6 +79,7 @@ struct DecoderConfig : TextConfig {
     visit_all(visit, kSize, "intermediate_size", c.intermediate_size, "num_key_value_heads", c.num_key_value_heads,
               "head_dim", c.head_dim);
     visit("attention_dropout", c.attention_dropout, kProbability);
+    visit("is_causal", c.is_causal, kAny);
     RopeConfig::visit_fields(c.rope, visit);
   }
   static KeyNames harmless() { return {"rms_norm_eps", "rope_theta"}; }

@@ -8,14 +8,18 @@ namespace tidemark {
 /// CLIPConfig and SiglipConfig
 struct TwoTowersConfig {
   Value text_config = Value::Map(), vision_config = Value::Map();
+  Value text_config_dict, vision_config_dict;  // of older files: they win over the two above
   std::int64_t projection_dim = 512;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit_all(visit, kAny, "text_config", c.text_config, "vision_config", c.vision_config);
+    visit_all(visit, kAny, "text_config", c.text_config, "vision_config", c.vision_config, "text_config_dict",
+              c.text_config_dict, "vision_config_dict", c.vision_config_dict);
     visit("projection_dim", c.projection_dim, kSize);
   }
   static KeyNames harmless() { return {"logit_scale_init_value"}; }
+  const Value& text() const { return text_config_dict.is_null() ? text_config : text_config_dict; }
+  const Value& vision() const { return vision_config_dict.is_null() ? vision_config : vision_config_dict; }
 };
 
 /// CLIPVisionConfig, CLIPTextConfig, and SigLIP's; each family starts from its own defaults.
@@ -44,8 +48,7 @@ struct VisionTowerConfig : TowerConfig {
     visit_all(visit, kSize, "num_channels", c.num_channels, "image_size", c.image_size, "patch_size", c.patch_size);
     visit("vision_use_head", c.vision_use_head, kAny);
   }
-  // llava-hf/llava-1.5-7b-hf names a vocabulary here, which CLIPVisionConfig passes over.
-  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim", "dropout", "vocab_size"}; }
+  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim"}; }
 };
 
 struct TextTowerConfig : TowerConfig {
@@ -56,7 +59,7 @@ struct TextTowerConfig : TowerConfig {
               "projection_size", c.projection_size);
     visit("eos_token_id", c.eos_token_id, kAny);
   }
-  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim", "dropout"}; }
+  static KeyNames harmless() { return {"layer_norm_eps", "projection_dim"}; }
 };
 
 /// Reads `config`, which stands under `part` of config.json, on top of the family's own values; both are checked.

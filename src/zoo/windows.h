@@ -29,7 +29,7 @@ struct LateWindowsConfig : DecoderConfig {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DecoderConfig::fields(c, visit);
-    visit("sliding_window", c.sliding_window, kSize);
+    visit("sliding_window", c.sliding_window, kWindow);
     visit_all(visit, kAny, "use_sliding_window", c.use_sliding_window, "max_window_layers", c.max_window_layers,
               "layer_types", c.layer_types);
   }

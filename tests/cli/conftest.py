@@ -15,15 +15,16 @@ DATA = pathlib.Path(__file__).resolve().parents[2] / "data" / "gpus.json"
 @pytest.fixture
 def folders(tmp_path):
     """Where a run may write: nothing of the user's own is touched, and what is left behind is seen."""
-    for name in ("home", "tmp", "work", "site"):
+    for name in ("home", "tmp", "work", "site", "env"):
         (tmp_path / name).mkdir()
     return tmp_path
 
 
 @pytest.fixture
 def environment(folders):
-    result = {key: value for key, value in os.environ.items() if not key.startswith(("TIDEMARK", "LD_", "PYTHON", "XDG_"))}
-    result.update(HOME=str(folders / "home"), TMPDIR=str(folders / "tmp"), PYTHONPATH=str(folders / "site"), PYTHONDONTWRITEBYTECODE="1")
+    result = {key: value for key, value in os.environ.items() if not key.startswith(("TIDEMARK", "LD_", "PYTHON", "XDG_", "HF_", "TRANSFORMERS_"))}
+    # An active environment with nothing in it: versions that nobody says are the newest known, whatever is installed here.
+    result.update(VIRTUAL_ENV=str(folders / "env"), HOME=str(folders / "home"), TMPDIR=str(folders / "tmp"), PYTHONPATH=str(folders / "site"), PYTHONDONTWRITEBYTECODE="1")
     return result
 
 

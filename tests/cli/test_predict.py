@@ -153,7 +153,8 @@ def predict(tidemark, work):
     "config, options, code, says",
     [
         ({"model_type": "lama"}, [], UNSUPPORTED, ["config.json: model_type", "did you mean llama?"]),
-        ({**LLAMA, "hiden_size": 64}, [], USAGE, ['"hiden_size" is not a known key', "did you mean hidden_size?"]),
+        ({**LLAMA, "attention_chunk_size": 64}, [], UNSUPPORTED, ['"attention_chunk_size" is not a known key here, and transformers reads it']),
+        ({**LLAMA, "quantization_config": {"quant_method": "gptq"}}, [], UNSUPPORTED, ["quantization_config = gptq"]),
         ({**LLAMA, "rope_parameters": {"rope_type": "proportional"}}, [], UNSUPPORTED, ["rope_type = proportional"]),
         ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], USAGE, ["rope_parameters.factor: expected a number"]),
         ({**LLAMA, "rope_scaling": {"type": "longrope", "short_factor": [1]}}, [], USAGE, ["rope_scaling.short_factor", "a list of 8 numbers"]),
@@ -211,11 +212,9 @@ def predict(tidemark, work):
         ({**VIT, "num_labels": 1}, [], UNSUPPORTED, ["num_labels = 1 (regression)"]),
         ({**VIT, "num_labels": 3, "id2label": {"0": "a", "1": "b"}}, [], USAGE, ["num_labels", "id2label names 2"]),
         ({**VIT, "patch_size": 225}, [], USAGE, ["patch_size", "at most 224"]),
-        ({"model_type": "clip", "text_config": {"image_size": 224}}, [], USAGE, ["text_config", '"image_size" is not a known key']),
-        ({"model_type": "clip", "vision_config": {"max_position_embeddings": 77}}, [], USAGE, ["vision_config", "max_position_embeddings"]),
-        ({"model_type": "llava", "vision_feature_layer": 99}, [], USAGE, ["vision_feature_layer: expected a number from -13 to 12"]),
+        ({"model_type": "llava", "vision_feature_layer": 99}, [], USAGE, ["vision_feature_layer: expected a number from -25 to 24"]),
         ({"model_type": "llava"}, ["--image-tokens", "576"], USAGE, ["image_tokens", "set images"]),
-        ({"model_type": "llava"}, ["--images", "1", "--image-size", "336"], USAGE, ["image_size", "write 224"]),
+        ({"model_type": "llava"}, ["--images", "1", "--image-size", "224"], USAGE, ["image_size", "write 336"]),
         ({"model_type": "llava", "text_config": {"model_type": 3}}, [], USAGE, ["text_config.model_type: expected a text"]),
         ({"model_type": "llava", "text_config": {"num_attention_heads": 7}}, [], USAGE, ["text_config.num_attention_heads", "8 would do"]),
     ],
@@ -227,6 +226,18 @@ def test_what_the_real_model_refuses(predict, config, options, code, says):
 @pytest.mark.parametrize("gpu", ["v100-16gb", "p100-16gb", "gtx-1080-ti"])
 def test_a_card_without_kernels(predict, gpu):
     refused(predict(LLAMA, gpu=gpu), UNSUPPORTED, "gpu", "compute capability", "the lowest that it runs on is 7.5")
+
+
+@pytest.mark.parametrize(
+    "config, unread",
+    [
+        ({**LLAMA, "hiden_size": 64, "use_mrope": False}, "hiden_size, use_mrope"),
+        ({"model_type": "clip", "text_config": {"image_size": 224}, "vision_config": {"max_position_embeddings": 77}}, "text_config.image_size, vision_config.max_position_embeddings"),
+    ],
+)
+def test_keys_that_transformers_does_not_read_are_listed(predict, config, unread):
+    done = predict(config)
+    assert done.returncode == 0 and f"assumed: config.json: transformers does not read {unread}, so it changes nothing" in done.stdout, done.stderr
 
 
 def test_labels_come_from_their_names(predict, work):

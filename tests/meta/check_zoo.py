@@ -31,6 +31,8 @@ def check(root):
         elif len(path.read_text().splitlines()) > LONGEST:
             problems.append(f"src/zoo/{path.name} has more than {LONGEST} lines: what others share moves to src/nn")
     names = re.findall(r'^    {"(\w+)"', listed, re.M)
+    recorded = re.findall(r'^    {"(\w+)"', (zoo / "config_keys.cpp").read_text(), re.M)
+    problems += [f"src/zoo/config_keys.cpp has no keys of {name}: tools/trace/record_config_keys.py writes it" for name in names if name not in recorded]
     if names != sorted(names):
         problems.append("src/zoo/index.cpp: the entries are not in alphabetical order")
     return problems

@@ -57,9 +57,10 @@ def test_sizes_find_long_python_functions_and_files(tmp_path):
 
 
 def test_zoo_finds_a_family_that_is_not_listed(tmp_path):
-    write(tmp_path, "src/CMakeLists.txt", "tidemark_layer(zoo\n  zoo/a.cpp zoo/index.cpp)\n")
+    write(tmp_path, "src/CMakeLists.txt", "tidemark_layer(zoo\n  zoo/a.cpp zoo/config_keys.cpp zoo/index.cpp)\n")
     write(tmp_path, "src/zoo/index.h", "std::unique_ptr<Model> make_a(const ModelRequest& request);\n")
     write(tmp_path, "src/zoo/index.cpp", '    {"a", "A", {"causal_lm"}, make_a},\n')
+    write(tmp_path, "src/zoo/config_keys.cpp", '    {"a",\n')
     write(tmp_path, "src/zoo/a.cpp", "std::unique_ptr<Model> make_a(const ModelRequest& request) {\n}\n")
     assert check_zoo.check(tmp_path) == []
     write(tmp_path, "src/zoo/b.cpp", "std::unique_ptr<Model> make_b(const ModelRequest& request) {\n  // TODO\n}\n")

@@ -18,7 +18,7 @@ TEST(Spec, HasDefaultsThatPass) {
   const Spec spec = read_spec(map({}));
   EXPECT_EQ(spec.batch, 1);
   EXPECT_EQ(spec.optimizer, OptimizerName::adamw);
-  EXPECT_EQ(spec.torch, "2.11.0");
+  EXPECT_EQ(spec.torch, "");
 }
 
 TEST(Spec, ReadsEverything) {

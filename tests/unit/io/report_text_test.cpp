@@ -23,6 +23,7 @@ TEST(ReportText, ShowsPeaksStepsAndCategories) {
   EXPECT_THAT(text, HasSubstr("peak (step 2, backward)"));
   EXPECT_THAT(text, HasSubstr("64,424,509,440"));
   EXPECT_THAT(text, HasSubstr("activations       30.0 GiB  50.0 %"));
+  EXPECT_THAT(text, HasSubstr("\n  torch 2.11.0 (the newest known)\n"));
   EXPECT_THAT(text, HasSubstr("assumed: routing is balanced at model.moe (3 times)"));
   EXPECT_THAT(text, Not(HasSubstr("workspace")));  // nothing there
 }

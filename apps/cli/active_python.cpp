@@ -1,0 +1,77 @@
+#include "active_python.h"
+
+#include <algorithm>
+
+#include "process.h"
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().string());
+  return names;
+}
+
+/// LIB/python3.11/PACKAGES, of each Python that is there or of the one of that name.
+void add_folders(std::vector<fs::path>& folders, const fs::path& lib, const std::string& python, const char* packages) {
+  for (const std::string& name : names_in(lib))
+    if (name.starts_with("python3.") && (!python.starts_with("python3.") || name == python))
+      folders.push_back(lib / name / packages);
+}
+
+ActivePython of_prefix(const fs::path& prefix) {
+  ActivePython python{prefix / "bin" / "python", prefix, {}};
+  add_folders(python.package_folders, prefix / "lib", {}, "site-packages");
+  return python;
+}
+
+/// site.getsitepackages() and site.getusersitepackages(), of Debian's Python too.
+ActivePython of_system(const fs::path& command, const Environment& environment) {
+  std::error_code error;
+  const fs::path real = fs::canonical(command, error);
+  const fs::path prefix = (error ? command : real).parent_path().parent_path();
+  const std::string name = real.filename().string();
+  ActivePython python{command, prefix, {}};
+  if (const auto home = environment.get("HOME"))
+    add_folders(python.package_folders, fs::path(*home) / ".local" / "lib", name, "site-packages");
+  add_folders(python.package_folders, prefix / "local" / "lib", name, "dist-packages");
+  python.package_folders.push_back(prefix / "lib" / "python3" / "dist-packages");
+  add_folders(python.package_folders, prefix / "lib", name, "site-packages");
+  return python;
+}
+
+}  // namespace
+
+std::optional<ActivePython> active_python(const Environment& environment) {
+  std::error_code ignored;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const auto prefix = environment.get(variable); prefix && fs::is_directory(*prefix, ignored))
+      return of_prefix(*prefix);
+  for (const char* name : {"python", "python3"}) {
+    const auto command = find_command(name, environment);
+    if (!command) continue;
+    const fs::path prefix = fs::absolute(*command).parent_path().parent_path();
+    return fs::exists(prefix / "pyvenv.cfg", ignored) ? of_prefix(prefix) : of_system(*command, environment);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> installed_version(const ActivePython& python, const std::string& package) {
+  constexpr std::string_view kSuffix = ".dist-info";
+  const std::string prefix = package + "-";
+  std::vector<std::string> versions;
+  for (const fs::path& folder : python.package_folders)
+    for (const std::string& name : names_in(folder))
+      if (name.starts_with(prefix) && name.ends_with(kSuffix))
+        versions.push_back(name.substr(prefix.size(), name.size() - prefix.size() - kSuffix.size()));
+  const bool differ = std::adjacent_find(versions.begin(), versions.end(), std::not_equal_to<>()) != versions.end();
+  if (versions.empty() || differ) return std::nullopt;
+  return versions.front();
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,24 @@
+// The Python that a user has active, and what is installed in it, read from its folders: starting it takes longer than
+// a prediction.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "environment.h"
+
+namespace tidemark::cli {
+
+struct ActivePython {
+  std::filesystem::path interpreter, prefix;
+  std::vector<std::filesystem::path> package_folders;
+};
+
+/// VIRTUAL_ENV, CONDA_PREFIX, or the first python on the PATH.
+std::optional<ActivePython> active_python(const Environment& environment);
+
+/// "2.11.0+cu130": what the package's dist-info says.  Nothing when it is not installed, or installed twice.
+std::optional<std::string> installed_version(const ActivePython& python, const std::string& package);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,21 @@
+// Which releases of torch and transformers predictions follow, and which of them answers for another one.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace tidemark {
+
+struct KnownRelease {
+  std::string version;
+  std::string assumption;  // empty when it is the one that was asked for
+};
+
+/// For "2.11.0", "2.12.0.dev20260101+cu130" and the like; the newest for an empty text.  Of a release that is not known
+/// the nearest before it answers, or the oldest.
+KnownRelease known_torch(std::string_view asked);
+KnownRelease known_transformers(std::string_view asked);
+
+/// Whether it begins with two or three numbers, and goes on as versions do.
+bool is_version(std::string_view text);
+
+}  // namespace tidemark

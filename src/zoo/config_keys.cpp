@@ -1,0 +1,206 @@
+// Written by tools/trace/record_config_keys.py from transformers 5.17.0; do not edit.
+#include "zoo/config_keys.h"
+
+namespace tidemark {
+
+// clang-format off
+const char* const kKeysOfAllClasses =
+    "architectures attention_chunk_size attention_dropout attn_implementation base_model_pp_plan base_model_tp_plan "
+    "bos_token_id chunk_size_feed_forward distributed_config dtype eos_token_id experts_implementation fusion_config "
+    "gradient_checkpointing id2label init_std initializer_factor initializer_range is_causal is_encoder_decoder "
+    "label2id layer_types model_type name_or_path num_hidden_layers num_kv_shared_layers num_labels "
+    "number_of_conv_states output_attentions output_hidden_states pad_token_id per_layer_config problem_type "
+    "return_dict sep_token_id sliding_window sub_configs torch_dtype transformers_version transformers_weights";
+
+namespace {
+
+const ConfigClass kClasses[] = {
+    {"bert",
+     "add_cross_attention attention_probs_dropout_prob bos_token_id classifier_dropout embedding_size eos_token_id "
+     "hidden_act hidden_dropout_prob hidden_size initializer_range intermediate_size is_decoder layer_norm_eps "
+     "max_position_embeddings num_attention_heads num_hidden_layers pad_token_id tie_word_embeddings type_vocab_size "
+     "use_cache vocab_size",
+     {}, false},
+    {"biogpt",
+     "activation_dropout attention_probs_dropout_prob bos_token_id classifier_dropout eos_token_id hidden_act "
+     "hidden_dropout_prob hidden_size initializer_range intermediate_size layer_norm_eps layerdrop "
+     "max_position_embeddings num_attention_heads num_hidden_layers pad_token_id scale_embedding tie_word_embeddings "
+     "use_cache vocab_size",
+     {}, false},
+    {"bloom",
+     "apply_residual_connection_post_layernorm attention_dropout bos_token_id classifier_dropout eos_token_id "
+     "hidden_dropout hidden_size initializer_range layer_norm_epsilon n_embed n_head n_layer num_attention_heads "
+     "num_hidden_layers pad_token_id pretraining_tp slow_but_exact tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"clip",
+     "hidden_act hidden_size initializer_factor initializer_range intermediate_size logit_scale_init_value "
+     "num_hidden_layers projection_dim text_config text_config_dict vision_config vision_config_dict",
+     {{"text_config", "clip_text_model", false}, {"vision_config", "clip_vision_model", false}}, false},
+    {"clip_text_model",
+     "attention_dropout bos_token_id eos_token_id hidden_act hidden_size initializer_factor initializer_range "
+     "intermediate_size layer_norm_eps max_position_embeddings num_attention_heads num_hidden_layers pad_token_id "
+     "projection_dim vocab_size",
+     {}, false},
+    {"clip_vision_model",
+     "attention_dropout hidden_act hidden_size image_size initializer_factor initializer_range intermediate_size "
+     "layer_norm_eps num_attention_heads num_channels num_hidden_layers patch_size projection_dim",
+     {}, false},
+    {"codegen",
+     "activation_function attn_pdrop bos_token_id embd_pdrop eos_token_id hidden_size initializer_range "
+     "layer_norm_epsilon max_position_embeddings n_ctx n_embd n_head n_inner n_layer n_positions num_attention_heads "
+     "num_hidden_layers resid_pdrop rotary_dim tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"cwm",
+     "attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range intermediate_size "
+     "layer_types max_position_embeddings mlp_bias num_attention_heads num_hidden_layers num_key_value_heads "
+     "pad_token_id partial_rotary_factor pretraining_tp rms_norm_eps rope_parameters rope_scaling rope_theta "
+     "sliding_window tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"gemma",
+     "attention_bias attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range "
+     "intermediate_size max_position_embeddings num_attention_heads num_hidden_layers num_key_value_heads pad_token_id "
+     "partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta tie_word_embeddings "
+     "use_bidirectional_attention use_cache vocab_size",
+     {}, false},
+    {"gemma2",
+     "attention_bias attention_dropout attn_logit_softcapping bos_token_id eos_token_id final_logit_softcapping "
+     "head_dim hidden_activation hidden_size initializer_range intermediate_size layer_types max_position_embeddings "
+     "num_attention_heads num_hidden_layers num_key_value_heads pad_token_id partial_rotary_factor "
+     "query_pre_attn_scalar rms_norm_eps rope_parameters rope_scaling rope_theta sliding_window tie_word_embeddings "
+     "use_bidirectional_attention use_cache vocab_size",
+     {}, false},
+    {"gpt2",
+     "activation_function add_cross_attention attn_pdrop bos_token_id classifier_dropout embd_pdrop eos_token_id "
+     "hidden_dropout hidden_size initializer_range layer_norm_epsilon max_position_embeddings n_embd n_head n_inner "
+     "n_layer n_positions num_attention_heads num_hidden_layers pad_token_id reorder_and_upcast_attn resid_pdrop "
+     "scale_attn_by_inverse_layer_idx scale_attn_weights summary_activation summary_first_dropout summary_last_dropout "
+     "summary_proj_to_labels summary_type summary_use_proj tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"gpt_bigcode",
+     "activation_function add_cross_attention attention_softmax_in_fp32 attn_pdrop bos_token_id classifier_dropout "
+     "embd_pdrop eos_token_id hidden_dropout hidden_size initializer_range layer_norm_epsilon max_position_embeddings "
+     "multi_query n_embd n_head n_inner n_layer n_positions num_attention_heads num_hidden_layers pad_token_id "
+     "resid_pdrop scale_attention_softmax_in_fp32 scale_attn_weights tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"gpt_neo",
+     "activation_function attention_dropout attention_layers attention_types bos_token_id classifier_dropout "
+     "embed_dropout eos_token_id hidden_size initializer_range intermediate_size layer_norm_epsilon "
+     "max_position_embeddings num_attention_heads num_heads num_hidden_layers num_layers pad_token_id resid_dropout "
+     "tie_word_embeddings use_cache vocab_size window_size",
+     {}, false},
+    {"gpt_neox",
+     "attention_bias attention_dropout bos_token_id classifier_dropout eos_token_id head_dim hidden_act hidden_dropout "
+     "hidden_size initializer_range intermediate_size is_decoder layer_norm_eps max_position_embeddings "
+     "num_attention_heads num_hidden_layers pad_token_id partial_rotary_factor rope_parameters rope_scaling rope_theta "
+     "rotary_emb_base rotary_pct tie_word_embeddings use_cache use_parallel_residual vocab_size",
+     {}, false},
+    {"llama",
+     "attention_bias attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range "
+     "intermediate_size max_position_embeddings mlp_bias num_attention_heads num_hidden_layers num_key_value_heads "
+     "pad_token_id partial_rotary_factor pretraining_tp rms_norm_eps rope_parameters rope_scaling rope_theta "
+     "tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"llava",
+     "image_seq_length image_token_id image_token_index multimodal_projector_bias projector_hidden_act text_config "
+     "tie_word_embeddings vision_config vision_feature_layer vision_feature_select_strategy",
+     {{"text_config", "llama", true}, {"vision_config", "clip_vision_model", true}}, false},
+    {"mistral",
+     "attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range intermediate_size "
+     "layer_types max_position_embeddings num_attention_heads num_hidden_layers num_key_value_heads pad_token_id "
+     "partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta sliding_window tie_word_embeddings "
+     "use_cache vocab_size",
+     {}, false},
+    {"mixtral",
+     "attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range intermediate_size "
+     "max_position_embeddings num_attention_heads num_experts num_experts_per_tok num_hidden_layers num_key_value_heads"
+     " num_local_experts output_router_logits pad_token_id partial_rotary_factor rms_norm_eps rope_parameters "
+     "rope_scaling rope_theta router_aux_loss_coef router_jitter_noise sliding_window tie_word_embeddings use_cache "
+     "vocab_size",
+     {}, false},
+    {"olmoe",
+     "attention_bias attention_dropout bos_token_id clip_qkv eos_token_id head_dim hidden_act hidden_size "
+     "initializer_range intermediate_size max_position_embeddings norm_topk_prob num_attention_heads num_experts "
+     "num_experts_per_tok num_hidden_layers num_key_value_heads num_local_experts output_router_logits pad_token_id "
+     "partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta router_aux_loss_coef sliding_window "
+     "tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"opt",
+     "activation_function attention_dropout bos_token_id do_layer_norm_before dropout enable_bias eos_token_id ffn_dim "
+     "hidden_size init_std layer_norm_elementwise_affine layerdrop max_position_embeddings num_attention_heads "
+     "num_hidden_layers pad_token_id tie_word_embeddings use_cache vocab_size word_embed_proj_dim",
+     {}, false},
+    {"phi3",
+     "attention_dropout bos_token_id embd_pdrop eos_token_id head_dim hidden_act hidden_size initializer_range "
+     "intermediate_size max_position_embeddings num_attention_heads num_hidden_layers num_key_value_heads "
+     "original_max_position_embeddings pad_token_id partial_rotary_factor resid_pdrop rms_norm_eps rope_parameters "
+     "rope_scaling rope_theta sliding_window tie_word_embeddings use_cache vocab_size",
+     {}, false},
+    {"qwen2",
+     "attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range intermediate_size "
+     "layer_types max_position_embeddings max_window_layers num_attention_heads num_hidden_layers num_key_value_heads "
+     "pad_token_id partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta sliding_window "
+     "tie_word_embeddings use_cache use_sliding_window vocab_size",
+     {}, false},
+    {"qwen2_moe",
+     "attention_dropout bos_token_id decoder_sparse_step eos_token_id head_dim hidden_act hidden_size initializer_range"
+     " intermediate_size layer_types max_position_embeddings max_window_layers mlp_only_layers moe_intermediate_size "
+     "norm_topk_prob num_attention_heads num_experts num_experts_per_tok num_hidden_layers num_key_value_heads "
+     "output_router_logits pad_token_id partial_rotary_factor qkv_bias rms_norm_eps rope_parameters rope_scaling "
+     "rope_theta router_aux_loss_coef shared_expert_intermediate_size sliding_window tie_word_embeddings use_cache "
+     "use_sliding_window vocab_size",
+     {}, false},
+    {"qwen2_vl",
+     "embed_dim head_dim hidden_act hidden_size image_token_id intermediate_size max_position_embeddings mlp_ratio "
+     "num_attention_heads partial_rotary_factor rope_parameters rope_scaling rope_theta text_config tie_word_embeddings"
+     " video_token_id vision_config vision_end_token_id vision_start_token_id",
+     {{"text_config", "qwen2_vl_text", false}, {"vision_config", "qwen2_vl_vision", false}}, true},
+    {"qwen2_vl_text",
+     "attention_dropout bos_token_id embed_dim eos_token_id hidden_act hidden_size image_token_id initializer_range "
+     "intermediate_size layer_types max_position_embeddings max_window_layers mlp_ratio num_attention_heads "
+     "num_hidden_layers num_key_value_heads pad_token_id partial_rotary_factor rms_norm_eps rope_parameters "
+     "rope_scaling rope_theta sliding_window text_config tie_word_embeddings use_cache use_sliding_window "
+     "video_token_id vision_start_token_id vocab_size",
+     {}, false},
+    {"qwen2_vl_vision",
+     "depth embed_dim head_dim hidden_act hidden_size image_token_id in_channels initializer_range intermediate_size "
+     "mlp_ratio num_attention_heads num_heads partial_rotary_factor patch_size rope_parameters rope_scaling rope_theta "
+     "spatial_merge_size temporal_patch_size text_config video_token_id vision_start_token_id",
+     {}, false},
+    {"qwen3",
+     "attention_bias attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range "
+     "intermediate_size layer_types max_position_embeddings max_window_layers num_attention_heads num_hidden_layers "
+     "num_key_value_heads pad_token_id partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta "
+     "sliding_window tie_word_embeddings use_cache use_sliding_window vocab_size",
+     {}, false},
+    {"qwen3_moe",
+     "attention_bias attention_dropout bos_token_id decoder_sparse_step eos_token_id head_dim hidden_act hidden_size "
+     "initializer_range intermediate_size max_position_embeddings mlp_only_layers moe_intermediate_size norm_topk_prob "
+     "num_attention_heads num_experts num_experts_per_tok num_hidden_layers num_key_value_heads num_local_experts "
+     "output_router_logits pad_token_id partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta "
+     "router_aux_loss_coef sliding_window tie_word_embeddings use_cache use_sliding_window vocab_size",
+     {}, false},
+    {"siglip",
+     "attention_dropout hidden_act hidden_size initializer_factor intermediate_size num_attention_heads "
+     "num_hidden_layers text_config vision_config",
+     {{"text_config", "siglip_text_model", false}, {"vision_config", "siglip_vision_model", false}}, false},
+    {"siglip_text_model",
+     "attention_dropout bos_token_id eos_token_id hidden_act hidden_size intermediate_size layer_norm_eps "
+     "max_position_embeddings num_attention_heads num_hidden_layers pad_token_id projection_size vocab_size",
+     {}, false},
+    {"siglip_vision_model",
+     "attention_dropout hidden_act hidden_size image_size intermediate_size layer_norm_eps num_attention_heads "
+     "num_channels num_hidden_layers patch_size vision_use_head",
+     {}, false},
+    {"vit",
+     "attention_probs_dropout_prob encoder_stride head_dim hidden_act hidden_dropout_prob hidden_size image_size "
+     "initializer_range intermediate_size layer_norm_eps num_attention_heads num_channels num_hidden_layers patch_size "
+     "pooler_act pooler_output_size qkv_bias",
+     {}, false},
+};
+
+}  // namespace
+// clang-format on
+
+std::span<const ConfigClass> config_classes() { return kClasses; }
+
+}  // namespace tidemark

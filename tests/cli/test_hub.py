@@ -1,0 +1,175 @@
+"""Models by their name on the hub, and versions of the active environment: found without a network, and said in the report."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from test_errors import USAGE, refused
+
+LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 512}
+
+# What huggingface_hub raises, by the names that matter; it leaves a file behind when it is asked.
+FAKE_HUB = """
+import pathlib
+class HfHubHTTPError(Exception): pass
+class RepositoryNotFoundError(HfHubHTTPError): pass
+class GatedRepoError(RepositoryNotFoundError): pass
+class EntryNotFoundError(HfHubHTTPError): pass
+class LocalEntryNotFoundError(EntryNotFoundError, FileNotFoundError): pass
+def hf_hub_download(name, file):
+    pathlib.Path(__file__).with_name("asked").write_text(name + " " + file)
+    {what}
+"""
+
+
+@pytest.fixture
+def cached(folders):
+    """cached(name, config): as huggingface_hub lays it down."""
+
+    def make(name, config=LLAMA, cache=folders / "home" / ".cache" / "huggingface" / "hub"):
+        model = cache / ("models--" + name.replace("/", "--"))
+        (model / "refs").mkdir(parents=True)
+        (model / "refs" / "main").write_text("0123abcd")
+        (model / "blobs").mkdir()
+        (model / "blobs" / "1").write_text(json.dumps(config))
+        (model / "snapshots" / "0123abcd").mkdir(parents=True)
+        (model / "snapshots" / "0123abcd" / "config.json").symlink_to("../../blobs/1")
+        return model / "snapshots" / "0123abcd" / "config.json"
+
+    return make
+
+
+@pytest.fixture
+def fake_hub(folders):
+    """fake_hub("raise GatedRepoError('no')"): the huggingface_hub of the active environment; returns the file that says it was asked."""
+
+    def make(what):
+        (folders / "env" / "bin").mkdir()
+        (folders / "env" / "bin" / "python").symlink_to(os.path.realpath(sys.executable))
+        package = folders / "site" / "huggingface_hub"
+        package.mkdir()
+        (package / "__init__.py").write_text(FAKE_HUB.format(what=what))
+        return package / "asked"
+
+    return make
+
+
+@pytest.fixture
+def installed(folders):
+    """installed("torch-2.11.0"): an environment that has it."""
+
+    def make(*packages):
+        for package in packages:
+            (folders / "env" / "lib" / "python3.11" / "site-packages" / f"{package}.dist-info").mkdir(parents=True)
+
+    return make
+
+
+def report_of(done, work):
+    assert done.returncode == 0, done.stderr
+    return json.loads((work / "r.json").read_text())
+
+
+@pytest.fixture
+def work(folders):
+    return folders / "work"
+
+
+def test_a_cached_model_is_found_by_its_name(tidemark, cached, work):
+    path = cached("meta-llama/Llama-3.1-8B")
+    report = report_of(tidemark("predict", "meta-llama/Llama-3.1-8B", "--gpu", "t4", "--json", "r.json"), work)
+    assert report["sources"]["model"] == str(path)
+    (work / "s.yaml").write_text("model: meta-llama/Llama-3.1-8B\ngpu: t4\n")
+    assert report_of(tidemark("predict", "--spec", "s.yaml", "--json", "r.json"), work)["sources"]["model"] == str(path)
+
+
+@pytest.mark.parametrize("variable, folder", [("HF_HOME", "hf"), ("HF_HUB_CACHE", "hf/hub")])
+def test_the_cache_is_where_the_environment_says(tidemark, cached, work, variable, folder):
+    path = cached("gpt2", cache=work / "hf" / "hub")
+    report = report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json", **{variable: str(work / folder)}), work)
+    assert report["sources"]["model"] == str(path)
+
+
+def test_a_file_wins_over_a_name(tidemark, cached, work):
+    cached("gpt2")
+    (work / "gpt2").mkdir()
+    (work / "gpt2" / "config.json").write_text(json.dumps(LLAMA))
+    assert "model" not in report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json"), work)["sources"]
+
+
+@pytest.mark.parametrize("options, changes", [(["--offline"], {}), ([], {"HF_HUB_OFFLINE": "1"}), ([], {"TRANSFORMERS_OFFLINE": "true"})])
+def test_offline_nothing_is_asked(tidemark, cached, fake_hub, options, changes):
+    cached("meta-llama/Llama-3.1-8B")
+    asked = fake_hub("raise RuntimeError")
+    done = tidemark("predict", "meta-llama/Llama-3.1-8b", *options, "--gpu", "t4", **changes)
+    refused(done, USAGE, "no model of that name in the Hugging Face cache", "did you mean meta-llama/Llama-3.1-8B?")
+    assert not asked.exists()
+
+
+def test_the_hub_is_asked_for_what_is_not_cached(tidemark, fake_hub, work):
+    (work / "elsewhere.json").write_text(json.dumps(LLAMA))
+    asked = fake_hub(f"return {str(work / 'elsewhere.json')!r}")
+    report = report_of(tidemark("predict", "org/model", "--gpu", "t4", "--json", "r.json"), work)
+    assert report["sources"]["model"] == str(work / "elsewhere.json")
+    assert asked.read_text() == "org/model config.json"
+
+
+@pytest.mark.parametrize(
+    "what, says",
+    [
+        ("raise GatedRepoError('403')", ["granted access", "hf auth login"]),
+        ("raise RepositoryNotFoundError('404')", ["the hub has no such model"]),
+        ("raise EntryNotFoundError('404')", ["no config.json"]),
+        ("raise LocalEntryNotFoundError('cannot reach the host')", ["the hub was not reached", "cannot reach the host"]),
+        ("raise ConnectionError('cannot reach the host')", ["the hub was not reached", "cannot reach the host"]),
+    ],
+)
+def test_why_the_hub_does_not_answer(tidemark, fake_hub, what, says):
+    fake_hub(what)
+    refused(tidemark("predict", "org/model", "--gpu", "t4"), USAGE, "org/model", *says)
+
+
+def test_without_huggingface_hub_the_cache_alone_is_asked(tidemark):
+    refused(tidemark("predict", "org/model", "--gpu", "t4"), USAGE, "org/model: no such file or folder", "where the active Python has huggingface_hub")
+
+
+def test_versions_are_those_of_the_active_environment(tidemark, cached, installed, work):
+    cached("gpt2")
+    installed("torch-2.11.0+cu130", "transformers-5.17.0")
+    done = tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json")
+    report = report_of(done, work)
+    assert (report["versions"]["torch"], report["versions"]["transformers"]) == ("2.11.0", "5.17.0")
+    assert report["sources"]["torch"] == report["sources"]["transformers"] == f"of {work.parent / 'env'}"
+    assert report["assumptions"] == []
+    assert f"torch 2.11.0 (of {work.parent / 'env'})" in done.stdout
+
+
+def test_without_an_environment_the_newest_known_are_followed(tidemark, cached, work):
+    cached("gpt2")
+    report = report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json"), work)
+    assert report["sources"]["torch"] == report["sources"]["transformers"] == "the newest known"
+
+
+@pytest.mark.parametrize("torch, which", [("99.1.0", "the newest"), ("99.1.0.dev20300101+cu990", "the newest"), ("1.13.1", "the nearest")])
+def test_an_unknown_release_is_predicted_as_a_known_one_and_says_so(tidemark, cached, installed, work, torch, which):
+    cached("gpt2")
+    installed(f"torch-{torch}")
+    report = report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json"), work)
+    [assumption] = [one["what"] for one in report["assumptions"]]
+    assert assumption == f"torch {torch} has not been compared with predictions: it is taken for {report['versions']['torch']}, {which} that has"
+
+
+def test_an_option_decides_over_the_environment(tidemark, cached, installed, work):
+    cached("gpt2")
+    installed("torch-99.1.0", "transformers-99.0.0")
+    report = report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json", "--torch", "2.11.0", "--transformers", "5.17.0"), work)
+    assert report["assumptions"] == [] and report["versions"]["torch"] == "2.11.0"
+    assert not {"torch", "transformers"} & report["sources"].keys()
+
+
+def test_a_package_that_is_installed_twice_says_nothing(tidemark, cached, installed, work):
+    cached("gpt2")
+    installed("torch-2.11.0", "torch-2.6.0")
+    assert report_of(tidemark("predict", "gpt2", "--gpu", "t4", "--json", "r.json"), work)["sources"]["torch"] == "the newest known"

@@ -1,0 +1,37 @@
+#include "estimate/releases.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+TEST(Releases, TheNewestAnswersWhenNothingIsSaid) {
+  EXPECT_EQ(known_torch("").assumption, "");
+  EXPECT_EQ(known_transformers("").assumption, "");
+}
+
+TEST(Releases, AKnownOneIsItselfWhicheverBuildItIs) {
+  for (const char* build : {"2.11.0", "2.11.0+cu130", "2.11"}) {
+    EXPECT_EQ(known_torch(build).version, "2.11.0") << build;
+    EXPECT_EQ(known_torch(build).assumption, "") << build;
+  }
+}
+
+TEST(Releases, TheNearestKnownOneAnswersForAnotherAndSaysSo) {
+  const std::string newest = known_torch("").version;
+  EXPECT_EQ(known_torch("99.0.1").version, newest);
+  EXPECT_EQ(known_torch("99.0.1").assumption, "torch 99.0.1 has not been compared with predictions: it is taken for " +
+                                                  newest + ", the newest that has");
+  EXPECT_NE(known_torch("1.13.1").assumption.find("the nearest that has"), std::string::npos);
+  EXPECT_NE(known_torch(newest + ".dev20300101+cu140").assumption, "");
+}
+
+TEST(Releases, WhatAVersionLooksLike) {
+  for (const char* version : {"2.11", "2.11.0", "2.12.0.dev20260101+cu130", "2.12.0a0+git123", "5.0.0rc1"})
+    EXPECT_TRUE(is_version(version)) << version;
+  for (const char* text : {"", "2", "latest", "2.x", "2.11.", "2.-1", "v2.11", "2.11 0"})
+    EXPECT_FALSE(is_version(text)) << text;
+}
+
+}  // namespace
+}  // namespace tidemark
