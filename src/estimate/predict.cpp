@@ -14,6 +14,7 @@
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "ops/index.h"
+#include "tensor/torch_rules.h"
 #include "zoo/model.h"
 
 namespace tidemark {
@@ -24,7 +25,8 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
                    .allocator = {},
                    .on_event = options.on_event,
                    .keeps_history = options.on_event || options.interval || options.late};
-  config.allocator.rules = allocator_rules();
+  config.torch = &torch_rules(spec.torch);
+  config.allocator.rules = config.torch->allocator;
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
                              .unavailable_bytes = card.driver_reserved_bytes,
@@ -32,26 +34,22 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   return config;
 }
 
-/// Behaviour is that of one version of each; of another nothing is known.
+/// Behaviour is that of one version of transformers; of another nothing is known.
 void check_versions(const Spec& spec) {
   const Spec known;  // its defaults
-  const auto check = [](const char* field, const std::string& asked, const std::string& version) {
-    if (asked != version)
-      throw Error(Errc::unsupported, fmt::format("version {} is not known", asked), field,
-                  "what is known is " + version);
-  };
-  check("torch", spec.torch, known.torch);
-  check("transformers", spec.transformers, known.transformers);
+  if (spec.transformers != known.transformers)
+    throw Error(Errc::unsupported, fmt::format("version {} is not known", spec.transformers), "transformers",
+                "what is known is " + known.transformers);
 }
 
-/// The lowest of torch.cuda.get_arch_list() of the wheel of torch 2.11.0 for CUDA 13.
-void check_card(const Card& card) {
+/// The lowest of torch.cuda.get_arch_list() of the wheels for CUDA 13, of torch 2.11.0 to 2.15.0.
+void check_card(const Card& card, const std::string& torch) {
   constexpr std::int64_t kLowest = 75;
   const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
   if (major * 10 + minor < kLowest)
     throw Error(Errc::unsupported,
-                fmt::format("{} has compute capability {}.{}, for which torch 2.11.0 with CUDA 13 has no kernels",
-                            card.name.empty() ? card.key : card.name, major, minor),
+                fmt::format("{} has compute capability {}.{}, for which torch {} with CUDA 13 has no kernels",
+                            card.name.empty() ? card.key : card.name, major, minor, torch),
                 "gpu", "the lowest that it runs on is 7.5, as of t4");
 }
 
@@ -104,7 +102,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
 
 Report simulate(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   check_versions(spec);
-  check_card(card);
+  check_card(card, spec.torch);
   Report report;
   report.engine = "predict";
   report.versions = {{"torch", spec.torch}, {"transformers", spec.transformers}};
@@ -114,6 +112,8 @@ Report simulate(const Spec& spec, const Value& model_config, const Card& card, c
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
     models.push_back(make_model(spec, model_config));
   Recorder recorder(run);
+  if (std::string assumption = torch_assumption(spec.torch); !assumption.empty())
+    recorder.assume(std::move(assumption));
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps;
   try {

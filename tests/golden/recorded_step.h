@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "estimate/spec.h"
 #include "io/card_json.h"
 #include "io/value_json.h"
 #include "recordings.h"
@@ -17,11 +18,18 @@ struct RecordedStepText {
   std::istringstream lines;
 };
 
-inline RecordedStepText read_recorded_step(const std::filesystem::path& folder, const std::string& name) {
-  std::istringstream text(unpack(folder / (name + ".txt.gz")));
+inline RecordedStepText read_recorded_step(const std::string& name) {
+  std::istringstream text(unpack(recordings_folder() / (name + ".txt.gz")));
   std::string line;
   std::getline(text, line);
   return {io::value_from_json(line, name), std::move(text)};
+}
+
+/// What was trained, with the release that it was recorded with.
+inline Spec spec_of(const Value& header) {
+  Spec spec = read_spec(*header.find("spec"));
+  spec.torch = *header.find("versions")->find("torch")->as_text();
+  return spec;
 }
 
 inline const Card& card_of(const Value& header) {

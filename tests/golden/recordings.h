@@ -3,11 +3,18 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace tidemark {
+
+/// Where a test's recordings are: beside it, or in another folder that the environment names.
+inline std::filesystem::path recordings_folder() {
+  const char* other = std::getenv("TIDEMARK_RECORDINGS");
+  return other ? other : TIDEMARK_RECORDINGS;
+}
 
 /// Empty when there is no such file.
 inline std::string unpack(const std::filesystem::path& path) {

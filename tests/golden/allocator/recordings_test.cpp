@@ -13,7 +13,7 @@
 namespace tidemark {
 namespace {
 
-std::vector<std::string> recordings() { return recordings_in(TIDEMARK_RECORDINGS); }
+std::vector<std::string> recordings() { return recordings_in(recordings_folder()); }
 
 struct Collector : AllocatorObserver {
   void on_event(const AllocatorEvent& event) override {
@@ -47,7 +47,7 @@ void sort_completions(std::vector<AllocatorEvent>& events) {
 
 class Recorded : public testing::TestWithParam<std::string> {
  protected:
-  Recording recording = read_recording(unpack(std::filesystem::path(TIDEMARK_RECORDINGS) / (GetParam() + ".txt.gz")));
+  Recording recording = read_recording(unpack(recordings_folder() / (GetParam() + ".txt.gz")));
 };
 
 /// Runs the requests; `done` sees each after it has been answered: the request, and its allocation's id (kOutOfMemory

@@ -64,23 +64,23 @@ struct Log : AllocatorObserver {
 class LateStep : public testing::TestWithParam<std::string> {};
 
 TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
-  RecordedStepText recorded = read_recorded_step(TIDEMARK_RECORDINGS, GetParam());
+  RecordedStepText recorded = read_recorded_step(GetParam());
   const std::vector<Allocation> expected = read(recorded.lines).list;
-  const Spec spec = read_spec(*recorded.header.find("spec"));
+  const Spec spec = spec_of(recorded.header);
   Log log;
   predict(spec, spec.model, card_of(recorded.header), {.on_event = {}, .interval = false, .late = &log});
   expect_same(expected, log.events.list);
 }
 
 TEST(LateSteps, HaveMemoryThatWaits) {
-  for (const std::string& name : recordings_in(TIDEMARK_RECORDINGS)) {
-    RecordedStepText recorded = read_recorded_step(TIDEMARK_RECORDINGS, name);
+  for (const std::string& name : recordings_in(recordings_folder())) {
+    RecordedStepText recorded = read_recorded_step(name);
     const std::vector<Allocation> list = read(recorded.lines).list;
     EXPECT_TRUE(std::ranges::any_of(list, [](const Allocation& one) { return !one.returned.empty(); })) << name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LateStep, testing::ValuesIn(recordings_in(TIDEMARK_RECORDINGS)),
+INSTANTIATE_TEST_SUITE_P(All, LateStep, testing::ValuesIn(recordings_in(recordings_folder())),
                          [](const auto& recorded) { return recorded.param; });
 
 }  // namespace

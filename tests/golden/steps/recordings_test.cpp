@@ -9,7 +9,7 @@
 namespace tidemark {
 namespace {
 
-std::vector<std::string> recordings() { return recordings_in(TIDEMARK_RECORDINGS); }
+std::vector<std::string> recordings() { return recordings_in(recordings_folder()); }
 
 /// An allocation, and what was freed since the one before: in Python and C++ the order of such frees is no one's.
 struct Allocation {
@@ -41,14 +41,14 @@ struct Recorded {
 };
 
 Recorded read(const std::string& name) {
-  RecordedStepText text = read_recorded_step(TIDEMARK_RECORDINGS, name);
+  RecordedStepText text = read_recorded_step(name);
   Recorded recorded{std::move(text.header), {}};
   for (std::string line; std::getline(text.lines, line);) recorded.events.add(line);
   return recorded;
 }
 
 Allocations predicted(const Value& header) {
-  const Spec spec = read_spec(*header.find("spec"));
+  const Spec spec = spec_of(header);
   Allocations events;
   predict(spec, spec.model, card_of(header), {.on_event = [&](std::string_view line) { events.add(line); }});
   return events;
@@ -63,7 +63,7 @@ TEST_P(RecordedStep, IsPredictedAllocationByAllocation) {
 
 TEST_P(RecordedStep, IsReportedTheSameWhenStepsAreRepeated) {
   const Value header = read(GetParam()).header;
-  Spec spec = read_spec(*header.find("spec"));
+  Spec spec = spec_of(header);
   spec.steps = 5;
   const Card card = card_of(header);
   Card too_small = card;
