@@ -15,6 +15,7 @@
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "ops/index.h"
+#include "tensor/torch_rules.h"
 #include "zoo/model.h"
 #include "zoo/reference_config.h"
 
@@ -26,7 +27,8 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
                    .allocator = {},
                    .on_event = options.on_event,
                    .keeps_history = options.on_event || options.interval || options.late};
-  config.allocator.rules = allocator_rules();
+  config.torch = &torch_rules(known_torch(spec.torch).version);
+  config.allocator.rules = config.torch->allocator;
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
   config.allocator.device = {.total_bytes = card.total_bytes,
                              .unavailable_bytes = card.driver_reserved_bytes,
@@ -34,14 +36,14 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   return config;
 }
 
-/// The lowest of torch.cuda.get_arch_list() of the wheel of torch 2.11.0 for CUDA 13.
-void check_card(const Card& card) {
+/// The lowest of torch.cuda.get_arch_list() of the wheels for CUDA 13, of torch 2.11.0 to 2.15.0.
+void check_card(const Card& card, const std::string& torch) {
   constexpr std::int64_t kLowest = 75;
   const std::int64_t major = card.compute_capability_major, minor = card.compute_capability_minor;
   if (major * 10 + minor < kLowest)
     throw Error(Errc::unsupported,
-                fmt::format("{} has compute capability {}.{}, for which torch 2.11.0 with CUDA 13 has no kernels",
-                            card.name.empty() ? card.key : card.name, major, minor),
+                fmt::format("{} has compute capability {}.{}, for which torch {} with CUDA 13 has no kernels",
+                            card.name.empty() ? card.key : card.name, major, minor, torch),
                 "gpu", "the lowest that it runs on is 7.5, as of t4");
 }
 
@@ -93,9 +95,9 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
 }
 
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
-  check_card(card);
   const Value& model_config = read.config;
   const KnownRelease torch = known_torch(spec.torch), transformers = known_transformers(spec.transformers);
+  check_card(card, torch.version);
   Report report;
   report.engine = "predict";
   report.versions = {{"torch", torch.version}, {"transformers", transformers.version}};

@@ -5,12 +5,15 @@
 #include <array>
 #include <charconv>
 #include <span>
+#include <vector>
+
+#include "base/release.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
 
-// What the recorded operators, steps and parameters were recorded with, oldest first.
-constexpr std::array<std::string_view, 1> kTorch{"2.11.0"};
+// What the recorded parameters and models were recorded with, oldest first.
 constexpr std::array<std::string_view, 1> kTransformers{"5.17.0"};
 
 struct Numbers {
@@ -34,14 +37,15 @@ Numbers numbers_of(std::string_view text) {
   return numbers;
 }
 
-KnownRelease known_release(const char* package, std::span<const std::string_view> known, std::string_view asked) {
-  if (asked.empty()) return {std::string(known.back()), {}};
+/// Of `known`, oldest first, the newest that is not newer than what was asked for; else the oldest.
+KnownRelease known_release(const char* package, std::span<const std::string_view> known, std::string_view asked,
+                           bool is_patch) {
   std::string_view nearest = known.front();
   for (const std::string_view one : known)
     if (numbers_of(one).parts <= numbers_of(asked).parts) nearest = one;
   const Numbers wanted = numbers_of(asked);
-  const bool is_it = wanted.parts == numbers_of(nearest).parts && (wanted.rest.empty() || wanted.rest[0] == '+');
-  if (is_it) return {std::string(nearest), {}};
+  const bool is_it = is_patch || wanted.parts == numbers_of(nearest).parts;
+  if (is_it && (wanted.rest.empty() || wanted.rest[0] == '+')) return {std::string(nearest), {}};
   const char* which = nearest == known.back() && numbers_of(nearest).parts <= wanted.parts ? "the newest" : "the nearest";
   return {std::string(nearest), fmt::format("{} {} has not been compared with predictions: it is taken for {}, {} that "
                                             "has",
@@ -50,10 +54,17 @@ KnownRelease known_release(const char* package, std::span<const std::string_view
 
 }  // namespace
 
-KnownRelease known_torch(std::string_view asked) { return known_release("torch", kTorch, asked); }
+KnownRelease known_torch(std::string_view asked) {
+  if (asked.empty()) return {std::string(torch_rules().version), {}};
+  const std::string_view rules = torch_rules(asked).version;  // of 2.14.0 those of 2.14.1
+  const bool is_patch = release_of(asked) == release_of(rules);
+  if (is_patch) return known_release("torch", std::array{rules}, asked, is_patch);
+  return known_release("torch", known_torch_versions(), asked, is_patch);
+}
 
 KnownRelease known_transformers(std::string_view asked) {
-  return known_release("transformers", kTransformers, asked);
+  if (asked.empty()) return {std::string(kTransformers.back()), {}};
+  return known_release("transformers", kTransformers, asked, false);
 }
 
 bool is_version(std::string_view text) {

@@ -91,19 +91,18 @@ class Reader {
       const double value = read_number<double>(key);
       if (!(value >= 0 && value <= 1)) refuse("per_process_memory_fraction must lie in 0.0 to 1.0");
       settings_.memory_fraction = value;
+    } else if (key == "throw_on_cudamalloc_oom" && rules_.has_early_refusal) {
+      if (read_bool(key))
+        refuse("throw_on_cudamalloc_oom:True is not modelled", Errc::unsupported, "use throw_on_cudamalloc_oom:False");
     } else {
       read_without_effect(key);
     }
   }
 
-  /// Pinned host memory, locks and graph capture move no device memory here.
   void read_without_effect(const std::string& key) {
-    std::vector<std::string> known{"pinned_use_background_threads", "pinned_use_cuda_host_register",
-                                   "pinned_use_hip_host_register",  "pinned_num_register_threads",
-                                   "release_lock_on_cudamalloc",    "release_lock_on_hipmalloc"};
-    if (rules_.has_newer_settings)
-      known.insert(known.end(), {"pinned_reserve_segment_size_mb", "graph_capture_record_stream_reuse"});
+    std::vector<std::string> known(rules_.settings_without_effect.begin(), rules_.settings_without_effect.end());
     if (std::find(known.begin(), known.end(), key) != known.end()) return skip_value();
+    if (rules_.has_early_refusal) known.emplace_back("throw_on_cudamalloc_oom");
     known.insert(known.end(), {"max_split_size_mb", "max_non_split_rounding_mb", "garbage_collection_threshold",
                                "roundup_power2_divisions", "expandable_segments", "backend"});
     if (rules_.has_newer_settings) known.insert(known.end(), {"large_segment_size_mb", "per_process_memory_fraction"});

@@ -19,6 +19,7 @@ struct alignas(64) Block {
   BlockId previous = kNoBlock, next = kNoBlock;  // neighbours in the segment
   StreamId stream = 0;
   ExpandableSegmentId expandable = kNotExpandable;
+  std::uint32_t age = 0;    // registration_counter: the lower, the older, of free blocks of one size
   std::int32_t events = 0;  // outstanding on other streams
   bool small = false;       // of the small pool
   bool allocated = false;

@@ -29,7 +29,7 @@ void CachingAllocator::set_memory_fraction(double fraction) {
 
 // What every request comes by is made inline.
 
-/// get_free_block: the smallest free block of the stream that is large enough, the lowest of equals.
+/// get_free_block: the smallest free block of the stream that is large enough.
 inline FreeBlocks::Position CachingAllocator::find_free_block(const Request& request, const FreeBlocks& free) {
   if (counts_age()) ++request.pool->searches;
   FreeBlocks::Position found = free.lower_bound(request.bytes);
@@ -57,6 +57,7 @@ inline BlockId CachingAllocator::split(BlockId whole, std::int64_t bytes) {
   front.stream = rest.stream;
   front.small = rest.small;
   front.expandable = rest.expandable;
+  front.age = rules_.equal_blocks == EqualBlocks::first_made ? ++last_age_ : rest.age;
   front.previous = rest.previous;
   front.next = whole;
   if (front.previous != kNoBlock) blocks_[front.previous].next = id;
@@ -99,7 +100,7 @@ AllocationId CachingAllocator::alloc(std::int64_t requested_bytes, StreamId stre
   const BlockId front = split(found, request.bytes);
   Block& rest = blocks_[found];
   rest.searches_when_freed = request.pool->searches;
-  free.replace(place, rest.bytes, rest.address, found);
+  free.replace(place, entry_of(found));
   return hand_out(request, front);
 }
 
@@ -183,14 +184,14 @@ void CachingAllocator::free_block(BlockId id) {
   BlockId smaller = can_join(block, block.next) ? block.next : kNoBlock;
   if (larger == kNoBlock || (smaller != kNoBlock && blocks_[smaller].bytes > blocks_[larger].bytes))
     std::swap(larger, smaller);
-  if (larger == kNoBlock) return free.insert(block.bytes, block.address, id);
+  if (larger == kNoBlock) return free.insert(entry_of(id));
   if (smaller != kNoBlock) {
-    free.erase(free.find(blocks_[smaller].bytes, blocks_[smaller].address));
+    free.erase(free.find(entry_of(smaller)));
     join(id, smaller);
   }
-  const FreeBlocks::Position place = free.find(blocks_[larger].bytes, blocks_[larger].address);
+  const FreeBlocks::Position place = free.find(entry_of(larger));
   join(id, larger);
-  free.replace(place, block.bytes, block.address, id);
+  free.replace(place, entry_of(id));
 }
 
 /// synchronize_and_free_events
@@ -223,12 +224,12 @@ void CachingAllocator::empty_cache() { release_cached_blocks(); }
 void CachingAllocator::insert_free(Pool& pool, BlockId id) {
   Block& block = blocks_[id];
   block.searches_when_freed = pool.searches;
-  free_blocks(pool, block.stream).insert(block.bytes, block.address, id);
+  free_blocks(pool, block.stream).insert(entry_of(id));
 }
 
 void CachingAllocator::erase_free(Pool& pool, BlockId id) {
   FreeBlocks& free = free_blocks(pool, blocks_[id].stream);
-  free.erase(free.find(blocks_[id].bytes, blocks_[id].address));
+  free.erase(free.find(entry_of(id)));
 }
 
 }  // namespace tidemark

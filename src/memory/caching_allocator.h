@@ -109,6 +109,10 @@ class CachingAllocator final : public Allocator {
       pool.by_stream.resize(stream + 1);
     return pool.by_stream[stream];
   }
+  FreeBlocks::Entry entry_of(BlockId id) const {
+    const Block& block = blocks_[id];
+    return {block.bytes, block.address, id, block.age};
+  }
   Pool& pool_of(const Block& block) { return block.small ? small_pool_ : large_pool_; }
   bool counts_age() const { return allowed_bytes_.has_value() && settings_.garbage_collection_threshold > 0; }
   void emit(EventKind kind, std::int64_t address, std::int64_t bytes, StreamId stream) {
@@ -144,6 +148,7 @@ class CachingAllocator final : public Allocator {
   AllocatorObserver* const observer_;
   std::optional<std::int64_t> allowed_bytes_;  // allowed_memory_maximum
   Blocks blocks_;
+  std::uint32_t last_age_ = 0;
   Pool small_pool_, large_pool_;
   StreamUses uses_;
   AllocatorStats stats_;

@@ -19,6 +19,7 @@ BlockId CachingAllocator::new_segment(const Request& request, bool is_retry) {
   block.bytes = bytes;
   block.stream = request.stream;
   block.small = request.pool->small;
+  if (rules_.equal_blocks != EqualBlocks::lowest) block.age = ++last_age_;
   stats_.reserved_bytes.add(bytes);
   ++stats_.num_device_alloc;
   ++request.pool->driver_calls;

@@ -2,8 +2,8 @@
 
 namespace tidemark {
 
-void FreeBlocks::insert(std::int64_t bytes, std::int64_t address, BlockId block) {
-  Position position = lower_bound(bytes, address);
+void FreeBlocks::insert(const Entry& entry) {
+  Position position = lower_bound(entry);
   if (chunks_.empty()) chunks_.push_back(new_chunk());
   if (position.chunk == chunks_.size() ||
       chunks_[position.chunk]->count == 0) {  // after everything: at the end of the last chunk
@@ -18,7 +18,7 @@ void FreeBlocks::insert(std::int64_t bytes, std::int64_t address, BlockId block)
   Chunk& chunk = *chunks_[position.chunk];
   Entry* const at = chunk.entries.data() + position.slot;
   std::move_backward(at, chunk.entries.data() + chunk.count, chunk.entries.data() + chunk.count + 1);
-  *at = {bytes, address, block};
+  *at = entry;
   ++chunk.count;
 }
 

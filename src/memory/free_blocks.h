@@ -1,5 +1,6 @@
-// The free blocks of one pool and stream, smallest first and equal ones by address: the order of BlockComparatorSize
-// (c10/cuda/CUDACachingAllocator.cpp, torch 2.11.0) within a stream.
+// The free blocks of one pool and stream, smallest first, equal ones by the age that they have of late and then by
+// address: the order of BlockComparatorSizeCounterAddress (c10/cuda/CUDACachingAllocator.cpp, torch 2.15.0) and, where
+// all have the same age, of BlockComparatorSize (2.11.0), within a stream.
 //
 // Note [Chunks]
 // A sorted array would do for a hundred free blocks, a tree for a million.  This is the array cut into chunks of at
@@ -22,6 +23,7 @@ class FreeBlocks {
   struct Entry {
     std::int64_t bytes, address;
     BlockId block;
+    std::uint32_t age;  // Block::age
   };
   /// Where an entry stands; any insertion or erasure makes it void.
   struct Position {
@@ -29,17 +31,19 @@ class FreeBlocks {
     bool operator==(const Position&) const = default;
   };
 
-  void insert(std::int64_t bytes, std::int64_t address, BlockId block);
+  void insert(const Entry& entry);
   void erase(Position position);
   /// Puts another entry in the place of one: of the others move those that it passes.
-  void replace(Position position, std::int64_t bytes, std::int64_t address, BlockId block);
+  void replace(Position position, const Entry& entry);
   /// The entry must be there.
-  Position find(std::int64_t bytes, std::int64_t address) const;
+  Position find(const Entry& entry) const;
 
   Position begin() const { return {0, 0}; }
   Position end() const { return {static_cast<std::uint32_t>(chunks_.size()), 0}; }
-  /// The first entry of at least that size and, among equal sizes, that address.
-  Position lower_bound(std::int64_t bytes, std::int64_t address = INT64_MIN) const;
+  /// The first entry that is not before another.
+  Position lower_bound(const Entry& entry) const;
+  /// The first entry of at least that size.
+  Position lower_bound(std::int64_t bytes) const { return lower_bound(Entry{bytes, INT64_MIN, kNoBlock, 0}); }
   Position after(Position position) const {
     return position.slot + 1 < chunks_[position.chunk]->count ? Position{position.chunk, position.slot + 1}
                                                               : Position{position.chunk + 1, 0};
@@ -52,15 +56,13 @@ class FreeBlocks {
   bool empty() const { return chunks_.empty(); }
 
  private:
-  struct Key {
-    std::int64_t bytes, address;
-  };
-  static bool is_before(const Entry& entry, const Key& key) {
-    return entry.bytes != key.bytes ? entry.bytes < key.bytes : entry.address < key.address;
+  static bool is_before(const Entry& entry, const Entry& other) {
+    if (entry.bytes != other.bytes) return entry.bytes < other.bytes;
+    return entry.age != other.age ? entry.age < other.age : entry.address < other.address;
   }
   static std::uint32_t count_smaller(const Entry* entries, std::int64_t bytes);
 
-  static constexpr Entry kUnused{INT64_MAX, INT64_MAX, kNoBlock};
+  static constexpr Entry kUnused{INT64_MAX, INT64_MAX, kNoBlock, UINT32_MAX};
   static constexpr std::uint32_t kChunkEntries = 64;
   struct Chunk {
     std::uint32_t count = 0;
@@ -92,8 +94,7 @@ inline std::uint32_t FreeBlocks::count_smaller(const Entry* entries, std::int64_
   return count;
 }
 
-inline FreeBlocks::Position FreeBlocks::lower_bound(std::int64_t bytes, std::int64_t address) const {
-  const Key key{bytes, address};
+inline FreeBlocks::Position FreeBlocks::lower_bound(const Entry& key) const {
   std::size_t first = 0, count = chunks_.size();
   while (count > 0) {
     const std::size_t half = count / 2;
@@ -106,32 +107,30 @@ inline FreeBlocks::Position FreeBlocks::lower_bound(std::int64_t bytes, std::int
   }
   if (first == chunks_.size()) return end();
   const Chunk& chunk = *chunks_[first];  // whose last entry is not before the key
-  std::uint32_t slot = count_smaller(chunk.entries.data(), bytes);
+  std::uint32_t slot = count_smaller(chunk.entries.data(), key.bytes);
   while (is_before(chunk.entries[slot], key)) ++slot;  // few are of the same size
   return {static_cast<std::uint32_t>(first), slot};
 }
 
-inline FreeBlocks::Position FreeBlocks::find(std::int64_t bytes, std::int64_t address) const {
-  const Position position = lower_bound(bytes, address);
-  TM_CHECK(position != end() && at(position).bytes == bytes && at(position).address == address,
-           "a free block is not in its pool");
+inline FreeBlocks::Position FreeBlocks::find(const Entry& entry) const {
+  const Position position = lower_bound(entry);
+  TM_CHECK(position != end() && at(position).block == entry.block, "a free block is not in its pool");
   return position;
 }
 
-inline void FreeBlocks::replace(Position position, std::int64_t bytes, std::int64_t address, BlockId block) {
-  const Key key{bytes, address};
+inline void FreeBlocks::replace(Position position, const Entry& entry) {
   const std::size_t number = position.chunk;
-  const bool is_behind_others = number == 0 || is_before(chunks_[number - 1]->last(), key);
-  if (!is_behind_others || (number + 1 < chunks_.size() && is_before(chunks_[number + 1]->entries[0], key))) {
+  const bool is_behind_others = number == 0 || is_before(chunks_[number - 1]->last(), entry);
+  if (!is_behind_others || (number + 1 < chunks_.size() && is_before(chunks_[number + 1]->entries[0], entry))) {
     erase(position);
-    return insert(bytes, address, block);
+    return insert(entry);
   }
   Chunk& chunk = *chunks_[number];
   Entry* const first = chunk.entries.data();
   Entry* at = first + position.slot;
-  for (; at != first && !is_before(at[-1], key); --at) *at = at[-1];
-  for (; at != &chunk.last() && is_before(at[1], key); ++at) *at = at[1];
-  *at = {bytes, address, block};
+  for (; at != first && !is_before(at[-1], entry); --at) *at = at[-1];
+  for (; at != &chunk.last() && is_before(at[1], entry); ++at) *at = at[1];
+  *at = entry;
 }
 
 inline void FreeBlocks::erase(Position position) {

@@ -18,19 +18,16 @@ std::string torch_size(std::int64_t bytes) {
 
 }  // namespace
 
-std::string out_of_memory_message(const OutOfMemory& what, const AllocatorRules& rules) {
+std::string out_of_memory_message(const OutOfMemory& what, std::string_view advice) {
   if (what.requested_bytes >= kTooManyBytes) return "CUDA out of memory. Tried to allocate more than 1EB memory.";
   const std::string allowed = what.allowed_bytes ? torch_size(*what.allowed_bytes) + " allowed; " : "";
   return fmt::format(
       "CUDA out of memory. Tried to allocate {}. GPU 0 has a total capacity of {} of which {} is free. "
       "Including non-PyTorch memory, this process has {} memory in use. {}"
-      "Of the allocated memory {} is allocated by PyTorch, and {} is reserved by PyTorch but unallocated. "
-      "If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to "
-      "avoid fragmentation.  "
-      "See documentation for Memory Management  ({})",
+      "Of the allocated memory {} is allocated by PyTorch, and {} is reserved by PyTorch but unallocated. {}",
       torch_size(what.tried_bytes), torch_size(what.device_total_bytes), torch_size(what.device_free_bytes),
       torch_size(what.process_bytes), allowed, torch_size(what.allocated_bytes),
-      torch_size(what.reserved_bytes - what.allocated_bytes), rules.documentation);
+      torch_size(what.reserved_bytes - what.allocated_bytes), advice);
 }
 
 }  // namespace tidemark

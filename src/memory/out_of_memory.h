@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include "memory/allocator_rules.h"
+#include <string_view>
 
 namespace tidemark {
 
@@ -17,7 +16,7 @@ struct OutOfMemory {
   std::int64_t allocated_bytes = 0, reserved_bytes = 0;
 };
 
-/// The text of torch.OutOfMemoryError, on one line.
-std::string out_of_memory_message(const OutOfMemory& what, const AllocatorRules& rules);
+/// The text of torch.OutOfMemoryError, on one line; `advice` is the end of it.
+std::string out_of_memory_message(const OutOfMemory& what, std::string_view advice);
 
 }  // namespace tidemark

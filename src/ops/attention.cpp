@@ -2,7 +2,10 @@
 // torch: aten/src/ATen/native/transformers/{attention.cpp,cuda/sdp_utils.cpp} (2.11.0)
 #include "ops/attention.h"
 
+#include <cmath>
+
 #include "base/error.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -32,16 +35,28 @@ bool mask_fits(const AttentionInputs& in) {
   return in.mask.dims() == 2 || (in.mask.dims() == 4 && fits(0, in.q.size(0)) && fits(1, in.q.size(1)));
 }
 
-/// torch: check_prefer_cudnn_attention, can_use_cudnn_attention, check_cudnn_tensor_shapes
+/// torch: check_cudnn_tensor_shapes; check_cudnn_d256_bprop_head_dim, where a gradient is needed
+bool cudnn_takes_head_size(const AttentionInputs& in) {
+  const TorchRules& rules = in.q.run().torch();
+  const std::int64_t d = in.q.size(-1), d_value = in.v.size(-1);
+  const bool special = d == 192 && d_value == 128;
+  if (d % 8 != 0 || d_value % 8 != 0) return false;
+  if (rules.cudnn_names_large_heads && attention_needs_grad(in) && (d > 128 || d_value > 128))
+    return special || (d == 256 && d_value == 256);
+  const bool to_256 = in.q.run().card().compute_capability_major == 9 || rules.cudnn_names_large_heads;
+  const std::int64_t most = to_256 ? 256 : special ? 192 : 128;
+  return d <= most && d_value <= most;
+}
+
+/// torch: check_prefer_cudnn_attention, can_use_cudnn_attention, check_cudnn_dropout
 bool can_use_cudnn(const AttentionInputs& in) {
+  const TorchRules& rules = in.q.run().torch();
   const std::int64_t major = in.q.run().card().compute_capability_major;
   if (major != 9 && major != 10) return false;  // elsewhere it comes after math, which takes everything
-  const std::int64_t d = in.q.size(-1), d_value = in.v.size(-1);
-  std::int64_t most = major == 9 ? 256 : 128;
-  if (d == 192 && d_value == 128) most = std::max<std::int64_t>(most, 192);
+  if (in.q.size(2) == 1 && (in.options.dropout != 0 || (major == 10 && rules.cudnn_does_not_decode))) return false;
+  if (rules.cudnn_drops_sixteenths && std::fmod(in.options.dropout * 16, 1) != 0) return false;
   return is_half(in.q.dtype()) && same_type(in) && mask_fits(in) && last_stride_is_1(in) && heads_fit(in, true) &&
-         d <= most && d_value <= most && d % 8 == 0 && d_value % 8 == 0 && in.k.size(2) != 1 &&
-         !(in.options.dropout != 0 && in.q.size(2) == 1);
+         cudnn_takes_head_size(in) && in.k.size(2) != 1;
 }
 
 /// torch: can_use_flash_attention
@@ -65,7 +80,7 @@ bool can_use_efficient(const AttentionInputs& in) {
   if (major >= 8 || (major >= 7 && half)) alignment = std::max<std::int64_t>(alignment, half ? 8 : 4);
   const std::int64_t d = in.q.size(-1);
   return d == in.k.size(-1) && d % alignment == 0 && in.v.size(-1) % alignment == 0 && last_stride_is_1(in) &&
-         heads_fit(in, false);
+         heads_fit(in, in.q.run().torch().efficient_attention_groups_heads);
 }
 
 }  // namespace

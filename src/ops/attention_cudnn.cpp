@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/attention.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -30,16 +31,19 @@ Layout matching_layout(const Layout& query, const Dims& sizes) {
 /// Forward: 256 bytes on Hopper; on Blackwell the bits of the dropout, in tiles of 128 x 128, or nothing.
 /// Backward: the sum of dO * O per row and the gradient of the query in float32, and 256 bytes on Hopper.  With grouped
 /// heads, also the gradients of keys and values of each query head.  On Blackwell the bits of the dropout; without,
-/// when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8.
+/// when the queries or the keys fit in one tile, a second gradient of the query with its rows rounded up to 8; cuDNN
+/// 9.26 (in torch 2.15.0) only when the keys do.
 struct Shape {
   const Card& card;
   const Dims &q, &k, &v;
-  bool dropout;
+  bool dropout, queries_count;
 
   bool is_hopper() const { return card.compute_capability_major == 9; }
   std::int64_t heads() const { return q[0] * q[1]; }
   std::int64_t dropout_bits() const { return heads() * round_up(q[2], 128) * round_up(k[2], 128) / 8; }
 };
+
+bool queries_count(const Run& run) { return !run.torch().cudnn_counts_tiles_of_keys; }
 
 std::int64_t forward_workspace(const Shape& shape) {
   if (shape.is_hopper()) return shape.q[2] != 1 ? 256 : 0;
@@ -47,14 +51,14 @@ std::int64_t forward_workspace(const Shape& shape) {
 }
 
 std::int64_t backward_workspace(const Shape& shape) {
-  const auto& [card, q, k, v, dropout] = shape;
+  const auto& [card, q, k, v, dropout, queries_count] = shape;
   const std::int64_t rows = shape.heads() * q[2];
   const bool grouped = q[1] != k[1];
   std::int64_t bytes = rows * 4 + rows * q[3] * 4;
   if (grouped) bytes += round_up(2 * shape.heads() * k[2] * k[3], 128) + round_up(2 * shape.heads() * k[2] * v[3], 128);
   if (shape.is_hopper()) return bytes + 256;
   if (dropout) return bytes + shape.dropout_bits() + 128;
-  const bool one_tile = k[2] <= 128 || (q[2] > 1 && q[2] <= 128);
+  const bool one_tile = k[2] <= 128 || (queries_count && q[2] > 1 && q[2] <= 128);
   if (one_tile) bytes += shape.heads() * round_up(q[2], 8) * q[3] * 4;
   return bytes + (one_tile || grouped ? 128 : 0);
 }
@@ -79,7 +83,8 @@ AttentionResult cudnn_attention_forward(const AttentionInputs& in, bool with_log
   if (with_log_sum_exp) result.log_sum_exp = empty(run, Dims{sizes[0], sizes[1], sizes[2], 1}, Dtype::f32);
   result.random_state = {std::move(seed), std::move(offset)};
   const Setting<Category> category(run.category, Category::workspace);
-  const Shape shape{run.card(), in.q.sizes(), in.k.sizes(), in.v.sizes(), in.options.dropout != 0};
+  const bool dropout = in.options.dropout != 0;
+  const Shape shape{run.card(), in.q.sizes(), in.k.sizes(), in.v.sizes(), dropout, queries_count(run)};
   const Ref<Storage> workspace = run.allocate(forward_workspace(shape));
   return result;
 }
@@ -89,7 +94,7 @@ std::array<Tensor, 3> cudnn_attention_backward(const AttentionGradient& call) {
   Run& run = q.run();
   std::array<Tensor, 3> gradients{empty_like(q), empty_like(k), empty_like(v)};
   const Setting<Category> category(run.category, Category::workspace);
-  const Shape shape{run.card(), q.sizes(), k.sizes(), v.sizes(), call.dropout};
+  const Shape shape{run.card(), q.sizes(), k.sizes(), v.sizes(), call.dropout, queries_count(run)};
   const Ref<Storage> workspace = run.allocate(backward_workspace(shape));
   return gradients;
 }

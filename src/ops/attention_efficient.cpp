@@ -5,6 +5,7 @@
 
 #include "ops/attention.h"
 #include "tensor/arithmetic.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -66,6 +67,14 @@ Tensor padded_bias(Tensor bias) {
   return view_of(padded, shown);
 }
 
+/// Seed and offset of the dropout that there is not: with one they are numbers on the host.
+Tensors random_state_of(const AttentionInputs& in) {
+  Run& run = in.q.run();
+  if (!run.torch().efficient_attention_has_random_state || in.options.dropout > 0) return {};
+  Tensor seed = empty(run, Dims{}, Dtype::int64);
+  return {std::move(seed), empty(run, Dims{}, Dtype::int64)};
+}
+
 Tensors backward(Backward& call) {
   return needed(call, efficient_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2],
                                                     call.saved[4], call.facts.a == 1}));
@@ -77,7 +86,9 @@ Tensors backward(Backward& call) {
 AttentionResult efficient_attention_forward(const AttentionInputs& in, bool with_log_sum_exp) {
   Run& run = in.q.run();
   const Dims& q = in.q.sizes();
+  Tensors random_state = random_state_of(in);
   AttentionResult result{.output = transpose(empty(run, Dims{q[0], q[2], q[1], in.v.size(3)}, in.q.dtype()), 1, 2)};
+  result.random_state = std::move(random_state);
   if (with_log_sum_exp) result.log_sum_exp = empty(run, Dims{q[0], q[1], round_up(q[2], 32)}, Dtype::f32);
   if (size_of(in.q.dtype()) == 2 && std::max(q[3], in.v.size(3)) > 128) {  // kNeedsOutputAccumulatorBuffer
     const Setting<Category> category(run.category, Category::workspace);
@@ -96,18 +107,22 @@ std::array<Tensor, 3> efficient_attention_backward(const AttentionGradient& call
   };
   std::array<Tensor, 3> gradients{new_rows(q), new_rows(k), new_rows(v)};
   const Setting<Category> category(run.category, Category::workspace);
-  const Tensor delta = delta_of(call.output);
+  const auto of_each_head = [&](const Tensor& x) {  // summed up for the heads that share one
+    return x.size(1) == q.size(1) ? Tensor() : empty(run, Dims{x.size(0), x.size(2), q.size(1), x.size(3)}, x.dtype());
+  };
+  const Tensor grad_k = of_each_head(k), grad_v = of_each_head(v), delta = delta_of(call.output);
   const BackwardKernel kernel = backward_kernel(run.card(), q.dtype(), std::max(q.size(3), v.size(3)), call.dropout);
   const Ref<Storage> workspace = run.allocate(workspace_bytes(kernel, q, k, v));
   return gradients;
 }
 
-/// Keeps q, k, v, the bias, the result and its logarithms of sums.
+/// Keeps q, k, v, the bias, the result, its logarithms of sums, and seed and offset.
 Tensor efficient_attention(AttentionInputs in) {
   in.mask = attention_bias(std::move(in.mask), in.q.dtype());
   in.mask = padded_bias(std::move(in.mask));
   AttentionResult result = efficient_attention_forward(in, attention_needs_grad(in));
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
+  for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   const Facts facts{.a = in.options.dropout > 0 ? 1 : 0};
   return record(std::move(result.output), {in.q, in.k, in.v},
                 {.name = "ScaledDotProductEfficientAttentionBackward0",

@@ -1,5 +1,6 @@
 // Operations that copy: types, concatenation, padding.
 #include "ops/ops.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -80,7 +81,9 @@ Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total) {
   {
     const Tensor in_order = contiguous(repeats);
     const Tensor sums = cumsum(repeats, 0);
-    {
+    if (run.torch().finds_least_repeat) {
+      const Tensor least = max(repeats);
+    } else {
       const Tensor not_negative = compare("aten::ge", repeats);
       const Tensor all = empty(run, Dims{}, Dtype::boolean);
     }

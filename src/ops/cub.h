@@ -20,6 +20,13 @@ constexpr std::int64_t cub_scan_bytes(std::int64_t count, std::int64_t number_by
   return cub_tiles_bytes(count, 896, number_bytes);
 }
 
+/// The bytes of an int64 key below `limit` that differ.  torch: aten/src/ATen/cuda/cub.cuh, get_num_bits
+constexpr std::int64_t cub_sort_passes(std::int64_t limit) {
+  std::int64_t passes = 1;
+  while (passes < 8 && limit >> (8 * passes) != 0) ++passes;
+  return passes;
+}
+
 /// cub/device/dispatch/dispatch_radix_sort.cuh: pairs of int64 keys, of which `passes` bytes are looked at, and int64
 /// values.  Nothing for what one block sorts; else InvokeOnesweep: counts of each pass, look-back states, the other
 /// buffers, a counter per pass.

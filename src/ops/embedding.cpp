@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "ops/cub.h"
 #include "ops/ops.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -33,8 +34,8 @@ Tensor by_sorting(Run& run, const Dims& sizes, std::int64_t count, Dtype dtype) 
   const Tensor sorted_indices = integers(count), orig_indices = integers(count);
   {
     const Tensor range = integers(count);
-    constexpr std::int64_t kPasses = 8;  // of all 64 bits
-    take(run, cub_sort_bytes(count, kPasses, run.card()));
+    const std::int64_t passes = run.torch().sorts_indices_by_known_bits ? cub_sort_passes(sizes[0]) : 8;
+    take(run, cub_sort_bytes(count, passes, run.card()));
   }
   Tensor grad_weight = empty(run, sizes, dtype);
   const Tensor segment_offsets = integers(count), num_of_segments = integers(1);

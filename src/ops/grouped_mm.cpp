@@ -46,7 +46,8 @@ Tensor product(const Tensor& a, const Tensor& b, std::int64_t groups) {
   if (fast)
     take_cutlass_memory(a.run(), groups, ragged ? a.size(0) : a.size(0) / groups, b.size(-1));
   else if (y.elements() > 0 && a.elements() > 0)
-    take_matmul_workspace(a.run());  // _grouped_mm_fallback: a product for each group, into its place
+    for (std::int64_t group = 0; group < groups; ++group)  // _grouped_mm_fallback: a product for each, into its place
+      const Ref<Storage> workspace = matmul_workspace(a.run());
   return y;
 }
 

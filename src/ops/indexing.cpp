@@ -62,13 +62,6 @@ Tensor masked_select(const Tensor& x, std::int64_t found) {
   return empty(x.run(), Dims{found}, x.dtype());
 }
 
-/// The bytes of an int64 key below `limit` that differ.
-std::int64_t sorting_passes(std::int64_t limit) {
-  std::int64_t passes = 1;
-  while (passes < 8 && limit >> (8 * passes) != 0) ++passes;
-  return passes;
-}
-
 Tensors masked_scatter_backward(Backward& call) {
   Tensor self = call.needs(0) ? empty_like(call.gradient()) : Tensor();  // masked_fill
   if (!call.needs(1)) return {self, Tensor()};
@@ -91,7 +84,7 @@ Tensors index_backward(Backward& call) {
     indexed *= call.facts.sizes[d];
   }
   const Tensor sorted = integers(), original = integers(), range = integers();
-  const std::int64_t passes = sorting_passes(indexed);
+  const std::int64_t passes = cub_sort_passes(indexed);
   take_scratch(run, cub_sort_bytes(count, passes, run.card()));
   return {self};
 }

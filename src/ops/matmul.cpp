@@ -1,6 +1,7 @@
 // Products of matrices.  torch: aten/src/ATen/native/{Linear,LinearAlgebra}.cpp, cuda/Blas.cpp
 #include "ops/ops.h"
 #include "tensor/mismatch.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -16,28 +17,45 @@ bool is_readable(const Layout& x) {
 /// An operand that cuBLAS cannot read is copied for the time of the product.
 Tensor readable(const Tensor& x) { return is_readable(x.layout()) ? Tensor() : empty(x.run(), x.sizes(), x.dtype()); }
 
+/// cublasLtMatmul with the bias as its epilogue takes a workspace of its own.  torch: native/cuda/Blas.cpp,
+/// isInputCompliesAddmmCudaLt; cuda/CUDABlas.cpp, gemm_and_bias
+bool has_fused_bias(const Tensor& bias, const Tensor& a, const Tensor& b) {
+  const bool row = bias.dims() == 1 && bias.size(0) == b.size(1);
+  const bool whole = bias.dims() == 2 && bias.size(0) == a.size(0) && bias.size(1) == b.size(1) &&
+                     size_of(bias.dtype()) == 2 && bias.run().torch().fuses_whole_bias;
+  return (row || whole) && bias.is_contiguous() && b.size(0) > 1 && b.size(1) > 1;
+}
+
+Ref<Storage> new_workspace(Run& run, std::int64_t bytes) {
+  const Setting<Category> category(run.category, Category::workspace);
+  return run.allocate(bytes);
+}
+
+/// One that a thread has, of those of the program's and of autograd's.
+void keep_workspace(Run& run, Ref<Storage> (&workspaces)[2], std::int64_t bytes) {
+  Ref<Storage>& workspace = workspaces[run.in_backward ? 1 : 0];
+  if (workspace) return;
+  const Once once(run);
+  workspace = new_workspace(run, bytes);
+}
+
+/// For the time of the product, or none of its own.  torch: CublasHandlePool.cpp, parseCUDABlasLtWorkspaceSize
+Ref<Storage> fused_bias_workspace(Run& run) {
+  constexpr std::int64_t kBytes = 1 << 20;
+  if (run.torch().blas_workspaces == BlasWorkspaces::eager) return new_workspace(run, kBytes);
+  const Ref<Storage> none = matmul_workspace(run);  // of the handle, which is cuBLAS's
+  if (run.torch().blas_workspaces == BlasWorkspaces::kept) keep_workspace(run, run.fused_bias_workspaces, kBytes);
+  return none;
+}
+
 /// Row-major, as the kernel writes it.
-Tensor product(const Tensor& a, const Tensor& b) {
+Tensor product(const Tensor& a, const Tensor& b, bool fused_bias = false) {
   Dims sizes = a.sizes();
   sizes[-1] = b.size(-1);
   Tensor y = empty(a.run(), sizes, a.dtype());
   const Tensor copy_a = readable(a), copy_b = readable(b);
-  take_matmul_workspace(a.run());
+  const Ref<Storage> workspace = fused_bias ? fused_bias_workspace(a.run()) : matmul_workspace(a.run());
   return y;
-}
-
-/// cublasLtMatmul with the bias as its epilogue takes a workspace of its own.  torch: native/cuda/Blas.cpp,
-/// isInputCompliesAddmmCudaLt; cuda/CUDABlas.cpp, gemm_and_bias
-bool has_fused_bias(const Tensor& bias, const Tensor& b) {
-  return bias.dims() == 1 && bias.is_contiguous() && bias.size(0) == b.size(1) && b.size(0) > 1 && b.size(1) > 1;
-}
-
-void take_fused_bias_workspace(Run& run) {
-  Ref<Storage>& workspace = run.fused_bias_workspaces[run.in_backward ? 1 : 0];
-  if (workspace) return;
-  const Once once(run);
-  const Setting<Category> category(run.category, Category::workspace);
-  workspace = run.allocate(1 << 20);  // _parseChosenWorkspaceSize
 }
 
 bool is_column_major(const Tensor& x) { return x.layout().strides[0] == 1 && x.layout().strides[1] == x.size(0); }
@@ -110,14 +128,14 @@ Tensor folded(Tensor a, Tensor b) {
 
 }  // namespace
 
-/// torch: CUDABlas, getChosenWorkspaceSize
-void take_matmul_workspace(Run& run) {
-  Ref<Storage>& workspace = run.matmul_workspaces[run.in_backward ? 1 : 0];
-  if (workspace) return;
-  const Once once(run);
-  const Setting<Category> category(run.category, Category::workspace);
-  const bool hopper = run.card().compute_capability_major == 9;  // and no other
-  workspace = run.allocate(hopper ? 32 << 20 : (8 << 20) + (128 << 10));
+/// torch: CublasHandlePool.cpp, parseChosenWorkspaceSize
+Ref<Storage> matmul_workspace(Run& run) {
+  const std::int64_t major = run.card().compute_capability_major;
+  const bool large = major == 9 || (run.torch().blackwell_has_large_blas_workspaces && (major == 10 || major == 12));
+  const std::int64_t bytes = large ? 32 << 20 : (8 << 20) + (128 << 10);
+  if (run.torch().blas_workspaces == BlasWorkspaces::eager) return new_workspace(run, bytes);
+  keep_workspace(run, run.matmul_workspaces, bytes);
+  return {};
 }
 
 Tensor mm(Tensor a, Tensor b) {
@@ -140,8 +158,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
   a = autocast_low(std::move(a));
   bias = autocast_low(std::move(bias));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  Tensor y = product(a, b);
-  if (has_fused_bias(bias, b)) take_fused_bias_workspace(a.run());
+  Tensor y = product(a, b, has_fused_bias(bias, a, b));
   const Facts facts = layouts_of(a, b);
   return record(std::move(y), {std::move(bias), std::move(a), std::move(b)},
                 {.name = "AddmmBackward0", .saved = std::move(saved), .facts = facts, .backward = addmm_backward});
@@ -176,7 +193,8 @@ Tensor bmm(Tensor a, Tensor b) {
   b = autocast_low(std::move(b));
   a = autocast_low(std::move(a));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  Tensor y = product(a, b);
+  const bool by_elements = a.size(2) == 1 && a.run().torch().multiplies_single_elements;
+  Tensor y = by_elements ? empty(a.run(), {a.size(0), a.size(1), b.size(2)}, a.dtype()) : product(a, b);
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "BmmBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor second = call.needs(1) ? bmm(transpose(call.saved[0], 1, 2), call.gradient()) : Tensor();

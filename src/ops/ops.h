@@ -136,8 +136,8 @@ Tensor mm(Tensor a, Tensor b);
 Tensor bmm(Tensor a, Tensor b);
 /// input + alpha * bmm(a, b): input broadcast to the product.
 Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha);
-/// The workspace that cuBLAS gets with a thread's first product.
-void take_matmul_workspace(Run& run);
+/// The memory that cuBLAS works in, for the time of a product; none where the thread keeps what it has.
+Ref<Storage> matmul_workspace(Run& run);
 
 // grouped_mm.cpp
 /// Rows x (S, K) times weights (E, K, N), each group of rows with its own: group e ends before offsets[e].  -> (S, N)

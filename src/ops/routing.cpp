@@ -2,6 +2,7 @@
 // {Sorting.cpp,TensorAdvancedIndexing.cpp,Onehot.cpp}, cuda/{Sort.cpp,Sort.cu,SummaryOps.cu,Indexing.cu}
 #include "ops/cub.h"
 #include "ops/ops.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -46,8 +47,11 @@ Tensor histc(Tensor x, std::int64_t bins) {
   const Op op(x, "aten::histc");
   TM_CHECK(!is_floating(x.dtype()), "histograms are of whole numbers here");
   Tensor counts = empty(x.run(), Dims{bins}, x.dtype());
-  if (bins == 1 && x.elements() > 0)  // from 0 to 0: it looks for the smallest and the largest
-    for (int end = 0; end < 2; ++end) max(x).reset();
+  if (bins == 1 && x.elements() > 0) {  // from 0 to 0: it looks for the smallest and the largest
+    Tensor least = max(x);
+    if (!x.run().torch().finds_both_ends) least.reset();
+    max(x);
+  }
   return counts;
 }
 

@@ -13,6 +13,7 @@
 #include "tensor/repetition.h"
 #include "tensor/stream_calls.h"
 #include "tensor/tensor.h"
+#include "tensor/torch_release.h"
 
 namespace tidemark {
 
@@ -62,6 +63,7 @@ struct AutocastState {
 
 struct RunConfig {
   Card card;
+  const TorchRules* torch = &torch_rules();  // not owned
   CachingAllocatorConfig allocator;
   /// Told each allocation and free as "+bytes op module"; empty for none.
   std::function<void(std::string_view)> on_event;
@@ -82,6 +84,7 @@ class Run {
 
   const RunConfig& config() const { return config_; }
   const Card& card() const { return config_.card; }
+  const TorchRules& torch() const { return *config_.torch; }
   CachingAllocator& allocator() { return allocator_; }
   const Timeline& timeline() const { return timeline_; }
   Timeline& timeline() { return timeline_; }

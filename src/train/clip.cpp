@@ -2,21 +2,29 @@
 
 #include <algorithm>
 
+#include "tensor/torch_rules.h"
+
 namespace tidemark {
 namespace {
 
-/// torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, foreach_tensor_norm_cuda: one partial norm per chunk of the
-/// longest tensor, for every tensor, then the results one by one.
+/// torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, foreach_tensor_norm_cuda: one partial norm per chunk of every
+/// tensor, or of the longest for every tensor, then the results one by one.
 TensorList foreach_norm(const TensorList& tensors) {
   constexpr std::int64_t kChunkSize = 65536;  // MultiTensorApply.cuh
   Run& run = tensors.front().run();
   const Op op(run, "aten::_foreach_norm");
-  std::int64_t most_chunks = 0;
-  for (const Tensor& tensor : tensors)
-    most_chunks = std::max(most_chunks, (tensor.elements() + kChunkSize - 1) / kChunkSize);
+  const auto count = static_cast<std::int64_t>(tensors.size());
+  std::int64_t most_chunks = 0, all_chunks = 0;
+  for (const Tensor& tensor : tensors) {
+    const std::int64_t chunks = (tensor.elements() + kChunkSize - 1) / kChunkSize;
+    most_chunks = std::max(most_chunks, chunks);
+    all_chunks += chunks;
+  }
   const Dtype dtype = tensors.front().dtype();
   const Dtype partial = is_floating(dtype) && size_of(dtype) < 4 ? Dtype::f32 : dtype;
-  const Tensor output_per_tensor = empty(run, {static_cast<std::int64_t>(tensors.size()) * most_chunks}, partial);
+  const bool packed = run.torch().packs_partial_norms;
+  const Tensor offsets = packed ? empty(run, {count + 1}, Dtype::int64) : Tensor();
+  const Tensor output_per_tensor = empty(run, {packed ? all_chunks : count * most_chunks}, partial);
   TensorList norms;
   for (std::size_t i = 0; i < tensors.size(); ++i) norms.push_back(empty(run, Dims{}, dtype));
   return norms;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "estimate/spec.h"
 #include "io/card_json.h"
 #include "io/value_json.h"
 #include "recordings.h"
@@ -22,6 +23,13 @@ inline RecordedStepText read_recorded_step(const Recordings& recordings, const R
   std::string line;
   std::getline(text, line);
   return {io::value_from_json(line, recorded.name), std::move(text)};
+}
+
+/// What was trained, with the release that it was recorded with.
+inline Spec spec_of(const Value& header) {
+  Spec spec = read_spec(*header.find("spec"));
+  spec.torch = *header.find("versions")->find("torch")->as_text();
+  return spec;
 }
 
 inline const Card& card_of(const Value& header) {

@@ -53,6 +53,12 @@ inline std::filesystem::path recordings_folder(const char* beside) {
   return other ? other : beside;
 }
 
+/// The torch of what lies there as it was recorded: of another folder, the environment says it.
+inline std::string recordings_torch() {
+  const char* other = std::getenv("TIDEMARK_RECORDINGS_TORCH");
+  return other ? other : "2.11.0";
+}
+
 /// A recording of one release of torch.
 struct RecordedCase {
   std::string torch, name;
@@ -81,7 +87,7 @@ class Recordings {
   /// The base's, then each release's, both in alphabetical order.
   std::vector<RecordedCase> cases() const {
     std::vector<RecordedCase> found;
-    for (const std::string& name : names_) found.push_back({kBase, name, true, false});
+    for (const std::string& name : names_) found.push_back({base_, name, true, false});
     for (const auto& [torch, release] : releases_) {
       std::set<std::string> names = names_;
       for (const auto& [name, edits] : release.edits) names.insert(name);
@@ -94,14 +100,12 @@ class Recordings {
   std::string text(const RecordedCase& recorded) const {
     std::string base = unpack(folder_ / (recorded.name + ending_));
     if (recorded.is_base) return base;
-    const std::size_t length = std::string_view(kBase).size();
-    for (std::size_t at = 0; (at = base.find(kBase, at)) != std::string::npos; at += recorded.torch.size())
-      base.replace(at, length, recorded.torch);
+    for (std::size_t at = 0; (at = base.find(base_, at)) != std::string::npos; at += recorded.torch.size())
+      base.replace(at, base_.size(), recorded.torch);
     return recorded.differs ? edited(base, releases_.at(recorded.torch).edits.at(recorded.name)) : base;
   }
 
  private:
-  static constexpr const char* kBase = "2.11.0";
   struct Release {
     std::map<std::string, std::string> edits;
     std::set<std::string> without;
@@ -126,7 +130,7 @@ class Recordings {
   }
 
   std::filesystem::path folder_;
-  std::string ending_;
+  std::string ending_, base_ = recordings_torch();
   std::set<std::string> names_;
   std::map<std::string, Release> releases_;
 };

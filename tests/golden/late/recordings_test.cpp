@@ -71,7 +71,7 @@ class LateStep : public testing::TestWithParam<RecordedCase> {};
 TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
   RecordedStepText recorded = read_recorded_step(recordings(), GetParam());
   const std::vector<Allocation> expected = read(recorded.lines).list;
-  const Spec spec = read_spec(*recorded.header.find("spec"));
+  const Spec spec = spec_of(recorded.header);
   Log log;
   predict(spec, spec.model, card_of(recorded.header), {.on_event = {}, .interval = false, .late = &log});
   expect_same(expected, log.events.list);

@@ -46,7 +46,7 @@ TEST_P(Operation, AllocatesAsPyTorchDoes) {
     for (const bool hand_over : {false, true}) {
       std::string found;
       try {
-        found = compare(call_of, recorded, card_named(recorded["card"]), hand_over);
+        found = compare(call_of, recorded, card_named(recorded["card"]), torch_rules(GetParam().torch), hand_over);
       } catch (const std::exception& error) {
         found = error.what();
       }

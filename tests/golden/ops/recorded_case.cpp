@@ -9,6 +9,7 @@
 
 #include "memory/allocator_settings.h"
 #include "tensor/engine.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -104,9 +105,9 @@ std::string difference(const char* phase, Events want, Events got) {
   return fmt::format("{}\n  want {}\n  got  {}\n", phase, fmt::join(want, " "), fmt::join(got, " "));
 }
 
-RunConfig config_for(const Card& card) {
-  RunConfig config{.card = card, .allocator = {}, .on_event = {}};
-  config.allocator.rules = allocator_rules();
+RunConfig config_for(const Card& card, const TorchRules& torch) {
+  RunConfig config{.card = card, .torch = &torch, .allocator = {}, .on_event = {}};
+  config.allocator.rules = torch.allocator;
   config.allocator.settings = parse_allocator_settings("", config.allocator.rules);
   config.allocator.device = {.total_bytes = std::int64_t{1} << 40, .unavailable_bytes = 0, .context_bytes = 0};
   return config;
@@ -154,8 +155,9 @@ Dtype dtype_named(const std::string& name) {
   return {};
 }
 
-std::string compare(Call call, const io::Json& recorded, const Card& card, bool hand_over) {
-  Run run(config_for(card));
+std::string compare(Call call, const io::Json& recorded, const Card& card, const TorchRules& torch,
+                    bool hand_over) {
+  Run run(config_for(card, torch));
   if (!recorded.contains("cold")) warm_up(run);
   std::vector<Tensor> leaves;
   Inputs inputs;

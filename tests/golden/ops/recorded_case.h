@@ -44,7 +44,7 @@ struct NamedCall {
 /// Every operation, by the name of its recording.
 std::vector<NamedCall> named_calls();
 
-/// What our operation does in this case: empty if as recorded, else how it differs.
-std::string compare(Call call, const io::Json& recorded, const Card& card, bool hand_over);
+/// What our operation does in this case with a release: empty if as recorded, else how it differs.
+std::string compare(Call call, const io::Json& recorded, const Card& card, const TorchRules& torch, bool hand_over);
 
 }  // namespace tidemark

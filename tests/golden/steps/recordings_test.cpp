@@ -67,7 +67,7 @@ Recorded read(const RecordedCase& one) {
 }
 
 Allocations predicted(const Value& header) {
-  const Spec spec = read_spec(*header.find("spec"));
+  const Spec spec = spec_of(header);
   Allocations events;
   predict(spec, spec.model, card_of(header), {.on_event = [&](std::string_view line) { events.add(line); }});
   return events;
@@ -84,7 +84,7 @@ class RepeatedStep : public RecordedStep {};
 
 TEST_P(RepeatedStep, IsReportedTheSame) {
   const Value header = read(GetParam()).header;
-  Spec spec = read_spec(*header.find("spec"));
+  Spec spec = spec_of(header);
   spec.steps = 5;
   const Card card = card_of(header);
   Card too_small = card;

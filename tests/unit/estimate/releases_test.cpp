@@ -5,7 +5,8 @@
 namespace tidemark {
 namespace {
 
-TEST(Releases, TheNewestAnswersWhenNothingIsSaid) {
+TEST(Releases, TheRecordedOneAnswersWhenNothingIsSaid) {
+  EXPECT_EQ(known_torch("").version, "2.11.0");
   EXPECT_EQ(known_torch("").assumption, "");
   EXPECT_EQ(known_transformers("").assumption, "");
 }
@@ -17,8 +18,14 @@ TEST(Releases, AKnownOneIsItselfWhicheverBuildItIs) {
   }
 }
 
+TEST(Releases, OfTorchAPatchIsItsRelease) {
+  EXPECT_EQ(known_torch("2.14.0").version, "2.14.1");
+  EXPECT_EQ(known_torch("2.14.0").assumption, "");
+  EXPECT_NE(known_torch("2.15.1.dev20270101").assumption, "");
+}
+
 TEST(Releases, TheNearestKnownOneAnswersForAnotherAndSaysSo) {
-  const std::string newest = known_torch("").version;
+  const std::string newest = "2.15.0";
   EXPECT_EQ(known_torch("99.0.1").version, newest);
   EXPECT_EQ(known_torch("99.0.1").assumption, "torch 99.0.1 has not been compared with predictions: it is taken for " +
                                                   newest + ", the newest that has");

@@ -88,7 +88,19 @@ TEST(AllocatorSettings, HintsAtTheNearestKey) {
   }
 }
 
-TEST(AllocatorRules, AReleaseThatWasNotComparedIsRefused) { EXPECT_THROW(allocator_rules("1.13.1"), Error); }
+TEST(AllocatorRules, AnOlderReleaseThatWasNotComparedIsRefused) {
+  EXPECT_THROW(allocator_rules("1.13.1"), Error);
+  EXPECT_THROW(allocator_rules("2.9.1"), Error);
+}
+
+TEST(AllocatorRules, ANewerReleaseHasThoseOfTheNewestOne) { EXPECT_EQ(allocator_rules("2.99.0").torch, "2.15"); }
+
+TEST(AllocatorRules, SettingsCameWithReleases) {
+  EXPECT_THROW(parse_allocator_settings("pinned_max_cached_size_mb:1", allocator_rules("2.12.1")), Error);
+  EXPECT_NO_THROW(parse_allocator_settings("pinned_max_cached_size_mb:1,throw_on_cudamalloc_oom:False",
+                                           allocator_rules("2.13.0")));
+  EXPECT_THROW(parse_allocator_settings("throw_on_cudamalloc_oom:True", allocator_rules("2.15.0")), Error);
+}
 
 }  // namespace
 }  // namespace tidemark

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
-#include <set>
+#include <tuple>
 
 #include "base/check.h"
 
@@ -12,35 +13,41 @@ namespace {
 
 TEST(FreeBlocks, IsASortedSetAcrossManyChunks) {
   FreeBlocks blocks;
-  std::set<std::pair<std::int64_t, std::int64_t>> expected;
+  std::map<std::tuple<std::int64_t, std::uint32_t, std::int64_t>, BlockId> expected;
   std::mt19937_64 random(7);
+  const auto any = [&](int step) {
+    return FreeBlocks::Entry{static_cast<std::int64_t>(random() % 40), static_cast<std::int64_t>(random() % 100),
+                             static_cast<BlockId>(step), static_cast<std::uint32_t>(random() % 4)};
+  };
+  const auto key = [](const FreeBlocks::Entry& entry) { return std::tuple(entry.bytes, entry.age, entry.address); };
   for (int step = 0; step < 20000; ++step) {
-    const auto bytes = static_cast<std::int64_t>(random() % 40), address = static_cast<std::int64_t>(random() % 400);
-    const bool there = expected.contains({bytes, address});
+    FreeBlocks::Entry entry = any(step);
+    const bool there = expected.contains(key(entry));
     const bool grow = (step / 4000) % 2 == 0 ? random() % 3 != 0 : random() % 3 == 0;
     if (grow && !there) {
-      blocks.insert(bytes, address, static_cast<BlockId>(step));
-      expected.emplace(bytes, address);
+      blocks.insert(entry);
+      expected.emplace(key(entry), entry.block);
     } else if (!grow && there) {
-      const auto place = blocks.find(bytes, address);
-      const std::pair to{static_cast<std::int64_t>(random() % 40), static_cast<std::int64_t>(random() % 400)};
-      expected.erase({bytes, address});
-      if (random() % 3 == 0 && expected.insert(to).second)
-        blocks.replace(place, to.first, to.second, static_cast<BlockId>(step));
+      entry.block = expected.at(key(entry));
+      const auto place = blocks.find(entry);
+      const FreeBlocks::Entry to = any(step);
+      expected.erase(key(entry));
+      if (random() % 3 == 0 && expected.emplace(key(to), to.block).second)
+        blocks.replace(place, to);
       else
         blocks.erase(place);
     }
-    const auto found = blocks.lower_bound(bytes, address);
-    const auto wanted = expected.lower_bound({bytes, address});
+    const auto found = blocks.lower_bound(entry);
+    const auto wanted = expected.lower_bound(key(entry));
     ASSERT_EQ(found == blocks.end(), wanted == expected.end());
     if (wanted != expected.end()) {
-      ASSERT_EQ(blocks.at(found).address, wanted->second);
+      ASSERT_EQ(key(blocks.at(found)), wanted->first);
     }
   }
   auto at = blocks.begin();
-  for (const auto& [bytes, address] : expected) {
-    ASSERT_EQ(blocks.at(at).bytes, bytes);
-    ASSERT_EQ(blocks.at(at).address, address);
+  for (const auto& [wanted, block] : expected) {
+    ASSERT_EQ(key(blocks.at(at)), wanted);
+    ASSERT_EQ(blocks.at(at).block, block);
     if (at != blocks.begin()) {
       EXPECT_EQ(blocks.after(blocks.before(at)), at);
     }
@@ -51,7 +58,7 @@ TEST(FreeBlocks, IsASortedSetAcrossManyChunks) {
 
 TEST(FreeBlocks, LookingForWhatIsNotThereIsABug) {
   const FreeBlocks blocks;
-  EXPECT_THROW(blocks.find(1, 1), InternalError);
+  EXPECT_THROW(blocks.find({1, 1, 0, 0}), InternalError);
 }
 
 }  // namespace

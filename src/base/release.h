@@ -1,0 +1,18 @@
+// A version of PyTorch or the like: what of it names the release, and which of two is newer.
+#pragma once
+#include <compare>
+#include <optional>
+#include <string_view>
+
+namespace tidemark {
+
+/// Of "2.14.1+cu130": 2 and 14.  A patch of a release behaves as the release.
+struct Release {
+  int major = 0, minor = 0;
+  auto operator<=>(const Release&) const = default;
+};
+
+/// Empty when the text does not begin with two numbers and a point between them.
+std::optional<Release> release_of(std::string_view version);
+
+}  // namespace tidemark

@@ -1,0 +1,66 @@
+#include "tensor/torch_rules.h"
+
+#include <optional>
+
+#include "base/release.h"
+
+namespace tidemark {
+namespace {
+
+/// Each release has the rules of the one before it, but for what is said here.
+std::vector<TorchRules> made() {
+  std::vector<TorchRules> all;
+  TorchRules rules;
+  const auto add = [&](std::string_view version) {
+    rules.version = version;
+    rules.allocator = allocator_rules(version);
+    all.push_back(rules);
+  };
+  add("2.11.0");
+  rules.blas_workspaces = BlasWorkspaces::shared;
+  rules.blackwell_has_large_blas_workspaces = true;
+  rules.cudnn_drops_sixteenths = true;
+  add("2.12.1");
+  add("2.13.0");
+  rules.cudnn_names_large_heads = true;
+  rules.cudnn_does_not_decode = true;
+  rules.efficient_attention_groups_heads = true;
+  add("2.14.1");
+  rules.blas_workspaces = BlasWorkspaces::eager;
+  rules.multiplies_single_elements = true;
+  rules.fuses_whole_bias = true;
+  rules.cudnn_does_not_decode = false;
+  rules.cudnn_counts_tiles_of_keys = true;
+  rules.efficient_attention_has_random_state = true;
+  rules.packs_partial_norms = true;
+  rules.sorts_indices_by_known_bits = true;
+  rules.finds_both_ends = true;
+  rules.finds_least_repeat = true;
+  add("2.15.0");
+  return all;
+}
+
+const std::vector<TorchRules>& rows() {
+  static const std::vector<TorchRules> rows = made();
+  return rows;
+}
+
+}  // namespace
+
+std::vector<std::string_view> known_torch_versions() {
+  std::vector<std::string_view> versions;
+  for (const TorchRules& rules : rows()) versions.push_back(rules.version);
+  return versions;
+}
+
+const TorchRules& torch_rules() { return torch_rules("2.11.0"); }
+
+const TorchRules& torch_rules(std::string_view version) {
+  const std::optional<Release> release = release_of(version);
+  const TorchRules* nearest = &rows().front();
+  for (const TorchRules& rules : rows())
+    if (release && *release >= *release_of(rules.version)) nearest = &rules;
+  return *nearest;
+}
+
+}  // namespace tidemark

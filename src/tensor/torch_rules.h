@@ -1,0 +1,59 @@
+// What changed in PyTorch between releases, in one place.  A run has the rules of one release, and each is read where
+// the behaviour is.
+#pragma once
+#include "memory/allocator_rules.h"
+#include "tensor/torch_release.h"
+
+namespace tidemark {
+
+/// From whom a matrix product has the memory that cuBLAS works in.  torch: aten/src/ATen/cuda/CublasHandlePool.cpp
+enum class BlasWorkspaces {
+  kept,    // a thread makes it with its first product, and another for cublasLt (2.11.0: getNewWorkspace)
+  shared,  // the same, and cublasLt works in that one (2.12.1: TORCH_CUBLASLT_UNIFIED_WORKSPACE is on)
+  eager    // made for each product and let go of with it (2.15.0: isCUDABlasWorkspaceCachingEnabled() is off)
+};
+
+struct TorchRules {
+  std::string_view version;  // that recordings are of
+  AllocatorRules allocator;
+  BlasWorkspaces blas_workspaces = BlasWorkspaces::kept;
+  /// 32 MiB on Blackwell as on Hopper.  torch: CublasHandlePool.cpp, parseChosenWorkspaceSize (2.12.1)
+  bool blackwell_has_large_blas_workspaces = false;
+  /// bmm over one element is a product of elements, without cuBLAS.  torch: aten/src/ATen/native/cuda/Blas.cpp,
+  /// bmm_out_cuda_impl (2.15.0)
+  bool multiplies_single_elements = false;
+  /// cublasLt adds a matrix in half precision, too, not only a row.  torch: aten/src/ATen/native/cuda/Blas.cpp,
+  /// isInputCompliesAddmmCudaLt (2.15.0)
+  bool fuses_whole_bias = false;
+  /// A probability of dropout that is no multiple of 1/16 is nothing for cuDNN.  torch: aten/src/ATen/native/
+  /// transformers/cuda/sdp_utils.cpp, check_cudnn_dropout (2.12.1)
+  bool cudnn_drops_sixteenths = false;
+  /// Heads of up to 256 on Blackwell, too, and with a gradient of 256, of 192 with 128, or of up to 128.  torch:
+  /// sdp_utils.cpp, check_cudnn_d256_bprop_head_dim (2.14.1)
+  bool cudnn_names_large_heads = false;
+  /// Not for a single query on Blackwell: with cuDNN 9.24, which torch 2.14.1 brings.  torch: sdp_utils.cpp,
+  /// is_cudnn_attention_decode_disabled (2.14.1)
+  bool cudnn_does_not_decode = false;
+  /// src/ops/attention_cudnn.cpp, Note [cuDNN's workspaces]: of cuDNN 9.26, which torch 2.15.0 brings
+  bool cudnn_counts_tiles_of_keys = false;
+  /// The efficient kernel takes fewer heads of keys than of queries.  torch: sdp_utils_cpp.h,
+  /// check_batch_size_and_num_heads_dense<supports_gqa> (2.14.1)
+  bool efficient_attention_groups_heads = false;
+  /// It returns seed and offset as tensors on the device.  torch: aten/src/ATen/native/transformers/cuda/attention.cu,
+  /// _efficient_attention_forward
+  bool efficient_attention_has_random_state = false;
+  /// The gradient of an embedding sorts indices by the bits that they can have, not by all 64.  torch: aten/src/ATen/
+  /// native/cuda/Embedding.cu, embedding_dense_backward_cuda, nbits
+  bool sorts_indices_by_known_bits = false;
+  /// histc without a range has the smallest and the largest number at once.  torch: aten/src/ATen/native/cuda/
+  /// SummaryOps.cu, _histc_cuda_template
+  bool finds_both_ends = false;
+  /// repeat_interleave looks for the least repeat, not for whether all are positive.  torch: aten/src/ATen/native/
+  /// Repeat.cpp, repeat_interleave_common
+  bool finds_least_repeat = false;
+  /// _foreach_norm has as many partial norms as there are chunks, and where each tensor's begin; or as many for each
+  /// tensor as the longest has.  torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, lpnorm_cleanup (2.15.0)
+  bool packs_partial_norms = false;
+};
+
+}  // namespace tidemark

@@ -1,0 +1,20 @@
+#include "base/release.h"
+
+#include <gtest/gtest.h>
+
+namespace tidemark {
+namespace {
+
+TEST(Release, IsTheFirstTwoNumbersOfAVersion) {
+  EXPECT_EQ(release_of("2.14.1+cu130"), (Release{2, 14}));
+  EXPECT_EQ(release_of("2.6"), (Release{2, 6}));
+  EXPECT_EQ(release_of("2.16.0.dev20261101"), (Release{2, 16}));
+  EXPECT_LT(release_of("2.9.1"), release_of("2.11.0"));
+}
+
+TEST(Release, IsNothingOfAnotherText) {
+  for (const char* text : {"", "2", "2.", "two.one", "2.x", "v2.11"}) EXPECT_FALSE(release_of(text)) << text;
+}
+
+}  // namespace
+}  // namespace tidemark
