@@ -12,7 +12,8 @@ import re
 from . import alone_cpu, leaving, relied_on, world
 
 # ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks.  The store of a group lies in that of the default group: default_pg/0//3//cuda//0.
-_NCCL_KEY = re.compile(r"default_pg/(?:.+//)?(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)$")
+# Since torch 2.15 the number of the attempt comes behind it (NCCLBootstrap::exchangeUniqueId): default_pg/0//cuda//0/nccl_storekey_0.
+_NCCL_KEY = re.compile(r"default_pg/(?:.+//)?(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)(?:/nccl_storekey_\d+)?$")
 _library = ctypes.CDLL(None)   # libtidemark_gpu.so is preloaded
 _library.tidemark_await_data.argtypes, _library.tidemark_await_data.restype = [ctypes.c_bool], ctypes.c_bool
 
