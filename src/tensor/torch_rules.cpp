@@ -69,7 +69,8 @@ std::string torch_assumption(std::string_view version) {
   const std::string_view known = torch_rules(version).version;
   if (release_of(version) == release_of(known)) return {};
   const bool newer = release_of(version) > release_of(known);
-  return fmt::format("torch {} is {} than what was compared; predicted as {}", version, newer ? "newer" : "older", known);
+  return fmt::format("torch {} is {} than what was compared; predicted as {}", version, newer ? "newer" : "older",
+                     known);
 }
 
 }  // namespace tidemark
