@@ -107,9 +107,9 @@ def test_bad_options_are_refused(tidemark, corpus, options, says):
 
 
 def test_what_predict_does_not_support_is_a_reason(tidemark, corpus):
-    corpus(row(predict={**SPEC, "torch": "2.6.0"}))
+    corpus(row(predict={**SPEC, "transformers": "4.52.4"}))
     done = tidemark("validate", "c", "--left-out")
-    assert done.returncode == 0 and "c a (predict): torch: version 2.6.0 is not known" in done.stdout
+    assert done.returncode == 0 and "c a (predict): transformers: version 4.52.4 is not known" in done.stdout
 
 
 def test_a_table_is_a_corpus(tidemark, work):
