@@ -8,7 +8,8 @@ namespace tidemark {
 /// Which of free blocks of one size is taken.  torch: c10/cuda/CUDACachingAllocator.cpp
 enum class EqualBlocks {
   lowest,        // at the lowest address (2.11.0: BlockComparatorSize)
-  first_made,    // that was made first, by a segment's beginning or a split (2.12.1: BlockComparatorRegistrationCounter)
+  first_made,    // that was made first, by a segment's beginning or a split (2.12.1:
+                 // BlockComparatorRegistrationCounter)
   first_segment  // of the segment that was made first, and the lowest there (2.13.0: BlockComparatorSizeCounterAddress)
 };
 

@@ -1,4 +1,5 @@
-// The releases of PyTorch whose rules are known.  What the rules are is in tensor/torch_rules.h, for those who read them.
+// The releases of PyTorch whose rules are known.  What the rules are is in tensor/torch_rules.h, for those who read
+// them.
 #pragma once
 #include <string_view>
 #include <vector>

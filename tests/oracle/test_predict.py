@@ -1,7 +1,8 @@
 """`tidemark predict` against the virtual GPU, live: every training of validation/measure/cases.jsonl whose family it knows, bytes for bytes.
 
 The real program (transformers, peft, torch) runs on the virtual GPU and writes down what was allocated after every phase and at every step's
-peak; the prediction has only the config.  Allocated bytes must be equal; reserved bytes too, but where a row of RESERVED_DIFFERS says why not.
+peak; the prediction has only the config, and follows the torch of that interpreter (TIDEMARK_PYTHON).
+Allocated bytes must be equal; reserved bytes too, but where a row of RESERVED_DIFFERS says why not.
 """
 
 import json
@@ -20,6 +21,8 @@ from specs import cases, spec_of  # noqa: E402
 CARD = "h200"
 # id -> why the predicted reserved bytes differ.  At most one row in twenty may stand here.
 RESERVED_DIFFERS = {}
+TORCH = subprocess.run([PYTHON, "-c", "from importlib.metadata import version; print(version('torch').split('+')[0])"], capture_output=True,
+                       text=True, check=True).stdout.strip()
 PHASES = ("forward", "backward", "optimizer")
 GROUPS = [(name, list(rows)) for name, rows in groupby(cases(), key=lambda case: case["id"].split("/")[0])]
 
@@ -38,7 +41,7 @@ def measured(rows, folder):
 
 def predicted(case, folder):
     spec, report = folder / "spec.json", folder / "report.json"
-    spec.write_text(json.dumps(spec_of(case)))
+    spec.write_text(json.dumps({**spec_of(case), "torch": TORCH}))
     done = subprocess.run([TIDEMARK, "predict", "--spec", str(spec), "--gpu", CARD, "--json", str(report)], capture_output=True, text=True,
                           timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
