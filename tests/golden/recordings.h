@@ -1,5 +1,6 @@
 // Recordings as they lie in these folders: text, most of it packed with gzip, of the base release of torch; and of each
 // other release, what it does differently: torch-RELEASE.diff.gz (tools/trace/differences.py writes them and has the format).
+// What of a release is not predicted as it was recorded stands in torch-RELEASE.open.txt, with the reason.
 #pragma once
 #include <zlib.h>
 
@@ -63,6 +64,7 @@ inline std::string recordings_torch() {
 struct RecordedCase {
   std::string torch, name;
   bool is_base = false, differs = false;  // from the base's recording
+  std::string open = {};                  // why it is known not to be predicted; the test holds it to that
 
   /// As the name of a test: "adamw_in_2_15_0".
   std::string told() const {
@@ -80,6 +82,7 @@ class Recordings {
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
       const std::string file = entry.path().filename().string();
       if (file.starts_with("torch-") && file.ends_with(".diff.gz")) add_release(unpack(entry.path()));
+      if (file.starts_with("torch-") && file.ends_with(".open.txt")) add_open(file.substr(6, file.size() - 15), entry.path());
       if (file.ends_with(ending_)) names_.insert(file.substr(0, file.size() - ending_.size()));
     }
   }
@@ -92,7 +95,8 @@ class Recordings {
       std::set<std::string> names = names_;
       for (const auto& [name, edits] : release.edits) names.insert(name);
       for (const std::string& name : names)
-        if (!release.without.contains(name)) found.push_back({torch, name, false, release.edits.contains(name)});
+        if (!release.without.contains(name))
+          found.push_back({torch, name, false, release.edits.contains(name), why_open(torch, name)});
     }
     return found;
   }
@@ -129,10 +133,22 @@ class Recordings {
     releases_[torch] = std::move(release);
   }
 
+  /// A line of torch-RELEASE.open.txt: the name of a recording, and why it is not predicted.
+  void add_open(const std::string& torch, const std::filesystem::path& path) {
+    std::istringstream lines(unpack(path));
+    for (std::string name, why; lines >> name && std::getline(lines >> std::ws, why);) open_[{torch, name}] = why;
+  }
+
+  std::string why_open(const std::string& torch, const std::string& name) const {
+    const auto found = open_.find({torch, name});
+    return found == open_.end() ? "" : found->second;
+  }
+
   std::filesystem::path folder_;
   std::string ending_, base_ = recordings_torch();
   std::set<std::string> names_;
   std::map<std::string, Release> releases_;
+  std::map<std::pair<std::string, std::string>, std::string> open_;
 };
 
 }  // namespace tidemark

@@ -77,7 +77,9 @@ class RecordedStep : public testing::TestWithParam<RecordedCase> {};
 
 TEST_P(RecordedStep, IsPredictedAllocationByAllocation) {
   const Recorded recorded = read(GetParam());
-  expect_same(recorded.events.list, predicted(recorded.header).list);
+  const Allocations ours = predicted(recorded.header);
+  if (GetParam().open.empty()) return expect_same(recorded.events.list, ours.list);
+  EXPECT_FALSE(recorded.events.list == ours.list) << "it is predicted now: take it out of torch-RELEASE.open.txt";
 }
 
 class RepeatedStep : public RecordedStep {};
