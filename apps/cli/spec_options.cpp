@@ -137,7 +137,7 @@ void choose_versions(Asked& asked) {
     if (!version.empty()) return;
     const auto installed = python ? installed_version(*python, package) : std::nullopt;
     if (installed && is_version(*installed)) version = *installed;
-    asked.sources.emplace(package, version.empty() ? "the newest known" : "of " + python->prefix.string());
+    asked.sources.emplace(package, version.empty() ? "the default" : "of " + python->prefix.string());
   };
   choose("torch", asked.spec.torch);
   choose("transformers", asked.spec.transformers);

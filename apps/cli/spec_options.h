@@ -35,7 +35,7 @@ Asked read_asked(const SpecOptions& options);
 
 /// The same of a spec that stands in another file, `where`, whose paths are meant from `folder`.  A key "spec" names a
 /// spec file that its other keys are laid over.  The hub is not asked, and versions that
-/// nobody says are the newest known.
+/// nobody says are the default ones.
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where);
 
 /// A spec file before its fields are read, its paths as seen from here.

@@ -58,8 +58,11 @@ KnownRelease known_torch(std::string_view asked) {
   if (asked.empty()) return {std::string(torch_rules().version), {}};
   const std::string_view rules = torch_rules(asked).version;  // of 2.14.0 those of 2.14.1
   const bool is_patch = release_of(asked) == release_of(rules);
-  if (is_patch) return known_release("torch", std::array{rules}, asked, is_patch);
-  return known_release("torch", known_torch_versions(), asked, is_patch);
+  KnownRelease known = is_patch ? known_release("torch", std::array{rules}, asked, is_patch)
+                                : known_release("torch", known_torch_versions(), asked, is_patch);
+  if (const std::string_view caveat = torch_rules(known.version).caveat; known.assumption.empty() && !caveat.empty())
+    known.assumption = fmt::format("torch {}: {}", known.version, caveat);
+  return known;
 }
 
 KnownRelease known_transformers(std::string_view asked) {

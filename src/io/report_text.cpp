@@ -15,8 +15,8 @@ namespace {
 
 // 42 lines at most below the verdict (and those of ranks), what a terminal shows at once: out of memory 1, peaks 5,
 // the device's account 4, varying inputs 1, margin 1, interval 1, steps 1 + 4
-// + 1, categories 1 + 7 + 1, modules 1 + 8 + 1, what was found 1, assumptions 3 + 1.
-constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 8, kMaxNotes = 3;
+// + 1, categories 1 + 7 + 1, modules 1 + 7 + 1, what was found 1, assumptions 3 + 1.
+constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 7, kMaxNotes = 3;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
@@ -124,7 +124,7 @@ std::string notes(const Report& report) {
   return text;
 }
 
-/// "torch 2.11.0 (the newest known), transformers 5.17.0 (/home/me/.venv)"; what was said is not repeated.
+/// "torch 2.11.0 (the default), transformers 5.17.0 (/home/me/.venv)"; what was said is not repeated.
 std::string found(const Report& report) {
   std::vector<std::string> parts;
   for (const auto& [name, source] : report.sources) {

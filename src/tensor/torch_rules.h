@@ -15,6 +15,7 @@ enum class BlasWorkspaces {
 
 struct TorchRules {
   std::string_view version;  // that recordings are of
+  std::string_view caveat;   // what of it has not been compared, or is not equal; empty for the one that all recordings are of
   AllocatorRules allocator;
   BlasWorkspaces blas_workspaces = BlasWorkspaces::kept;
   /// 32 MiB on Blackwell as on Hopper.  torch: CublasHandlePool.cpp, parseChosenWorkspaceSize (2.12.1)

@@ -23,7 +23,7 @@ def folders(tmp_path):
 @pytest.fixture
 def environment(folders):
     result = {key: value for key, value in os.environ.items() if not key.startswith(("TIDEMARK", "LD_", "PYTHON", "XDG_", "HF_", "TRANSFORMERS_"))}
-    # An active environment with nothing in it: versions that nobody says are the newest known, whatever is installed here.
+    # An active environment with nothing in it: versions that nobody says are the default ones, whatever is installed here.
     result.update(VIRTUAL_ENV=str(folders / "env"), HOME=str(folders / "home"), TMPDIR=str(folders / "tmp"), PYTHONPATH=str(folders / "site"), PYTHONDONTWRITEBYTECODE="1")
     return result
 

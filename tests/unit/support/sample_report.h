@@ -30,7 +30,7 @@ inline Report sample_report() {
   report.versions = {{"torch", "2.11.0"}, {"tidemark", "0.1.0"}};
   report.script = {{"python", "train.py"}, 0, 2};
   report.host = {.peak_rss_bytes = 3 * kGiB, .seconds = 12.5, .pageable_bytes = {}, .pinned_bytes = {}};
-  report.sources = {{"torch", "the newest known"}};
+  report.sources = {{"torch", "the default"}};
   report.consistent = true;
   judge(report);
   return report;
