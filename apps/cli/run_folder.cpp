@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "files.h"
 
 namespace tidemark::cli {
 namespace {
@@ -39,6 +40,16 @@ void remove_abandoned(const std::filesystem::path& parent) {
   }
 }
 
+// Folders of multiprocessing's sockets that a process which was killed could not remove: inside/leaving.py notes them.
+void remove_socket_folders(const std::filesystem::path& run_folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(run_folder, error)) {
+    if (!entry.path().filename().string().starts_with("sockets-")) continue;
+    const std::filesystem::path folder = read_file(entry.path());
+    if (folder.filename().string().starts_with("pymp-")) std::filesystem::remove_all(folder, error);
+  }
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const Environment& environment) {
@@ -56,6 +67,10 @@ RunFolder::RunFolder(const Environment& environment) {
 
 RunFolder::~RunFolder() {
   std::error_code ignored;  // nothing useful can be done about it here
+  try {
+    remove_socket_folders(path_);
+  } catch (const Error&) {
+  }
   std::filesystem::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
 }

@@ -28,7 +28,7 @@ def run(request, tmp_path, temporary):
         (tmp_path / "report.json").unlink(missing_ok=True)
         done = subprocess.run(words, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
         left = [path for path in temporary.iterdir() if not path.name.startswith("torchelastic_")]   # torchrun's own habit, with or without us
-        assert not left, "files were left behind"
+        assert not left, f"files were left behind: {left}"
         finished = Run(done, tmp_path)
         if finished.report:
             request.node.user_properties.append(("peak", finished.peak))   # for tests/outcomes.py

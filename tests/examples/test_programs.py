@@ -57,7 +57,8 @@ def test_fewer_steps_than_asked_for(run_code):
 @pytest.mark.parametrize(("ending", "code"), [("sys.exit(3)", 3), ("sys.exit('no more')", 1), ("raise SystemExit(4)", 4), ("os._exit(5)", 5), ("os._exit(0)", 0)])
 def test_exit_codes(run_code, ending, code):
     done = run_code(TRAIN + ending)
-    assert done.exit_code == code
+    assert done.exit_code == (4 if code else 0)
+    assert done.report["script"]["exit_code"] == code
     assert len(done.report["steps"]) == 2
 
 
