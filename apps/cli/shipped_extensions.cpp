@@ -63,7 +63,8 @@ void ship_extension(const TorchInstall& torch, const path& sources, const path& 
 
 path extension_for(const TorchInstall& torch, const Resources& resources, const path& cache_folder,
                    const Environment& environment, WhenIncomplete when_incomplete) {
-  const path found = shipped_extension(torch, resources.torch_extension, resources.shipped_extensions);
+  const path shipped = environment.get("TIDEMARK_EXTENSIONS").value_or(resources.shipped_extensions.string());
+  const path found = shipped_extension(torch, resources.torch_extension, shipped);
   if (!found.empty()) return found;
   return torch_extension(torch, resources.torch_extension, cache_folder, environment, when_incomplete);
 }
