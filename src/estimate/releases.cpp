@@ -4,8 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <span>
-#include <vector>
 
 #include "base/release.h"
 #include "tensor/torch_rules.h"
@@ -37,16 +35,12 @@ Numbers numbers_of(std::string_view text) {
   return numbers;
 }
 
-/// Of `known`, oldest first, the newest that is not newer than what was asked for; else the oldest.
-KnownRelease known_release(const char* package, std::span<const std::string_view> known, std::string_view asked,
-                           bool is_patch) {
-  std::string_view nearest = known.front();
-  for (const std::string_view one : known)
-    if (numbers_of(one).parts <= numbers_of(asked).parts) nearest = one;
+/// That `nearest` answers for `asked`, which it may be another build of (`is_it`).
+KnownRelease answered_by(const char* package, std::string_view nearest, bool is_it, std::string_view newest,
+                         std::string_view asked) {
   const Numbers wanted = numbers_of(asked);
-  const bool is_it = is_patch || wanted.parts == numbers_of(nearest).parts;
   if (is_it && (wanted.rest.empty() || wanted.rest[0] == '+')) return {std::string(nearest), {}};
-  const char* which = nearest == known.back() && numbers_of(nearest).parts <= wanted.parts ? "the newest" : "the nearest";
+  const char* which = nearest == newest && numbers_of(nearest).parts <= wanted.parts ? "the newest" : "the nearest";
   return {std::string(nearest), fmt::format("{} {} has not been compared with predictions: it is taken for {}, {} that "
                                             "has",
                                             package, asked, nearest, which)};
@@ -56,18 +50,21 @@ KnownRelease known_release(const char* package, std::span<const std::string_view
 
 KnownRelease known_torch(std::string_view asked) {
   if (asked.empty()) return {std::string(torch_rules().version), {}};
-  const std::string_view rules = torch_rules(asked).version;  // of 2.14.0 those of 2.14.1
-  const bool is_patch = release_of(asked) == release_of(rules);
-  KnownRelease known = is_patch ? known_release("torch", std::array{rules}, asked, is_patch)
-                                : known_release("torch", known_torch_versions(), asked, is_patch);
-  if (const std::string_view caveat = torch_rules(known.version).caveat; known.assumption.empty() && !caveat.empty())
-    known.assumption = fmt::format("torch {}: {}", known.version, caveat);
+  const TorchRules& rules = torch_rules(asked);
+  const bool is_it = release_of(asked) == release_of(rules.version);  // of 2.14.0 those of 2.14.1
+  KnownRelease known = answered_by("torch", rules.version, is_it, known_torch_versions().back(), asked);
+  if (known.assumption.empty() && !rules.caveat.empty())
+    known.assumption = fmt::format("torch {}: {}", known.version, rules.caveat);
   return known;
 }
 
 KnownRelease known_transformers(std::string_view asked) {
   if (asked.empty()) return {std::string(kTransformers.back()), {}};
-  return known_release("transformers", kTransformers, asked, false);
+  std::string_view nearest = kTransformers.front();
+  for (const std::string_view one : kTransformers)
+    if (numbers_of(one).parts <= numbers_of(asked).parts) nearest = one;
+  const bool is_it = numbers_of(asked).parts == numbers_of(nearest).parts;
+  return answered_by("transformers", nearest, is_it, kTransformers.back(), asked);
 }
 
 bool is_version(std::string_view text) {
