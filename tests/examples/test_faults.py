@@ -27,7 +27,8 @@ for batch in DataLoader(Data(), batch_size=4, num_workers=3):
 def test_a_worker_that_is_killed(run_code):
     done = run_code(LOADER.format(killed_at=400), options=("--keep-going",))
     assert done.exit_code == 4, done.errors[-2000:]
-    assert "killed by signal: Killed" in done.errors and "tidemark/inside" not in done.errors
+    assert "killed by signal" in done.errors and "tidemark/inside" not in done.errors
+    assert "lost sys.stderr" not in done.errors and "fault" not in done.errors   # torch's handler raises wherever the program is, in our functions too
     assert done.report["verdict"].startswith("not known: the program ended with exit code 1; until then its peak was ")
 
 

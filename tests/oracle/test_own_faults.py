@@ -1,7 +1,7 @@
 """Whatever the program's objects or the libraries are like: a fault of ours, or a private name that a release has lost, is said, and the program goes on."""
 
 import pytest
-from harness import report_of
+from harness import report_of, tidemark_run
 
 pytestmark = pytest.mark.oracle
 
@@ -70,3 +70,28 @@ def test_a_name_that_a_release_has_lost(whole, tmp_path, feature):
     report, _ = run(tmp_path, LOSE, LOST_NAMES=feature)
     assert [report["peak"][key] for key in ("allocated_bytes", "reserved_bytes")] == [whole["peak"][key] for key in ("allocated_bytes", "reserved_bytes")]
     assert any("has no torch._gone, which" in row["what"] for row in report["assumptions"])
+
+
+HANDLER = """
+import signal
+class Stopped(Exception):
+    pass
+def on_alarm(number, frame):
+    raise Stopped
+signal.signal(signal.SIGALRM, on_alarm)
+from tidemark.inside import marks
+real_mark = marks.mark
+def mark(category, owned):
+    marks.mark = real_mark
+    signal.raise_signal(signal.SIGALRM)
+marks.mark = mark
+"""
+
+
+def test_an_exception_of_a_signal_handler_is_the_programs(tmp_path):
+    """As that of torch's data loader when a worker has died: it strikes wherever the program is, in our functions too."""
+    program = tmp_path / "program.py"
+    program.write_text(f"import torch\n{HANDLER}\n{PROGRAM}")
+    done = tidemark_run(program)
+    assert done.returncode == 4 and "raise Stopped" in done.stderr, done.stderr
+    assert "fault" not in done.stdout + done.stderr

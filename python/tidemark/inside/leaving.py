@@ -1,8 +1,10 @@
 """The ends of a program that Python's `atexit` does not see, or that must be quick."""
 
 import contextlib
+import functools
 import glob
-import multiprocessing
+import multiprocessing.connection
+import multiprocessing.process
 import multiprocessing.util
 import os
 import shutil
@@ -49,6 +51,32 @@ def _clean_up():
             worker.kill()
             worker.join()
     _remove_socket_folders()
+
+
+def watch_children():
+    """Keeps the processes that the program starts with `multiprocessing`, whose own list forgets those that have ended."""
+    real = multiprocessing.process.BaseProcess.start
+
+    @functools.wraps(real)
+    def start(self):
+        real(self)
+        _children.add(self)
+
+    multiprocessing.process.BaseProcess.start = start
+
+
+_children = weakref.WeakSet()
+
+
+def say_who_was_killed(wait_seconds):
+    """A line on stderr for each child that a signal has ended.  `wait_seconds`: how long one may take that is ending now; its connections close
+    before its exit can be seen."""
+    children = [child for child in _children if child._parent_pid == os.getpid()]
+    if children:
+        multiprocessing.connection.wait([child.sentinel for child in children], timeout=wait_seconds)
+    for child in children:
+        if (child.exitcode or 0) < 0:
+            print(f"tidemark: {child.name} (pid {child.pid}) was killed by signal {signal.Signals(-child.exitcode).name}", file=sys.stderr)
 
 
 def watch_exit(before):

@@ -5,6 +5,7 @@ Whatever of ours fails inside the user's process costs what it was for, and neve
 
 import functools
 import os
+import signal
 import sys
 import traceback
 
@@ -23,19 +24,28 @@ def rows():
 
 
 def guarded(without):
-    """Decorates a function of ours: an exception that leaves it is noted, and None is returned."""
+    """Decorates a function of ours: an exception that leaves it is noted, and None is returned.  One of a signal handler that the program has
+    installed is the program's, wherever it struck."""
     def decorate(function):
         @functools.wraps(function)
         def call(*args, **kwargs):
             try:
                 return function(*args, **kwargs)
             except Exception as error:   # only its text is kept: the traceback would keep the user's tensors
+                if _raised_by_a_signal_handler(error):
+                    raise
                 note(without, f"Tidemark's own fault: {described(error)}")
                 return None
 
         return call
 
     return decorate
+
+
+def _raised_by_a_signal_handler(error):
+    """As a DataLoader's does when a worker has died (torch/utils/data/_utils/signal_handling.py)."""
+    handlers = {getattr(signal.getsignal(number), "__code__", None) for number in signal.valid_signals()} - {None}
+    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def described(error):

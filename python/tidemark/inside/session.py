@@ -80,6 +80,7 @@ def torch_was_imported():
     _watch_empty_cache(torch, library)
     tracebacks.watch(session.failed)
     leaving.watch_exit(session.finish)
+    leaving.watch_children()
     leaving.note_socket_folders(session.run_dir)
     atexit.register(session.finish)
 

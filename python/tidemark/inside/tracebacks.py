@@ -8,6 +8,8 @@ import os
 import sys
 import traceback
 
+from . import leaving
+
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -51,13 +53,16 @@ def clean(error):
 
 
 def watch(on_uncaught):
-    """Calls `on_uncaught(error)` when an exception ends the program, and keeps our frames out of what is printed."""
+    """Calls `on_uncaught(error)` when an exception ends the program, keeps our frames out of what is printed, and names a killed child, which may
+    be what the exception comes from without a word of it (a connection that was reset)."""
     real_hook = sys.excepthook
 
     def hook(kind, error, entries):
-        on_uncaught(error)
-        clean(error)
-        real_hook(kind, error, without_our_frames(entries))
+        with leaving.undisturbed():
+            on_uncaught(error)
+            clean(error)
+            real_hook(kind, error, without_our_frames(entries))
+            leaving.say_who_was_killed(wait_seconds=1.0 if isinstance(error, (OSError, EOFError)) else 0.0)
 
     sys.excepthook = hook
     for name in ("walk_tb", "_walk_tb_with_full_positions"):   # through one of these goes all of `traceback`
