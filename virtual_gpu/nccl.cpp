@@ -4,6 +4,7 @@
 // Memory depends on no float, but on whole numbers that ranks exchange (sizes, counts, pickled objects).  Where every rank contributes to
 // a collective, the others are taken to have contributed what this one did.  Where one rank decides (a broadcast, a receive), the
 // numbers are those that it sent when it was run alone itself (nccl_messages.h).
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -135,15 +136,47 @@ Status transfer(void* data, std::size_t count, int type, int peer, void* comm, b
   return 0;
 }
 
-Status broadcast(const void* send, void* receive, std::size_t count, int type, int root, const Communicator& comm) {
-  const std::size_t bytes = count * element_bytes(type);
-  note(send, receive);
-  if (root == comm.rank) {
-    move(receive, send, bytes, type);
-    if (comm.ranks() > 1 && counts(type, bytes) && data_is_awaited()) keep_message(comm.channel("broadcast", root, -1), send, bytes);
-  } else if (counts(type, bytes) && data_is_awaited()) {
-    take_message(comm.channel("broadcast", root, -1), receive, bytes, comm.world_rank_of(root));
+/// One ncclBroadcast of a group.
+struct Broadcast { const Communicator* comm; const void* send; void* receive; std::size_t bytes; int type, root; bool awaited; };
+thread_local std::vector<Broadcast> pending_broadcasts;
+
+void broadcast(const Broadcast& b) {
+  const Communicator& comm = *b.comm;
+  const bool is_told = counts(b.type, b.bytes) && b.awaited;
+  if (b.root == comm.rank) {
+    move(b.receive, b.send, b.bytes, b.type);
+    if (comm.ranks() > 1 && is_told) keep_message(comm.channel("broadcast", b.root, -1), b.send, b.bytes);
+  } else if (is_told) {
+    take_message(comm.channel("broadcast", b.root, -1), b.receive, b.bytes, comm.world_rank_of(b.root));
   }
+}
+
+/// Where each rank of a group sends in turn, all are gathered: this rank's own part, or none.  torch: ProcessGroupNCCL::allgather (2.15.0);
+/// broadcasts that Python asks for, which may bring anything, are awaited.
+const Broadcast* own_of_gathered(const Broadcast& b) {
+  for (const Broadcast& own : pending_broadcasts)
+    if (own.comm == b.comm && own.root == own.comm->rank && own.root != b.root && !b.awaited) return &own;
+  return nullptr;
+}
+
+void broadcast_pending() {
+  for (const Broadcast& b : pending_broadcasts) {
+    const Broadcast* own = own_of_gathered(b);
+    if (!own) {
+      broadcast(b);
+      continue;
+    }
+    note_equal(*b.comm, b.type, b.bytes);
+    move(b.receive, own->send, std::min(b.bytes, own->bytes), b.type);
+  }
+  pending_broadcasts.clear();
+}
+
+Status add_broadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) {
+  begin_collective(Collective::broadcast, count, type, comm, stream);
+  note(send, receive);
+  pending_broadcasts.push_back({&of(comm), send, receive, count * element_bytes(type), type, root, data_is_awaited()});
+  if (group_depth == 0) broadcast_pending();
   return 0;
 }
 
@@ -199,10 +232,13 @@ Status ncclMemFree(void* pointer) { device_memory().free(pointer); return 0; }
 
 Status ncclGroupStart() { ++group_depth; return 0; }
 Status ncclGroupEnd() {
-  if (group_depth > 0 && --group_depth == 0) transfer_pending();
+  if (group_depth > 0 && --group_depth == 0) {
+    transfer_pending();
+    broadcast_pending();
+  }
   return 0;
 }
-Status ncclGroupSimulateEnd(void*) { pending.clear(); group_depth = 0; return 0; }
+Status ncclGroupSimulateEnd(void*) { pending.clear(); pending_broadcasts.clear(); group_depth = 0; return 0; }
 Status ncclSend(const void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(const_cast<void*>(data), count, type, peer, comm, true); }
 Status ncclRecv(void* data, std::size_t count, int type, int peer, void* comm, void* stream) { take_time(Collective::point_to_point, count, type, comm, stream); return transfer(data, count, type, peer, comm, false); }
 
@@ -226,8 +262,8 @@ Status ncclReduceScatter(const void* send, void* receive, std::size_t count, int
   reduce(part(send, of(comm).rank, count * element_bytes(type)), receive, count, type, reduction, of(comm).ranks());
   return 0;
 }
-Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) { begin_collective(Collective::broadcast, count, type, comm, stream); return broadcast(send, receive, count, type, root, of(comm)); }
-Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void* stream) { begin_collective(Collective::broadcast, count, type, comm, stream); return broadcast(data, data, count, type, root, of(comm)); }
+Status ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* comm, void* stream) { return add_broadcast(send, receive, count, type, root, comm, stream); }
+Status ncclBcast(void* data, std::size_t count, int type, int root, void* comm, void* stream) { return add_broadcast(data, data, count, type, root, comm, stream); }
 Status ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* comm, void* stream) {
   begin_collective(Collective::all_gather, of_all(count, comm), type, comm, stream);
   const std::size_t bytes = count * element_bytes(type);

@@ -15,7 +15,7 @@ void take_scratch(Run& run, std::int64_t bytes) {
 Tensor weight_gradient(Backward& call) {
   const Tensor gradient = contiguous(call.gradient());
   Tensor weight = empty(call.run, call.saved[1].sizes(), gradient.dtype());
-  take_scratch(call.run, convolution_scratch(call.saved[0], call.saved[1], call.run.card()).backward_bytes);
+  take_scratch(call.run, convolution_scratch(call.saved[0], call.saved[1]).backward_bytes);
   return weight;
 }
 
@@ -39,7 +39,7 @@ Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias) {
   sizes[1] = weight.size(0);
   for (int d = 2; d < sizes.count(); ++d) sizes[d] /= weight.size(d);
   Tensor y = empty(x.run(), sizes, x.dtype());
-  take_scratch(x.run(), convolution_scratch(x, weight, x.run().card()).forward_bytes);
+  take_scratch(x.run(), convolution_scratch(x, weight).forward_bytes);
   Tensors saved{x, weight};
   return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
                 {.name = "ConvolutionBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {

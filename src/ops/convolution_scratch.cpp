@@ -4,14 +4,20 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/release.h"
 #include "memory/card.h"
+#include "tensor/run.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
 
 std::string sizes_text(const Dims& sizes, int from) {
   std::string text;
-  for (int d = from; d < sizes.count(); ++d) text += (d > from ? "x" : "") + std::to_string(sizes[d]);
+  for (int d = from; d < sizes.count(); ++d) {
+    if (d > from) text += 'x';
+    text += std::to_string(sizes[d]);
+  }
   return text;
 }
 
@@ -35,20 +41,24 @@ std::int64_t value_at(std::string_view pieces, std::int64_t images) {
   return value;
 }
 
-const ConvolutionTable* find_table(const Card& card) {
+const ConvolutionTable* find_table(const Card& card, std::string_view cudnn) {
   const std::int64_t capability = card.compute_capability_major * 10 + card.compute_capability_minor;
-  for (const auto tables : {convolution_tables_8(), convolution_tables_9(), convolution_tables_10()})
-    for (const ConvolutionTable& table : tables)
-      if (table.compute_capability == capability) return &table;
-  return nullptr;
+  const ConvolutionTable* newest = nullptr;
+  for (const ConvolutionTable& table : convolution_tables()) {
+    const auto release = release_of(table.cudnn);
+    if (table.compute_capability != capability || release > release_of(cudnn)) continue;
+    if (!newest || release > release_of(newest->cudnn)) newest = &table;
+  }
+  return newest;
 }
 
 }  // namespace
 
-ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const Card& card) {
+ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight) {
+  const Card& card = x.run().card();
   const std::string row = fmt::format("\n{} {} {} {} | ", name_of(x.dtype()), sizes_text(weight.sizes(), 2),
                                       sizes_text(x.sizes(), 2), weight.size(0));
-  const ConvolutionTable* table = find_table(card);
+  const ConvolutionTable* table = find_table(card, x.run().torch().cudnn);
   const std::size_t at = table ? table->rows.find(row) : std::string_view::npos;
   const std::int64_t most_images = x.dims() == 4 ? 512 : 65536;
   if (at == std::string_view::npos || x.size(1) != 3 || x.size(0) > most_images)

@@ -16,7 +16,7 @@ Tensor part_of_gradient(Backward& call, std::size_t index) {
 /// The gradient of a cast names a device.  Where DTensor first works out what such a cast gives, one number is made
 /// there.  torch: torch/_subclasses/fake_tensor.py, init_gpu_context (2.11.0)
 void begin_distributed_cast(Run& run, bool distributed) {
-  if (!distributed || std::exchange(run.has_fake_device, true)) return;
+  if (!distributed || !run.torch().fake_tensors_begin_on_device || std::exchange(run.has_fake_device, true)) return;
   empty(run, Dims{1}, Dtype::f32);
 }
 

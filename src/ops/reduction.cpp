@@ -70,9 +70,12 @@ Tensor vector_norm(Tensor x) {
        }});
 }
 
+/// torch: native/ReduceAllOps.cpp, max: its result is made before what it reads is laid in order
 Tensor max(Tensor x) {
   const Op op(x, "aten::max");
-  return plain_sum(x, mark(x, {}), false, x.dtype());
+  Tensor result = plain_sum(x, mark(x, {}), false, x.dtype());
+  contiguous(x);
+  return result;
 }
 
 Tensor prod(Tensor x, int d) {

@@ -1,5 +1,7 @@
 #include "parallel/barrier.h"
 
+#include "tensor/torch_rules.h"
+
 namespace tidemark {
 
 void barrier(Run& run, Tensor& kept) {
@@ -7,8 +9,13 @@ void barrier(Run& run, Tensor& kept) {
     const Op op(run, name);
     return empty(run, Dims{1}, Dtype::f32);
   };
-  kept = made("aten::empty");
-  made("c10d::barrier").reset();
+  Tensor given = made("aten::empty");
+  if (!run.torch().keeps_number_of_barriers) {
+    kept = std::move(given);
+    made("c10d::barrier").reset();
+  } else if (!kept) {
+    kept = made("c10d::barrier");
+  }
 }
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 #include "parallel/context_parallel.h"
 
 #include "base/error.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -62,12 +63,22 @@ class ContextParallel {
   void shard(const std::vector<Tensor*>& buffers) {
     const Ring& ring = options_.ring;
     Tensor indices;
-    if (ring.load_balance) indices = to_device(run_, Dims{buffers[0]->size(1)}, Dtype::int32);
+    if (ring.load_balance) indices = balanced_indices(buffers[0]->size(1), ring.ranks);
     for (const Tensor* buffer : buffers) {
       Tensor balanced = *buffer;
       if (indices) balanced = gather(balanced, expand(unsqueeze(indices, 0), balanced.sizes()));
       shards_.push_back(clone(slice(balanced, 1, 0, balanced.size(1) / ring.ranks)));
     }
+  }
+
+  /// _HeadTailLoadBalancer._generate_indices
+  Tensor balanced_indices(std::int64_t tokens, std::int64_t ranks) {
+    if (!run_.torch().balances_tokens_on_device) return to_device(run_, Dims{tokens}, Dtype::int32);
+    const Tensor indices = arange(run_, tokens, Dtype::int32);
+    const Tensor chunks = view(indices, {2 * ranks, tokens / (2 * ranks)});
+    const Tensor head = arange(run_, ranks);
+    const Tensor tail = sub_scalar(head);
+    return view(stack(Tensors{index_rows(chunks, head), index_rows(chunks, tail)}, 1), {tokens});
   }
 
   /// Tensor.resize_, which never makes memory smaller.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "parallel/buckets.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -184,7 +185,7 @@ void verify_parameters(Run& run, const std::vector<Tensor>& parameters, std::int
   const Tensor count = numbers("aten::to", 1);
   std::vector<Tensor> counts;
   for (std::int64_t rank = 0; rank < ranks; ++rank) counts.push_back(numbers("aten::empty_like", 1));
-  numbers("c10d::allgather_", ranks).reset();
+  if (!run.torch().gathers_into_lists) numbers("c10d::allgather_", ranks).reset();
   std::int64_t sizes_and_strides = 0;
   for (const Tensor& parameter : parameters) sizes_and_strides += 2 * parameter.dims();
   numbers("aten::to", sizes_and_strides).reset();

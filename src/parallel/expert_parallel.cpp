@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -93,8 +94,9 @@ class ExpertParallel {
 };
 
 /// The first DTensor that is made on the card asks for its sizes by fake tensors, which bring up the device that they
-/// are on: once as "cuda", once as "cuda:0".  torch 2.11.0: _subclasses/fake_tensor.py, init_gpu_context
+/// are on: once as "cuda", once as "cuda:0".  torch: torch/_subclasses/fake_tensor.py, init_gpu_context (2.11.0)
 void bring_up_device(Run& run) {
+  if (!run.torch().fake_tensors_begin_on_device) return;
   const Op op(run, "aten::empty");
   for (int name = 0; name < 2; ++name) empty(run, Dims{1}, Dtype::f32).reset();
 }

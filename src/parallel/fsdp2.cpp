@@ -6,6 +6,7 @@
 #include "parallel/fsdp2_group.h"
 #include "parallel/wrapping.h"
 #include "tensor/engine.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -65,12 +66,11 @@ class FsdpState {
   }
 
   /// Its part of _root_post_backward_final_callback
-  void end_backward(bool is_last_backward) {
+  void end_backward() {
     state_ = State::idle;
     if (!group_) return;
     if (group_->state != State::post_backward) group_->post_backward();
     group_->state = State::idle;
-    if (is_last_backward) group_->finalize_backward();
   }
 
  private:
@@ -193,8 +193,13 @@ class FullySharded {
 
   /// _root_post_backward_final_callback
   void end_backward(bool is_last_backward) {
-    for (const std::unique_ptr<FsdpState>& state : context_.states) state->end_backward(is_last_backward);
+    const bool all_at_once = run_.torch().fsdp2_finalizes_all_at_once;
+    for (const std::unique_ptr<FsdpState>& state : context_.states) {
+      state->end_backward();
+      if (is_last_backward && !all_at_once && state->group()) state->group()->finalize_backward();
+    }
     if (!is_last_backward) return;
+    if (all_at_once) for_each_group([](FsdpGroup& group) { group.finalize_backward(); });
     context_.communication.post_forward_order.clear();
     context_.communication.reduce_scatter_input.reset();
   }

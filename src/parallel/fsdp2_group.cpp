@@ -6,6 +6,7 @@
 #include "parallel/fsdp2_collectives.h"
 #include "parallel/partition.h"
 #include "tensor/arithmetic.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -33,8 +34,9 @@ FsdpGroup::FsdpGroup(Run& run, FsdpContext& context, const std::vector<ManagedPa
     whole.push_back(parameter->tensor);
     params_.emplace_back(run, *module, *parameter, options);
   }
-  // A reduce_dtype that is param_dtype needs no cast.
-  if (options.reduce_dtype != options.param_dtype) reduce_dtype_ = options.reduce_dtype;
+  // A reduce_dtype that is param_dtype needs no cast, where gradients are of that type.
+  if (run.torch().fsdp2_gradients_are_wide || options.reduce_dtype != options.param_dtype)
+    reduce_dtype_ = options.reduce_dtype;
   check_types();
 }
 
@@ -49,7 +51,8 @@ void FsdpGroup::check_types() {
                       std::string(name_of(*orig)) + " and " + std::string(name_of(param.dtype())),
                   "parallel");
     orig = param.dtype();
-    const Dtype gradient = param.gathered_dtype(), reduced = reduce_dtype_.value_or(gradient);
+    const Dtype gradient = param.gathered_dtype();
+    const Dtype reduced = reduce_dtype_.value_or(run_.torch().fsdp2_gradients_are_wide ? param.dtype() : gradient);
     if (gradient != reduced && !(gradient == Dtype::bf16 && reduced == Dtype::f32))
       throw Error(Errc::unsupported,
                   "gradients of " + std::string(name_of(gradient)) + " that are reduced in " +
@@ -105,11 +108,11 @@ AllGatherResult FsdpGroup::all_gather() {
   return result;
 }
 
-/// What was gathered before keeps a local name, prev_all_gather_state, until this returns.
 void FsdpGroup::wait_for_unshard() {
   if (!all_gather_result_) return;
   std::optional<AllGatherResult> previous;
   if (state == State::forward) previous = std::exchange(context_.all_gather_state, std::nullopt);
+  if (run_.torch().fsdp2_keeps_few_names) previous.reset();
   if (options_.ranks == 1)
     copy_alone();
   else
@@ -177,6 +180,8 @@ void FsdpGroup::pre_backward() {
   state = State::pre_backward;
   unshard();
   wait_for_unshard();
+  if (run_.torch().fsdp2_gradients_are_wide)
+    for (FsdpParam& param : params_) param.set_gradient_dtype(reduce_dtype_, reduce_grads);
   prefetch_backward();
 }
 
@@ -196,7 +201,8 @@ void FsdpGroup::post_backward() {
   for (FsdpParam& param : params_) param.accumulate_unsharded_grad();
   if (!reduce_grads) {
     if (reshard_after_backward) reshard();
-    for (FsdpParam& param : params_) param.to_accumulated_grad(reduce_dtype_);
+    if (!run_.torch().fsdp2_gradients_are_wide)
+      for (FsdpParam& param : params_) param.to_accumulated_grad(reduce_dtype_);
     return;
   }
   std::vector<FsdpParam*> with_grad;
@@ -208,15 +214,17 @@ void FsdpGroup::post_backward() {
     unsharded_grads.push_back(std::move(gradient));
   }
   if (reshard_after_backward) reshard();
-  if (with_grad.empty()) return;
+  if (with_grad.empty() && !run_.torch().fsdp2_recycles_without_gradients) return;
   context_.reduce_scatter_input.reset();
+  if (with_grad.empty()) return;
   all_reduce_input_.reset();
   reduce(with_grad, std::move(unsharded_grads));
 }
 
-/// foreach_reduce.  Its loop over the gradients leaves the last of them under a name, until it returns.
+/// foreach_reduce
 void FsdpGroup::reduce(const std::vector<FsdpParam*>& with_grad, TensorList unsharded_grads) {
-  const Dtype reduce_dtype = reduce_dtype_.value_or(unsharded_grads.front().dtype());
+  const Dtype reduce_dtype =
+      reduce_dtype_.value_or(run_.torch().fsdp2_gradients_are_wide ? orig_dtype_ : unsharded_grads.front().dtype());
   std::int64_t elements = 0;
   std::vector<std::int64_t> chunk_bytes;
   for (const FsdpParam* param : with_grad) {
@@ -224,7 +232,8 @@ void FsdpGroup::reduce(const std::vector<FsdpParam*>& with_grad, TensorList unsh
     elements += padded;
     chunk_bytes.push_back(padded / options_.ranks * size_of(reduce_dtype));
   }
-  const Tensor unsharded_grad = options_.ranks > 1 ? unsharded_grads.back() : Tensor();
+  const bool is_named = options_.ranks > 1 && !run_.torch().fsdp2_keeps_few_names;
+  const Tensor unsharded_grad = is_named ? unsharded_grads.back() : Tensor();
   {
     const Setting<Category> category(run_.category, Category::communication);
     context_.reduce_scatter_input = empty_of(run_, elements, reduce_dtype);

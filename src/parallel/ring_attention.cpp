@@ -4,6 +4,7 @@
 #include "ops/attention.h"
 #include "parallel/redistribute.h"
 #include "parallel/ring_rotation.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -83,6 +84,7 @@ AttentionResult ring_forward(const Ring& ring, AttentionBackend backend, const A
   Tensor key = contiguous(in.k), value = contiguous(in.v), next_kv;
   AttentionInputs part{.q = {}, .k = {}, .v = {}, .mask = {}, .options = in.options};
   AttentionResult result;
+  Tensors saved_rest;
   Merger merger;
   RingRotation rotation(ring, ring.rotate_method);
   for (std::int64_t turn = 0; turn < ring.ranks; ++turn) {
@@ -102,9 +104,10 @@ AttentionResult ring_forward(const Ring& ring, AttentionBackend backend, const A
     part.k = now == Halves::of_keys ? half(key, 0) : key;
     part.v = now == Halves::of_keys ? half(value, 0) : value;
     result = kernel_forward(backend, part);
+    if (turn == 0 || !in.q.run().torch().ring_keeps_first_random_state) saved_rest = result.random_state;
     merger.step(result.output, result.log_sum_exp, now == Halves::of_queries);
   }
-  return {merger.output(), merger.log_sum_exp(), result.random_state};
+  return {merger.output(), merger.log_sum_exp(), saved_rest};
 }
 
 /// _templated_ring_attention_backward, likewise

@@ -18,11 +18,15 @@ std::vector<TorchRules> made() {
   };
   add("2.11.0");
   rules.caveat = "its rules were read in its sources, and nothing of it has been recorded";
+  rules.cudnn = "9.20";
   rules.blas_workspaces = BlasWorkspaces::shared;
   rules.blackwell_has_large_blas_workspaces = true;
   rules.cudnn_drops_sixteenths = true;
+  rules.fake_tensors_begin_on_device = false;
+  rules.multiplies_sums_in_parts = true;
   add("2.12.1");
   add("2.13.0");
+  rules.cudnn = "9.24";
   rules.cudnn_names_large_heads = true;
   rules.cudnn_does_not_decode = true;
   rules.efficient_attention_groups_heads = true;
@@ -30,6 +34,7 @@ std::vector<TorchRules> made() {
   // tests/golden/steps/torch-2.15.0.open.txt has what is recorded and not equal.
   rules.caveat = "equal to what was recorded on one GPU (but for Qwen2-VL and the scratch memory of patch convolutions) and "
                  "under ZeRO 1 and 2; of other strategies as 2.11.0 where they were not compared";
+  rules.cudnn = "9.26";
   rules.blas_workspaces = BlasWorkspaces::eager;
   rules.multiplies_single_elements = true;
   rules.fuses_whole_bias = true;
@@ -40,6 +45,14 @@ std::vector<TorchRules> made() {
   rules.sorts_indices_by_known_bits = true;
   rules.finds_both_ends = true;
   rules.finds_least_repeat = true;
+  rules.keeps_number_of_barriers = true;
+  rules.gathers_into_lists = true;
+  rules.balances_tokens_on_device = true;
+  rules.ring_keeps_first_random_state = true;
+  rules.fsdp2_keeps_few_names = true;
+  rules.fsdp2_recycles_without_gradients = true;
+  rules.fsdp2_finalizes_all_at_once = true;
+  rules.fsdp2_gradients_are_wide = true;
   add("2.15.0");
   return all;
 }

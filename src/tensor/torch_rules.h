@@ -17,6 +17,7 @@ struct TorchRules {
   std::string_view version;  // that recordings are of
   std::string_view caveat;   // what of it has not been compared, or is not equal; empty for the one that all recordings are of
   AllocatorRules allocator;
+  std::string_view cudnn = "9.19";  // that its wheel asks for
   BlasWorkspaces blas_workspaces = BlasWorkspaces::kept;
   /// 32 MiB on Blackwell as on Hopper.  torch: CublasHandlePool.cpp, parseChosenWorkspaceSize (2.12.1)
   bool blackwell_has_large_blas_workspaces = false;
@@ -55,6 +56,37 @@ struct TorchRules {
   /// _foreach_norm has as many partial norms as there are chunks, and where each tensor's begin; or as many for each
   /// tensor as the longest has.  torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, lpnorm_cleanup (2.15.0)
   bool packs_partial_norms = false;
+  /// The first tensor without data on a device makes one number there; the device was compared with its type, and is
+  /// not equal.  torch: torch/_subclasses/fake_tensor.py, init_gpu_context (2.12.1)
+  bool fake_tensors_begin_on_device = true;
+  /// What barriers reduce is made once and kept, and what they are given is not.  torch: torch/csrc/distributed/c10d/
+  /// ProcessGroupNCCL.cpp, barrier (2.15.0)
+  bool keeps_number_of_barriers = false;
+  /// A list of tensors is gathered where it lies, not in one that is then split.  torch: ProcessGroupNCCL.cpp, allgather
+  /// (2.15.0)
+  bool gathers_into_lists = false;
+  /// What is a sum over devices is multiplied where its parts are, and summed up later.  torch: torch/distributed/tensor/
+  /// _ops/_pointwise_ops.py, binary_mul_ops (2.12.1)
+  bool multiplies_sums_in_parts = false;
+  /// Which tokens each rank has is found on the device, not copied to it.  torch: torch/distributed/tensor/experimental/
+  /// _context_parallel/_load_balancer.py, _HeadTailLoadBalancer._generate_indices (2.15.0)
+  bool balances_tokens_on_device = false;
+  /// Of ring attention's turns the first one's seed and offset are kept, not the last one's.  torch: _attention.py,
+  /// _templated_ring_attention (2.15.0)
+  bool ring_keeps_first_random_state = false;
+  /// FSDP2 lets go of what it gathered for the group before as soon as that has been waited for, and of the last
+  /// gradient with the others: no name outlives it.  torch: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,
+  /// release_all_gather_state_for_comm_reuse; _fsdp_collectives.py, _default_reduce_scatter_input_fn (2.15.0)
+  bool fsdp2_keeps_few_names = false;
+  /// It lets go of what it last scattered even where it has no gradient to reduce.  torch: _fsdp_param_group.py,
+  /// post_backward (2.15.0)
+  bool fsdp2_recycles_without_gradients = false;
+  /// At the end of a backward pass all groups have reduced before the first is finalized.  torch: _fsdp_state.py,
+  /// _end_backward_iteration (2.15.0)
+  bool fsdp2_finalizes_all_at_once = false;
+  /// Gradients that wait for their reduction stay the leaf's, which has them in the type that they are reduced in, by
+  /// default the type of its shard.  torch: _fsdp_param_group.py, _set_unsharded_grad_dtypes, _get_reduce_dtype (2.15.0)
+  bool fsdp2_gradients_are_wide = false;
 };
 
 }  // namespace tidemark

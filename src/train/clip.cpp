@@ -105,7 +105,7 @@ void clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& r
   const Tensor clip_coef_clamped = fresh("aten::clamp", clip_coef);
   for (const Chosen& group : grouped(optimizer)) {
     const Op op(optimizer.run(), "aten::_foreach_mul_");
-    summed_gradients(optimizer, group);
+    if (!optimizer.run().torch().multiplies_sums_in_parts) summed_gradients(optimizer, group);
   }
 }
 

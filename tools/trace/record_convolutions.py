@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Record the scratch memory of cuDNN's patch embeddings, for src/ops/convolution_*.cpp.
+"""Record the scratch memory of cuDNN's patch embeddings, for data/convolutions.
 
     for card in h200 h100-pcie a100-80gb …; do
       tidemark run --gpu $card --steps 1000000 -- python record_convolutions.py record OUT/$card.jsonl
     done
-    python record_convolutions.py write 90=OUT/h200.jsonl > src/ops/convolution_table_9.cpp
+    python record_convolutions.py write OUT/h200.jsonl > data/convolutions/cudnn-9.26/sm_90.txt
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -106,38 +106,16 @@ def record(path):
                 out.flush()
 
 
-CARDS = {80: "A100", 86: "A10G, RTX 3090", 89: "L40S, RTX 4090", 90: "H100, H200", 100: "B200"}
-MOST_PIECES = 16  # more are no lines: such a shape is left out
-
-
 def text(parts):
     return " ".join(":".join(str(number) for number in part) for part in parts)
 
 
-def write(paths):
-    """C++ for the cards of one generation: CAPABILITY=FILE ..."""
-    first = int(paths[0].split("=")[0]) // 10
-    print(f"// Written by tools/trace/record_convolutions.py; see ops/convolution_scratch.h.\n"
-          f'#include "ops/convolution_scratch.h"\n\nnamespace tidemark {{\nnamespace {{\n')
-    names = []
-    for path in paths:
-        capability, file = path.split("=")
-        names.append((capability, CARDS[int(capability)]))
-        print(f'constexpr std::string_view kRows{capability} = R"(')
-        for row in map(json.loads, open(file)):
-            if max(len(row["forward"]), len(row["backward"])) <= MOST_PIECES:
-                print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
-                      "|", text(row["forward"]), "|", text(row["backward"]))
-        print(')";\n')
-    print("constexpr ConvolutionTable kTables[] = {")
-    for capability, cards in names:
-        print(f"    {{{capability}, kRows{capability}}},  // {cards}")
-    print(f"}};\n\n}}  // namespace\n\nstd::span<const ConvolutionTable> convolution_tables_{first}() {{ return kTables; }}\n\n"
-          "}  // namespace tidemark")
+def write(path):
+    """The rows as src/ops/convolution_scratch.h reads them."""
+    for row in map(json.loads, open(path)):
+        print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
+              "|", text(row["forward"]), "|", text(row["backward"]))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "record":
-        record(sys.argv[2])
-    else:
-        write(sys.argv[2:])
+    {"record": record, "write": write}[sys.argv[1]](sys.argv[2])
