@@ -49,7 +49,7 @@ KnownRelease answered_by(const char* package, std::string_view nearest, bool is_
 }  // namespace
 
 KnownRelease known_torch(std::string_view asked) {
-  if (asked.empty()) return {std::string(torch_rules().version), {}};
+  if (asked.empty()) return known_torch(known_torch_versions().back());
   const TorchRules& rules = torch_rules(asked);
   const bool is_it = release_of(asked) == release_of(rules.version);  // of 2.14.0 those of 2.14.1
   KnownRelease known = answered_by("torch", rules.version, is_it, known_torch_versions().back(), asked);

@@ -10,7 +10,7 @@ struct KnownRelease {
   std::string assumption;  // empty when it is the one that was asked for
 };
 
-/// For "2.11.0", "2.12.0.dev20260101+cu130" and the like; for an empty text the one that all recordings are of.  Of a
+/// For "2.11.0", "2.12.0.dev20260101+cu130" and the like; for an empty text the newest that is known.  Of a
 /// release that is not known the nearest before it answers, or the oldest; of torch, a patch behaves as its release.
 KnownRelease known_torch(std::string_view asked);
 KnownRelease known_transformers(std::string_view asked);

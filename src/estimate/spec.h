@@ -281,7 +281,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("memory", self.memory, text(group, "Another memory size for the card, such as 400GB or 80GiB", "SIZE"));
   visit("allocator", self.allocator, text(group, "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)", "CONF"));
   visit("torch", self.torch,
-        text(group, "Version of PyTorch to follow (default: the active environment's, else 2.11.0)",
+        text(group, "Version of PyTorch to follow (default: the active environment's, else the newest that is known)",
              "VERSION"));
   visit("transformers", self.transformers,
         text(group, "Version of transformers to follow (default: likewise)", "VERSION"));

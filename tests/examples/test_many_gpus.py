@@ -47,8 +47,9 @@ def test_ddp_by_torchrun(run, rank):
     assert done.report["rank"] == {"rank": rank, "ranks": 4, "ranks_per_node": 4}
     assert ("step 0" in done.output) == (rank == 0)   # the program itself knows which it is
     weights = 214_244_352
-    # The buckets are a copy of the gradients, and so are the first ones, which NCCL's watchdog holds for 100 ms: for longer than a step.
-    assert 1.95 * weights < done.category("communication") < 2.05 * weights
+    # The buckets are a copy of the gradients, and so are the first ones, which NCCL's watchdog holds for 100 ms: for longer than a step.  (Not in 2.15.)
+    copies = 1 if done.report["versions"]["torch"].startswith("2.15.") else 2
+    assert (copies - 0.05) * weights < done.category("communication") < (copies + 0.05) * weights
 
 
 def test_a_program_without_a_launcher_is_told_its_rank(run):

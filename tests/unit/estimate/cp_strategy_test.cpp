@@ -53,7 +53,14 @@ TEST(ContextParallel, RefusesByName) {
   EXPECT_EQ(with([](Spec& spec) { spec.labels = false; }), "labels");
   EXPECT_EQ(with([](Spec& spec) { spec.parallel = Parallel::zero2; }), "cp");
   EXPECT_EQ(with([](Spec& spec) { spec.tp = TpSpec{.degree = 2, .plan = {}}; }), "cp");
-  EXPECT_EQ(with([](Spec& spec) { spec.dtype = WeightDtype::fp32; }), "cp");  // grouped heads: the math kernel
+  const auto in_fp32_on = [&](const char* torch) {
+    return with([torch](Spec& spec) {
+      spec.dtype = WeightDtype::fp32;
+      spec.torch = torch;
+    });
+  };
+  EXPECT_EQ(in_fp32_on("2.11.0"), "cp");  // grouped heads: the math kernel
+  EXPECT_EQ(in_fp32_on("2.15.0"), "nothing");
 }
 
 TEST(ContextParallel, RefusesCopiesBesideIt) {

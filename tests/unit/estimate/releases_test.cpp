@@ -5,8 +5,8 @@
 namespace tidemark {
 namespace {
 
-TEST(Releases, TheRecordedOneAnswersWhenNothingIsSaid) {
-  EXPECT_EQ(known_torch("").version, "2.11.0");
+TEST(Releases, TheNewestAnswersWhenNothingIsSaid) {
+  EXPECT_EQ(known_torch("").version, "2.15.0");
   EXPECT_EQ(known_torch("").assumption, "");
   EXPECT_EQ(known_transformers("").assumption, "");
 }
