@@ -94,9 +94,10 @@ void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t
 StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec,
                         const Value& model_config, const Assume& assume) {
   if (run.torch().stages_measure_themselves)
-    assume(fmt::format("stages find their sizes as in torch 2.11.0; those of {} do it by a forward and a backward pass of "
-                       "their own in the first step, and receive into other memory",
-                       run.torch().version));
+    assume(
+        fmt::format("stages find their sizes as in torch 2.11.0; those of {} do it by a forward and a backward pass "
+                    "of their own in the first step, and receive into other memory",
+                    run.torch().version));
   std::vector<Model*> models;
   std::vector<Wrapped> wrapped;
   std::vector<StepHooks> wrappers;

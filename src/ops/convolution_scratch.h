@@ -13,8 +13,8 @@ struct ConvolutionScratch {
   std::int64_t forward_bytes = 0, backward_bytes = 0;  // of the weight's gradient
 };
 
-/// Of the run's card and its release's cuDNN, or the newest before it that was recorded.  Throws Error{unsupported} for a
-/// shape, a type or a card that is not in the tables.
+/// Of the run's card and its release's cuDNN, or the newest before it that was recorded.  Throws Error{unsupported} for
+/// a shape, a type or a card that is not in the tables.
 ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight);
 
 /// The cards of one compute capability, which agree (checked between 114 and 132 multiprocessors of 9.0, 80 and 82 of
