@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../assumptions/assumptions.h"
-#include "../stand_in.h"
 
 namespace tidemark {
 namespace {
@@ -23,12 +22,9 @@ bool one_of(const std::string& name, std::initializer_list<const char*> names) {
 
 void fill_with(const at::Tensor& output, bool ones) {
   const auto bytes = static_cast<std::int64_t>(output.nbytes());
-  if (!output.is_non_overlapping_and_dense()) {
-    if (bytes <= kFilledAtMostBytes) host_alias(output).fill_(ones ? 1 : 0);
-    return;
-  }
-  if (ones && bytes <= kFilledAtMostBytes) host_alias(output).fill_(1);
-  else if (!ones) tidemark_fill(output.data_ptr(), 0, output.nbytes());
+  const bool small = bytes <= kFilledAtMostBytes;
+  if (ones && small) host_alias(output).fill_(1);
+  else if (!ones && (small || output.is_non_overlapping_and_dense())) clear(output);
 }
 
 /// Position i of `dim` gets i: a valid permutation, whatever the values.
