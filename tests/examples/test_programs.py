@@ -39,6 +39,36 @@ def ends_as_on_a_real_card(done):
 PEAK = "\nprint('peak', torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())\n"
 
 
+FLAT = """
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(1024, 1024, bias=False), nn.Linear(1024, 2048, bias=False))
+flat, gradients = (torch.zeros(3 * 1024 * 1024 + 5 * 1024, device="cuda") for _ in range(2))
+square = torch.zeros(8, 8, device="cuda", requires_grad=True)
+(square @ square).sum().backward()   # cuBLAS takes its workspaces here
+start = 0
+for parameter in model.parameters():
+    parameter.data = flat[start : start + parameter.numel()].view_as(parameter)
+    parameter.grad = gradients[start : start + parameter.numel()].view_as(parameter)
+    start += parameter.numel()
+optimizer = torch.optim.SGD(model.parameters())
+for _ in range(2):
+    model(torch.zeros(1, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_flat_buffers_are_shared_out_among_their_modules(run_code):
+    """As ZeRO, DDP and Megatron lay parameters and gradients side by side."""
+    peak = run_code(FLAT, options=TO_THE_END).report["at_peak"]
+    by_module = {row["name"]: row["bytes"] for row in peak["by_module"]}
+    weight = 4 << 20
+    assert by_module["0"] == 2 * weight + 4096   # and its output
+    assert by_module["1"] >= 2 * 2 * weight + 2 * weight   # and its gradient, before it is added
+    assert by_module["(no module)"] >= 2 * 5 * 4096   # what no parameter takes
+    assert sum(by_module.values()) == sum(row["bytes"] for row in peak["by_category"])
+
+
 # How a program ends
 
 def test_never_steps(run_code):
