@@ -69,6 +69,27 @@ def test_flat_buffers_are_shared_out_among_their_modules(run_code):
     assert sum(by_module.values()) == sum(row["bytes"] for row in peak["by_category"])
 
 
+DEEP = """
+import weakref
+import torch
+inner = {"torch": torch}
+exec(compile("def allocate(depth): return allocate(depth - 1) if depth else torch.ones(2000, device='cuda')", "/site-packages/torch/deep.py", "exec"), inner)
+
+def held_after(depth):
+    mine = torch.ones(1000, device="cuda")
+    inner["allocate"](depth)
+    return weakref.ref(mine)
+
+print("held", [held_after(depth)() is not None for depth in (1, 60, 70, 200, 800)], torch.cuda.memory_allocated())
+"""
+
+
+def test_frames_are_let_go_however_deep_a_call_is(run_code):
+    """Compiling calls hundreds of functions of torch's deep; who kept one of its frames would keep the tensors of all that led to it."""
+    done = run_code(DEEP, options=TO_THE_END)
+    assert "held [False, False, False, False, False] 0" in done.output
+
+
 # How a program ends
 
 def test_never_steps(run_code):
