@@ -25,6 +25,7 @@ PROGRAMS = {
     "llava-zero2": (["--gpu", "h100-80gb", "--memory", "1000GiB", "--gpus", "8", "--steps", "3"],
                     ["-m", "torch.distributed.run", "--nproc-per-node", "8", "examples/deepspeed_llava.py", "--zero", "2", "--stage", "full", "--sequence", "1024", "--batch", "16"],
                     "import torch, transformers, deepspeed; from transformers import LlavaForConditionalGeneration", 20.0, 16.0),
+    "falcon-7b": (["--gpu", "h200", "--steps", "3"], ["bench/falcon_7b.py"], "import torch, transformers; from transformers import FalconForCausalLM", 25.0, 4.0),
     "llama-70b": (["--gpu", "h200", "--memory", "800GB", "--steps", "3"], ["bench/llama_70b.py"], "import torch, transformers; from transformers import LlamaForCausalLM", None, 16.0),
 }
 

@@ -22,6 +22,7 @@ struct RunOptions {
   std::string snapshot;
   bool fake_weights = false;
   std::string moe_routing = "balanced";
+  std::string generate_length = "full";
   std::string event_order = "clock";
   std::string allocator;
   bool keep_going = false;

@@ -86,6 +86,7 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   environment.set("TIDEMARK_CARD", (run_folder / "card.properties").string());
   environment.set("TIDEMARK_STEPS", steps_setting(options));
   environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
+  environment.set("TIDEMARK_GENERATE_LENGTH", options.generate_length);
   environment.set("TIDEMARK_CLOCK", options.event_order);
   if (options.fake_weights) environment.set("TIDEMARK_FAKE_WEIGHTS", "1");
   if (!options.snapshot.empty())
@@ -240,6 +241,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--snapshot", options.snapshot, "PATH", "Write a snapshot for PyTorch's memory viewer");
   command->add_flag("--fake-weights", options.fake_weights, "Build pretrained models from their configuration alone");
   text("--moe-routing", options.moe_routing, "HOW", "How tokens spread over experts: balanced or skewed:X");
+  text("--generate-length", options.generate_length, "full|N",
+       "Tokens of a text that transformers generates: all that the program allows, or N");
   text("--event-order", options.event_order, "HOW",
        "When work on other streams has completed: instant, clock (by estimated times) or late");
   text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
@@ -264,6 +267,10 @@ void check_run_options(const RunOptions& options) {
   if (std::find(kEventOrders.begin(), kEventOrders.end(), options.event_order) == kEventOrders.end())
     bad("--event-order", fmt::format("\"{}\" is not an order of events", options.event_order),
         "write instant (at once), clock (by estimated times) or late (when the program waits)");
+  const std::string& length = options.generate_length;
+  const bool number = !length.empty() && length.size() < 10 && length.find_first_not_of("0123456789") == std::string::npos && length[0] != '0';
+  if (!number && length != "full")
+    bad("--generate-length", fmt::format("\"{}\" is not a number of tokens", length), "write full or a number from 1");
   const std::string& routing = options.moe_routing;
   if (routing == "balanced") return;
   char* end = nullptr;

@@ -133,9 +133,9 @@ def seen_by(tidemark, script, python, folders, *options, **changes):
 
 
 def test_what_the_program_sees(tidemark, ready, script, python, folders):
-    seen = seen_by(tidemark, script, python, folders, "--fake-weights", "--moe-routing", "skewed:0.5", "--snapshot", "s.pickle", "--allocator", "a:1")
+    seen = seen_by(tidemark, script, python, folders, "--fake-weights", "--moe-routing", "skewed:0.5", "--generate-length", "64", "--snapshot", "s.pickle", "--allocator", "a:1")
     env = seen["env"]
-    assert env["TIDEMARK_STEPS"] == "auto" and env["TIDEMARK_FAKE_WEIGHTS"] == "1" and env["TIDEMARK_MOE_ROUTING"] == "skewed:0.5"
+    assert env["TIDEMARK_STEPS"] == "auto" and env["TIDEMARK_FAKE_WEIGHTS"] == "1" and env["TIDEMARK_MOE_ROUTING"] == "skewed:0.5" and env["TIDEMARK_GENERATE_LENGTH"] == "64"
     assert env["TIDEMARK_SNAPSHOT"] == str(folders / "work" / "s.pickle")
     assert env["PYTORCH_CUDA_ALLOC_CONF"] == env["PYTORCH_ALLOC_CONF"] == "a:1"
     assert env["CUDA_VISIBLE_DEVICES"] == "0"

@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
 PYTHON = os.environ.get("TIDEMARK_PYTHON", str(ROOT / ".venv/bin/python"))
+OLDEST = os.environ.get("TIDEMARK_PYTHON_26", "")
+PYTHONS = [PYTHON] + [OLDEST] * os.path.exists(OLDEST)
 
 
 class Run:

@@ -1,14 +1,9 @@
 """`--fake-weights`: loading a checkpoint that is not there allocates what loading the real one allocates."""
 
-import os
-
 import pytest
-from running import PYTHON
+from running import PYTHON, PYTHONS
 
 pytestmark = pytest.mark.oracle
-
-PYTHON_26 = os.environ.get("TIDEMARK_PYTHON_26")
-PYTHONS = [PYTHON] + ([PYTHON_26] if PYTHON_26 and os.path.exists(PYTHON_26) else [])
 
 CONFIGS = {
     "llama": "transformers.LlamaConfig(hidden_size=256, intermediate_size=700, num_hidden_layers=3, num_attention_heads=8, num_key_value_heads=2, vocab_size=3000)",

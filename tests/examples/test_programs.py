@@ -39,6 +39,57 @@ def ends_as_on_a_real_card(done):
 PEAK = "\nprint('peak', torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())\n"
 
 
+FLAT = """
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(1024, 1024, bias=False), nn.Linear(1024, 2048, bias=False))
+flat, gradients = (torch.zeros(3 * 1024 * 1024 + 5 * 1024, device="cuda") for _ in range(2))
+square = torch.zeros(8, 8, device="cuda", requires_grad=True)
+(square @ square).sum().backward()   # cuBLAS takes its workspaces here
+start = 0
+for parameter in model.parameters():
+    parameter.data = flat[start : start + parameter.numel()].view_as(parameter)
+    parameter.grad = gradients[start : start + parameter.numel()].view_as(parameter)
+    start += parameter.numel()
+optimizer = torch.optim.SGD(model.parameters())
+for _ in range(2):
+    model(torch.zeros(1, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_flat_buffers_are_shared_out_among_their_modules(run_code):
+    """As ZeRO, DDP and Megatron lay parameters and gradients side by side."""
+    peak = run_code(FLAT, options=TO_THE_END).report["at_peak"]
+    by_module = {row["name"]: row["bytes"] for row in peak["by_module"]}
+    weight = 4 << 20
+    assert by_module["0"] == 2 * weight + 4096   # and its output
+    assert by_module["1"] >= 2 * 2 * weight + 2 * weight   # and its gradient, before it is added
+    assert by_module["(no module)"] >= 2 * 5 * 4096   # what no parameter takes
+    assert sum(by_module.values()) == sum(row["bytes"] for row in peak["by_category"])
+
+
+DEEP = """
+import weakref
+import torch
+inner = {"torch": torch}
+exec(compile("def allocate(depth): return allocate(depth - 1) if depth else torch.ones(2000, device='cuda')", "/site-packages/torch/deep.py", "exec"), inner)
+
+def held_after(depth):
+    mine = torch.ones(1000, device="cuda")
+    inner["allocate"](depth)
+    return weakref.ref(mine)
+
+print("held", [held_after(depth)() is not None for depth in (1, 60, 70, 200, 800)], torch.cuda.memory_allocated())
+"""
+
+
+def test_frames_are_let_go_however_deep_a_call_is(run_code):
+    """Compiling calls hundreds of functions of torch's deep; who kept one of its frames would keep the tensors of all that led to it."""
+    done = run_code(DEEP, options=TO_THE_END)
+    assert "held [False, False, False, False, False] 0" in done.output
+
+
 # How a program ends
 
 def test_never_steps(run_code):

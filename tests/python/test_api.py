@@ -60,7 +60,7 @@ def test_the_package_is_light():
 
 def test_report(launcher):
     launcher()
-    report = tidemark.run(script="train.py", arguments=["--batch", 4], gpu="h100-80gb", memory="40GB", steps=3, moe_routing="skewed:0.5", fake_weights=True)
+    report = tidemark.run(script="train.py", arguments=["--batch", 4], gpu="h100-80gb", memory="40GB", steps=3, moe_routing="skewed:0.5", generate_length=64, fake_weights=True)
     assert report.fits and report.peak.allocated_bytes == 1 << 30 and report.peak.phase == "backward"
     assert [step.peak_allocated_bytes for step in report.steps] == [5, 7]
     assert report.category("activations") == 700 and report.category("gradients") == 0
@@ -70,7 +70,7 @@ def test_report(launcher):
     assert "the page &amp; more" in report._repr_html_()
     words = launcher.seen["words"]
     assert words[0] == "run" and words[-5:] == ["--", sys.executable, "train.py", "--batch", "4"]
-    for pair in (["--gpu", "h100-80gb"], ["--memory", "40GB"], ["--steps", "3"], ["--moe-routing", "skewed:0.5"]):
+    for pair in (["--gpu", "h100-80gb"], ["--memory", "40GB"], ["--steps", "3"], ["--moe-routing", "skewed:0.5"], ["--generate-length", "64"]):
         assert pair == words[words.index(pair[0]) : words.index(pair[0]) + 2]
     assert "--fake-weights" in words and "--keep-going" not in words and "--allocator" not in words
 

@@ -36,6 +36,8 @@ _PARTS = {   # in the order of loading: a part may use those before it
         "tidemark_start_true_integers": (ctypes.c_bool, []),
         "tidemark_keep_integers_true": (None, [ctypes.c_bool]),
         "tidemark_set_routing": (None, [ctypes.c_double]),
+        "tidemark_generation_begins": (None, [ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_size_t]),
+        "tidemark_generation_ends": (None, []),
     },
     "host_memory": {
         "tidemark_start_counting_host_memory": (None, []),

@@ -27,6 +27,7 @@ FEATURES = {
     "gloo_alone": Feature(("torch._C._distributed_c10d:FakeProcessGroup", "torch.distributed.distributed_c10d:ProcessGroupGloo", "torch.distributed.distributed_c10d:_get_process_group_name"), "torch 2.6 to 2.15", "collectives on the host wait for ranks that are not running"),
     "deepspeed_phases": Feature(("deepspeed.runtime.engine:DeepSpeedEngine.backward", "deepspeed.runtime.engine:DeepSpeedEngine.step"), "DeepSpeed 0.16 to 0.19", "backward and steps are those of the optimizers that DeepSpeed calls"),
     "deepspeed_buckets": Feature(("deepspeed.runtime.zero.stage_1_and_2:DeepSpeedZeroOptimizer.setup_buckets",), "DeepSpeed 0.18 to 0.19", "ZeRO's buckets are not told from activations"),
+    "generated_text": Feature(("transformers.generation.utils:GenerationMixin.generate",), "transformers 4.45 to 5.23", "text that is generated may end at its first token"),
     "transformers_fake_weights": Feature(("transformers.modeling_utils:PreTrainedModel._from_config", "transformers.modeling_utils:PreTrainedModel.from_pretrained"), "transformers 4.45 to 5.23", "--fake-weights does nothing for transformers: weights are loaded as they are"),
     "diffusers_fake_weights": Feature(("diffusers.models.modeling_utils:ModelMixin.from_pretrained", "diffusers.configuration_utils:ConfigMixin.load_config", "diffusers.configuration_utils:ConfigMixin.from_config"), "diffusers 0.30 to 0.42", "--fake-weights does nothing for diffusers: weights are loaded as they are"),
 }

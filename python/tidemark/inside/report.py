@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 
-from . import batches, counters, door, losses, modules, phases, relied_on, replays, steps, world
+from . import batches, counters, door, losses, marks, modules, phases, relied_on, replays, steps, world
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
 
 TIMELINE_POINTS = 2000
@@ -153,10 +153,11 @@ def _at_peak(live):
     groups = {name: collections.Counter() for name in ("by_category", "by_module", "by_line", "by_operation")}
     for size, row in live:
         groups["by_category"][CATEGORIES[row[9]]] += size
-        groups["by_module"][module_names[row[5]] or "(no module)"] += size
+        for module, part in marks.shares.of(row[0], row[9], row[5], size):
+            groups["by_module"][module_names[module] or "(no module)"] += part
         groups["by_line"][lines[row[6]]] += size
         groups["by_operation"][operations[row[4]] or "(no operation)"] += size
-    return {name: [{"name": key, "bytes": size} for key, size in counter.most_common()] for name, counter in groups.items()}
+    return {name: [{"name": key, "bytes": size} for key, size in counter.most_common() if size] for name, counter in groups.items()}
 
 
 def _timeline(events, step_ends):

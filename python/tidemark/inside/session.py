@@ -92,6 +92,12 @@ def transformers_was_imported():
         relied_on.enable("transformers_fake_weights", fake_weights.patch_transformers)
 
 
+def generation_was_imported():
+    from . import generation
+
+    generation.generation_was_imported()
+
+
 def diffusers_was_imported():
     if os.environ.get("TIDEMARK_FAKE_WEIGHTS") == "1":
         from . import fake_weights

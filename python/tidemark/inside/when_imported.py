@@ -36,7 +36,7 @@ def arm():
     """Call once, at interpreter start, before anything is imported."""
     from . import progress, session, world
 
-    callbacks = {"torch": session.torch_was_imported, "transformers.modeling_utils": session.transformers_was_imported, "diffusers.models.modeling_utils": session.diffusers_was_imported, "deepspeed.runtime.engine": session.deepspeed_was_imported, "torch._dynamo.callback": progress.callbacks_were_imported}
+    callbacks = {"torch": session.torch_was_imported, "transformers.modeling_utils": session.transformers_was_imported, "transformers.generation.utils": session.generation_was_imported, "diffusers.models.modeling_utils": session.diffusers_was_imported, "deepspeed.runtime.engine": session.deepspeed_was_imported, "torch._dynamo.callback": progress.callbacks_were_imported}
     if world.ranks > 1:
         from . import alone
 

@@ -11,6 +11,7 @@ import integers_in_modes  # noqa: F401  (each adds its cases)
 import integers_in_operations  # noqa: F401
 import integers_in_strange_views  # noqa: F401
 import integers_undisturbed  # noqa: F401
+import integers_untouched  # noqa: F401
 import torch
 from integer_cases import CASES
 

@@ -98,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"routing", {"run", "--moe-routing", "skew", "--", "x"}, "is not a routing"},
         BadLine{"skew", {"run", "--moe-routing", "skewed:-1", "--", "x"}, "is not a routing"},
         BadLine{"skew_over_one", {"run", "--moe-routing", "skewed:2", "--", "x"}, "is not a routing"},
+        BadLine{"length", {"run", "--generate-length", "long", "--", "x"}, "is not a number of tokens"},
+        BadLine{"no_length", {"run", "--generate-length", "0", "--", "x"}, "is not a number of tokens"},
         BadLine{"two_stdouts", {"run", "--json", "-", "--csv", "-", "--", "x"}, "cannot both"},
         BadLine{"report_file", {"report"}, "file"}, BadLine{"no_value", {"run", "--gpu"}, "--gpu"}),
     [](const auto& test) { return test.param.name; });

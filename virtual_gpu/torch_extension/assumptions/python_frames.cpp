@@ -65,7 +65,7 @@ std::uint32_t python_line() {
   std::uint32_t id = 0;
   PyObject* frame = PyEval_GetFrame();
   if (frame) Py_IncRef(frame);
-  for (int depth = 0; frame && depth < 64; ++depth) {
+  while (frame) {   // to the end: a frame that is left with a reference keeps all of its callers, and their tensors
     PyObject* code = PyFrame_GetCode(frame);
     if (!file_of(code).is_torch) id = intern(code, PyFrame_GetLineNumber(frame));
     Py_DecRef(code);

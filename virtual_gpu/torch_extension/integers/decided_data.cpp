@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "../assumptions/assumptions.h"
-#include "../stand_in.h"
+#include "drawn_tokens.h"
 
 namespace tidemark {
 namespace {
@@ -23,12 +23,9 @@ bool one_of(const std::string& name, std::initializer_list<const char*> names) {
 
 void fill_with(const at::Tensor& output, bool ones) {
   const auto bytes = static_cast<std::int64_t>(output.nbytes());
-  if (!output.is_non_overlapping_and_dense()) {
-    if (bytes <= kFilledAtMostBytes) host_alias(output).fill_(ones ? 1 : 0);
-    return;
-  }
-  if (ones && bytes <= kFilledAtMostBytes) host_alias(output).fill_(1);
-  else if (!ones) tidemark_fill(output.data_ptr(), 0, output.nbytes());
+  const bool small = bytes <= kFilledAtMostBytes;
+  if (ones && small) host_alias(output).fill_(1);
+  else if (!ones && (small || output.is_non_overlapping_and_dense())) clear(output);
 }
 
 /// Position i of `dim` gets i: a valid permutation, whatever the values.
@@ -120,6 +117,14 @@ std::int64_t order_dimension(const Arguments& arguments) {
   return arguments.size() > 1 && arguments[1].isInt() ? first : integer_argument(arguments, 2, -1);
 }
 
+/// argmax(self, dim?, keepdim) along the last dimension, and multinomial(self, 1, …).
+bool draws_one_of_the_last_dimension(const OpPlan& plan, const Arguments& arguments, const at::Tensor& output) {
+  if (plan.name == "aten::multinomial") return output.size(-1) == 1;
+  if (plan.name != "aten::argmax" || arguments[0].toTensor().dim() == 0) return false;
+  const std::int64_t dimensions = arguments[0].toTensor().dim(), dim = integer_argument(arguments, 1, dimensions);
+  return dim == -1 || dim == dimensions - 1;
+}
+
 void decide_top_k(const Arguments& arguments, const at::Tensor& output) {
   const at::Tensor& scores = arguments[0].toTensor();
   const std::int64_t dim = integer_argument(arguments, 2, -1);
@@ -156,7 +161,9 @@ void decide(const OpPlan& plan, const Arguments& arguments, const std::vector<at
     const Rule rule = rule_for(plan.name);
     if (rule.decision == Decision::in_order) fill_in_order(output, plan.name == "aten::multinomial" || plan.sized_by_data ? -1 : order_dimension(arguments));
     else fill_with(output, rule.decision == Decision::ones);
-    say(rule, plan.name);
+    const std::string drawn = draws_one_of_the_last_dimension(plan, arguments, output) ? draw_tokens(output, arguments[0].toTensor().size(-1), plan.name == "aten::multinomial") : "";
+    if (drawn.empty()) say(rule, plan.name);
+    else assume(drawn);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/from_blob.h>
 
+#include "../stand_in.h"
+
 namespace tidemark {
 namespace {
 
@@ -77,6 +79,11 @@ at::Tensor host_alias(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_cuda()) return tensor;
   // const_data_ptr: data_ptr would make a lazy copy real, which allocates.
   return at::from_blob(const_cast<void*>(tensor.const_data_ptr()), tensor.sizes(), tensor.strides(), tensor.options().device(c10::kCPU));
+}
+
+void clear(const at::Tensor& tensor) {
+  if (tensor.is_cuda() && tensor.is_non_overlapping_and_dense()) tidemark_fill(const_cast<void*>(tensor.const_data_ptr()), 0, tensor.nbytes());
+  else host_alias(tensor).fill_(0);
 }
 
 std::vector<c10::IValue> run_on_host(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments) {

@@ -34,6 +34,12 @@ class NoHooks {
   const at::AutoDispatchBelowADInplaceOrView no_autograd_;
 };
 
+/// What is computed for one tensor at most: larger ones are masks that only select floats.
+constexpr std::size_t kComputedAtMostBytes = std::size_t{256} << 20;
+
+/// Zeros on the virtual device.  Whole pages are given back instead of written.
+void clear(const at::Tensor& tensor);
+
 /// Runs `op` on host aliases of `arguments` and returns what it returned.  Written arguments are written in place.  Throws what the
 /// CPU kernel throws.  A CPU kernel that does not take the integer type is given wider numbers, if nothing is written in place.
 std::vector<c10::IValue> run_on_host(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments);

@@ -22,6 +22,15 @@ bool is_sized_by_data(const std::string& name) {
   return false;
 }
 
+/// Elementwise, or a reduction to which a zero says as much as many zeros.
+bool is_even(const c10::OperatorHandle& op, const OpPlan& plan) {
+  if (!plan.written.empty() || op.hasTag(at::Tag::nondeterministic_seeded)) return false;
+  if (op.hasTag(at::Tag::pointwise)) return true;
+  for (const char* candidate : {"aten::all", "aten::any", "aten::amax", "aten::amin", "aten::sum", "aten::count_nonzero"})
+    if (plan.name == candidate) return true;
+  return false;
+}
+
 OpPlan make_plan(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   OpPlan plan;
@@ -44,6 +53,7 @@ OpPlan make_plan(const c10::OperatorHandle& op) {
   plan.overwrites = plan.name == "aten::copy_" || plan.name == "aten::fill_" || schema.overload_name().find("out") != std::string::npos;
   plan.zeroes = plan.name == "aten::zero_" || plan.name == "aten::zeros" || plan.name == "aten::zeros_like" || plan.name == "aten::new_zeros";
   plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
+  plan.even = is_even(op, plan);
   plan.uninitialised = leaves_memory_uninitialised(plan.name);
   return plan;
 }

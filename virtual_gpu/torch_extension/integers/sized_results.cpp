@@ -7,6 +7,7 @@
 
 #include "../assumptions/assumptions.h"
 #include "../stand_in.h"
+#include "untouched_data.h"
 
 namespace tidemark {
 namespace {
@@ -19,6 +20,7 @@ std::optional<std::int64_t> dimension(const std::string& name, const Arguments& 
 }
 
 std::int64_t count_true(const at::Tensor& tensor) {
+  if (is_untouched(tensor)) return 0;
   const NoHooks below;
   return at::count_nonzero(host_alias(tensor)).item<std::int64_t>();
 }

@@ -19,11 +19,11 @@
 #include "op_plan.h"
 #include "op_work.h"
 #include "sized_results.h"
+#include "untouched_data.h"
 
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kComputedAtMostBytes = std::size_t{256} << 20;
 const OpPlan kWritesNothing;
 
 /// Tells the stand-in's copies that no byte of this operation matters, for as long as it runs.
@@ -111,7 +111,7 @@ bool fill_with_zero(const OpPlan& plan, const Arguments& arguments) {
   if (plan.name != "aten::fill_" || !arguments[1].isScalar() || arguments[1].toScalar().isBoolean() || arguments[1].toScalar().toDouble() != 0.0) return false;
   const at::Tensor& self = arguments[0].toTensor();
   if (!is_cuda_integer(self) || !self.is_non_overlapping_and_dense()) return false;
-  tidemark_fill(const_cast<void*>(self.const_data_ptr()), 0, self.nbytes());
+  clear(self);
   return true;
 }
 
@@ -163,9 +163,10 @@ void hook(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
   if (plan.reads_scalar) return answer_scalar(op, plan, arguments, census, stack);
   const auto outputs = integer_outputs(plan, arguments, *stack, first_result, census.cuda_inputs);
   if (outputs.empty() || plan.zeroes || (!census.cuda_floats && plan.draws_inside)) return;
-  if (!census.cuda_floats && total_bytes(outputs) > kComputedAtMostBytes) return assume("integer data beyond 256 MiB: not computed");
   const NoHooks on_host;
   if (census.cuda_floats) decide(plan, arguments, outputs);
+  else if (compute_from_one_element(op, plan, arguments, outputs)) return;
+  else if (total_bytes(outputs) > kComputedAtMostBytes) assume("integer data beyond 256 MiB: not computed");
   else make_true(op, plan, arguments, *stack, first_result, before);
 }
 
