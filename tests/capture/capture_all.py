@@ -16,7 +16,7 @@ from tidemark.capture.scopes import record  # noqa: E402
 
 OUT = pathlib.Path(sys.argv[1])
 HERE = pathlib.Path(__file__).parent
-ASKED = {"batch": 2, "seq": 40, "images": 0, "image_size": None, "head": None, "attn": None, "use_cache": None, "padded": False}
+ASKED = {"batch": 2, "seq": 40, "images": 0, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
 
 
 def events(forward):

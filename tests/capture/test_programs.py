@@ -91,6 +91,11 @@ def test_dtypes_follow_the_values_whose_they_are(text):
     assert any(line.endswith("torch.Tensor.to(%5, T)") for line in body(text("t5"), "T5LayerNorm#1"))   # done in half precision alone
 
 
+def test_lengths_that_go_another_way_are_told(text):
+    assert grammar.read(text("mistral")).header["holds"] == ["S >= 32"]   # the window: shorter texts need no mask
+    assert "holds" not in grammar.read(text("llama")).header
+
+
 def test_custom_functions_say_what_they_save(text):
     gelu = body(text("bloom"), "GeLUFunction#1")
     assert gelu[-2:] == ["saves $0", gelu[-1]] and gelu[-1].startswith("return ")

@@ -19,6 +19,7 @@ def _arguments():
     parser.add_argument("--image-size", type=_pixels, metavar="HxW", help="pixels, of models that take images of any size: 448 or 336x448, height first")
     parser.add_argument("--head", help="what the model is trained for, such as causal_lm (default: what the configuration says)")
     parser.add_argument("--attn", choices=["sdpa", "eager"], help="implementation of attention (default: what transformers chooses)")
+    parser.add_argument("--experts", choices=["grouped_mm", "batched_mm", "eager"], help="implementation of experts (default: what transformers chooses)")
     parser.add_argument("--use-cache", choices=["true", "false"], help="whether a key/value cache is filled (default: what the configuration says)")
     parser.add_argument("--padded", action="store_true", help="the batch holds padding")
     parser.add_argument("--fresh", action="store_true", help="capture again what was captured before")
@@ -49,7 +50,7 @@ def _pixels(text):
 def main():
     given = _arguments()
     request = {
-        "source": given.source, "batch": given.batch, "seq": given.seq, "images": given.images, "image_size": given.image_size, "head": given.head, "attn": given.attn,
+        "source": given.source, "batch": given.batch, "seq": given.seq, "images": given.images, "image_size": given.image_size, "head": given.head, "attn": given.attn, "experts": given.experts,
         "use_cache": json.loads(given.use_cache) if given.use_cache else None, "padded": given.padded,
     }
     try:

@@ -23,6 +23,9 @@ def header_of(model, padded):
         own = config._attn_implementation
         parts = {name: getattr(getattr(config, name, None), "_attn_implementation", own) for name in getattr(config, "sub_configs", {})}
         yield "attention", " ".join([str(own), *(f"{name}={how}" for name, how in parts.items() if how != own and how is not None)])
+        experts = getattr(config.get_text_config(), "_experts_implementation", None)
+        if experts and any(hasattr(module, "num_experts") for module in model.modules()):
+            yield "experts", experts
         yield "cache", str(bool(getattr(config.get_text_config(), "use_cache", False))).lower()
     yield "padding", str(bool(padded)).lower()
     yield "training", "true"

@@ -76,7 +76,7 @@ def _class_of(config, keys, head, where):
     return cls, wanted
 
 
-def from_configuration(keys, where, head=None, attention=None, cache=None, padded=False):
+def from_configuration(keys, where, head=None, attention=None, cache=None, padded=False, experts=None):
     """What transformers builds from the keys of a configuration; None stands for what transformers chooses."""
     import transformers
 
@@ -87,6 +87,8 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
         near = difflib.get_close_matches(kind, list(transformers.models.auto.configuration_auto.CONFIG_MAPPING), 1)
         raise Mistake(f"{where}: transformers {transformers.__version__} has no model type {kind}" + (f"; the nearest is {near[0]}" if near else ""))
 
+    chosen = {key: value for key, value in (("attn_implementation", attention), ("experts_implementation", experts)) if value}
+
     def make(dtype, device):
         config = transformers.AutoConfig.for_model(**keys)
         cls, _ = _class_of(config, keys, head, where)
@@ -94,7 +96,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
             if cache is not None and hasattr(part, "use_cache"):
                 part.use_cache = cache
         with torch.device(device), _without_initial_values():
-            model = cls._from_config(config, dtype=dtype, **({"attn_implementation": attention} if attention else {}))
+            model = cls._from_config(config, dtype=dtype, **chosen)
         model.tie_weights()   # which is left out where weights get no initial values
         return model.train()
 
@@ -116,7 +118,7 @@ def find(request):
     where = request["source"]
     if ".py:" in where:
         return _from_function(_named_in_file(where), where)
-    return from_configuration(_configuration(where), where, request["head"], request["attn"], request["use_cache"], request["padded"])
+    return from_configuration(_configuration(where), where, request["head"], request["attn"], request["use_cache"], request["padded"], request["experts"])
 
 
 def _from_function(function, where):
