@@ -24,6 +24,14 @@ def points_from(shape, model):
     return points
 
 
+def brief(shape, model, shortest):
+    """A short text that goes the same way: in float32 attention may build masks, which are true integers and grow with the square of its length."""
+    if getattr(model, "config", None) is None:
+        return shape
+    seq = min(shape.seq, max(64, shortest or 0) + 2 * _most_rows(shape, model))
+    return dataclasses.replace(shape, seq=seq)
+
+
 def _most_rows(shape, model):
     """As many tokens as the images of a sample can take: one for each patch."""
     if not shape.images or getattr(model, "config", None) is None:

@@ -10,7 +10,8 @@ from .dtypes import follow
 from .folding import fold
 from .lifting import lift
 from .merging import Differs, Merger
-from .regimes import conditions
+from .points import brief
+from .regimes import bounds
 from .scopes import record
 from .sizes import Solver
 from .text import program_text, typed
@@ -53,9 +54,9 @@ def _alike(recorders):
 
 
 def _holds(source, model, point, first, device):
-    """The lengths of a text for which the program holds, where the model's configuration gives reason to look."""
+    """(shortest, longest) of the texts for which the program holds, where the model's configuration gives reason to look."""
     if source.config is None or point.images or "S" not in first.sizes:
-        return []
+        return None, None
 
     def is_alike(length):
         try:
@@ -64,7 +65,7 @@ def _holds(source, model, point, first, device):
             return False
         return True
 
-    return conditions(model.config, point.seq, is_alike)
+    return bounds(model.config, point.seq, is_alike)
 
 
 def program(source, device, points_of, facts):
@@ -76,13 +77,14 @@ def program(source, device, points_of, facts):
     sized, why = _alike(sized)
     if why:
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
-    holds = _holds(source, model, points[0], sized[0], device)
-    wide = _called(source, source.make(torch.float32, device), points[0], device)
-    alone = follow(sized, _one(source, wide, points[0], device), _one(source, wide, points[0], device, autocast=True))
+    shortest, longest = _holds(source, model, points[0], sized[0], device)
+    point = brief(points[0], made, shortest)
+    wide = _called(source, source.make(torch.float32, device), point, device)
+    alone = follow(sized, _one(source, wide, point, device), _one(source, wide, point, device, autocast=True))
     if alone:
         notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
-    if holds:
-        notes.append(("holds", ", ".join(holds)))
+    if shortest or longest:
+        notes.append(("holds", ", ".join(f"S {sign} {n}" for sign, n in ((">=", shortest), ("<=", longest)) if n)))
     root, unsolved = _merged(sized)
     header = [*facts(model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
     header += [("input", f"{path}: {typed(dtype, sizes)}") for path, dtype, sizes in root.params]
