@@ -19,6 +19,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 90
+IMAGES = 1
 
 
 class TooSlow(BaseException):
@@ -29,8 +30,8 @@ def too_slow(*_):
     raise TooSlow(f"over {SECONDS} seconds")
 
 
-def asked(config, images):
-    return {"source": str(config), "batch": 2, "seq": 96, "images": images, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
+def asked(model_type, config):
+    return {"source": str(config), "batch": 2, "seq": 96, "images": IMAGES, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
 
 
 def captured(model_type, folder, overrides):
@@ -38,19 +39,13 @@ def captured(model_type, folder, overrides):
     from tiny import tiny
 
     from tidemark.capture import inside
-    from tidemark.capture.mistakes import Mistake
 
     stage = "configuration"
     try:
         config = folder / "config.json"
         config.write_text(json.dumps(tiny(model_type, overrides)))
         stage = "capture"
-        try:
-            text = inside.run(asked(config, 1))
-        except Mistake as mistake:
-            if "takes no images" not in str(mistake):
-                raise
-            text = inside.run(asked(config, 0))
+        text = inside.run(asked(model_type, config))
     except TooSlow as error:
         return {"failed": f"{stage}: {error}"}
     except Exception as error:

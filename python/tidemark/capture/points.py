@@ -1,7 +1,6 @@
 """The sizes at which a model is captured: the one that was asked for, and others near it, so that what is done alike stays alike."""
 
 import dataclasses
-import inspect
 
 from .batches import first_of
 from .mistakes import Mistake
@@ -13,8 +12,6 @@ _TEXT_ALONE = 4   # points that do where there are no images
 
 def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
-    if shape.images and getattr(model, "config", None) and not {"pixel_values", "input_features"} & set(inspect.signature(model.forward).parameters):
-        raise Mistake(f"{model.config.model_type} takes no images")
     shape = _with_grid(shape, model)
     steps = _STEPS if shape.images else _STEPS[:_TEXT_ALONE]
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
@@ -25,14 +22,6 @@ def points_from(shape, model):
         more = tokens + _most_rows(point, model) - _most_rows(shape, model) if up or shape.images else -min(tokens, shape.seq * tokens // 128)
         points.append(dataclasses.replace(point, seq=shape.seq + more))
     return points
-
-
-def brief(shape, model, shortest):
-    """A short text that goes the same way: in float32 attention may build masks, which are true integers and grow with the square of its length."""
-    if getattr(model, "config", None) is None:
-        return shape
-    seq = min(shape.seq, max(64, shortest or 0) + 2 * _most_rows(shape, model))
-    return dataclasses.replace(shape, seq=seq)
 
 
 def _most_rows(shape, model):

@@ -10,8 +10,7 @@ from .dtypes import follow
 from .folding import fold
 from .lifting import lift
 from .merging import Differs, Merger
-from .points import brief
-from .regimes import bounds
+from .regimes import conditions
 from .scopes import record
 from .sizes import Solver
 from .text import program_text, typed
@@ -36,44 +35,36 @@ def _called(source, model, point, device):
     return model
 
 
-def _body(recorder):
-    return Bodies(recorder, fold).of(recorder.root)
-
-
-def _merged(recorders, bodies):
+def _merged(recorders):
     merger = Merger(Solver([r.sizes for r in recorders]))
-    return merger.body(tuple(bodies)), merger.unsolved
+    return merger.body(tuple(Bodies(r, fold).of(r.root) for r in recorders)), merger.unsolved
 
 
-def _differ(one, other):
-    """Why two captures, each with its body, are not one program; empty if they are."""
-    try:
-        _merged(*zip(one, other))
-    except Differs as why:
-        return str(why)
-    return ""
-
-
-def _alike(captures):
+def _alike(recorders):
     """(those that are one program with the first, why others are not); the first alone where too few are."""
-    reasons = [_differ(captures[0], other) for other in captures[1:]]
-    alike = captures[:1] + [other for other, why in zip(captures[1:], reasons) if not why]
-    return (alike if len(alike) > 2 else captures[:1]), next(filter(None, reasons), "")
+    alike, why = recorders[:1], ""
+    for recorder in recorders[1:]:
+        try:
+            _merged([recorders[0], recorder])
+            alike.append(recorder)
+        except Differs as difference:
+            why = why or str(difference)
+    return (alike if len(alike) > 2 else recorders[:1]), why
 
 
 def _holds(source, model, point, first, device):
-    """(shortest, longest) of the texts for which the program holds, where the model's configuration gives reason to look."""
-    if source.config is None or point.images or "S" not in first[0].sizes:
-        return None, None
+    """The lengths of a text for which the program holds, where the model's configuration gives reason to look."""
+    if source.config is None or point.images or "S" not in first.sizes:
+        return []
 
     def is_alike(length):
         try:
-            other = _one(source, model, dataclasses.replace(point, batch=point.batch + 1, seq=length), device)
-        except (RuntimeError, ValueError, IndexError):
+            _merged([first, _one(source, model, dataclasses.replace(point, batch=point.batch + 1, seq=length), device)])
+        except (Differs, RuntimeError, ValueError, IndexError):
             return False
-        return not _differ(first, (other, _body(other)))
+        return True
 
-    return bounds(model.config, point.seq, is_alike)
+    return conditions(model.config, point.seq, is_alike)
 
 
 def program(source, device, points_of, facts):
@@ -82,19 +73,17 @@ def program(source, device, points_of, facts):
     tree, points, notes = tree_lines(made, torch.bfloat16, device), points_of(made), []
     model = _called(source, made, points[0], device)
     sized = [_one(source, model, point, device) for point in points]
-    captures, why = _alike([(recorder, _body(recorder)) for recorder in sized])
-    sized = [recorder for recorder, _ in captures]
+    sized, why = _alike(sized)
     if why:
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
-    shortest, longest = _holds(source, model, points[0], captures[0], device)
-    point = brief(points[0], made, shortest)
-    wide = _called(source, source.make(torch.float32, device), point, device)
-    alone = follow(sized, _one(source, wide, point, device), _one(source, wide, point, device, autocast=True))
+    holds = _holds(source, model, points[0], sized[0], device)
+    wide = _called(source, source.make(torch.float32, device), points[0], device)
+    alone = follow(sized, _one(source, wide, points[0], device), _one(source, wide, points[0], device, autocast=True))
     if alone:
         notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
-    if shortest or longest:
-        notes.append(("holds", ", ".join(f"S {sign} {n}" for sign, n in ((">=", shortest), ("<=", longest)) if n)))
-    root, unsolved = _merged(sized, [_body(recorder) for recorder in sized])   # by their dtypes as known now
+    if holds:
+        notes.append(("holds", ", ".join(holds)))
+    root, unsolved = _merged(sized)
     header = [*facts(model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
     header += [("input", f"{path}: {typed(dtype, sizes)}") for path, dtype, sizes in root.params]
     if source.config:

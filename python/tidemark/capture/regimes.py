@@ -18,9 +18,18 @@ def _lengths(keys):
             yield value
 
 
-def bounds(config, seq, is_alike):
-    """(the shortest length, the longest) around `seq` for which texts go the same way, None where no bound was found; `is_alike(length)` captures a text of that length."""
+def conditions(config, seq, is_alike):
+    """["S > 32", "S <= 64"]: the nearest bounds on both sides; `is_alike(length)` captures a text of that length."""
     lengths = sorted({v for v in _lengths(config.to_dict()) if 4 <= v < _LONGEST})
-    shortest = next((n + 1 for v in reversed(lengths) if v <= seq for n in (v, v - 1) if n < seq and not is_alike(n)), None)
-    longest = next((n - 1 for v in lengths if v >= seq for n in (v, v + 1) if n > seq and not is_alike(n)), None)
-    return shortest, longest
+    found = []
+    for length in reversed([v for v in lengths if v <= seq]):
+        below = next((f"S {sign} {length}" for n, sign in ((length, ">"), (length - 1, ">=")) if n < seq and not is_alike(n)), None)
+        if below:
+            found.append(below)
+            break
+    for length in [v for v in lengths if v >= seq]:
+        above = next((f"S {sign} {length}" for n, sign in ((length, "<"), (length + 1, "<=")) if n > seq and not is_alike(n)), None)
+        if above:
+            found.append(above)
+            break
+    return found
