@@ -63,7 +63,7 @@ Report predicted_ranks(const PredictCommandOptions& options) {
   const Asked asked = read_asked(options.spec);
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
-  Report report = predict_all_ranks(asked.spec, asked.model_config, card);
+  Report report = predict_all_ranks(asked.spec, asked.model_config, card, {.on_event = {}, .programs = asked.programs});
   return told(std::move(report), asked);
 }
 
@@ -73,7 +73,9 @@ Report predicted(const SpecOptions& options, const std::string& events) {
   const Asked asked = read_asked(options);
   const Card card = card_of(asked.spec);
   EventFile file(events);
-  Report report = predict(asked.spec, asked.model_config, card, file.options());
+  PredictOptions how = file.options();
+  how.programs = asked.programs;
+  Report report = predict(asked.spec, asked.model_config, card, how);
   file.finish();
   return told(std::move(report), asked);
 }

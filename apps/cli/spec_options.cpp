@@ -12,6 +12,7 @@
 #include "files.h"
 #include "hub.h"
 #include "io/hf_config.h"
+#include "io/program_text.h"
 #include "io/spec_yaml.h"
 
 namespace tidemark::cli {
@@ -115,7 +116,7 @@ std::filesystem::path model_file(const std::string& model, bool offline, Asked& 
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .sources = {}};
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .programs = {}, .sources = {}};
   const Value& model = asked.spec.model;
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");
@@ -143,6 +144,22 @@ void choose_versions(Asked& asked) {
   choose("transformers", asked.spec.transformers);
 }
 
+/// One model in several ways of running it, which brings its configuration.
+std::vector<Program> read_programs(const std::vector<std::string>& files, Value& spec) {
+  std::vector<Program> programs;
+  for (const std::string& file : files) programs.push_back(io::read_program_text(read_file(file), file));
+  if (programs.empty()) return programs;
+  const Program& first = programs.front();
+  if (spec.find("model"))
+    throw Error(Errc::usage, "a program brings its own configuration", "--program", "leave CONFIG out");
+  for (const Program& other : programs)
+    if (other.class_name != first.class_name || !(other.config == first.config))
+      throw Error(Errc::usage, "it is of another model than " + first.file, other.file);
+  spec.set("model", first.config);
+  if (!spec.find("transformers")) spec.set("transformers", first.transformers);
+  return programs;
+}
+
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
@@ -150,6 +167,9 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
       ->type_name("CONFIG");
   command.add_flag("--offline", options.offline, "Look a model's name up in the local Hugging Face cache alone");
   command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
+      ->type_name("FILE");
+  command.add_option("--program", options.programs,
+                     "The model as a captured program, in the place of CONFIG; again for other ways of running it")
       ->type_name("FILE");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
@@ -164,7 +184,9 @@ Value spec_of_file(const std::string& path) {
 Asked read_asked(const SpecOptions& options) {
   Value value = merged(options.file.empty() ? Value::Map() : spec_of_file(options.file), options.said);
   if (!options.config.empty()) value.set("model", options.config);
+  std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
+  asked.programs = std::move(programs);
   choose_versions(asked);
   return asked;
 }

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/value.h"
 #include "estimate/spec.h"
+#include "program/program.h"
 
 namespace CLI {
 class App;
@@ -16,6 +18,7 @@ namespace tidemark::cli {
 struct SpecOptions {
   std::string config;         // CONFIG, or empty
   std::string file;           // --spec
+  std::vector<std::string> programs;  // --program
   bool offline = false;
   Value said = Value::Map();  // by the other options, with the keys of a spec file
 };
@@ -26,6 +29,7 @@ void add_spec_options(CLI::App& command, SpecOptions& options);
 struct Asked {
   Spec spec;
   Value model_config;
+  std::vector<Program> programs;               // the model as it was captured, where that is asked for
   std::map<std::string, std::string> sources;  // of what was found and not said, by name
 };
 

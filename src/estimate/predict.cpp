@@ -15,6 +15,7 @@
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "ops/index.h"
+#include "program/model.h"
 #include "tensor/torch_rules.h"
 #include "zoo/model.h"
 #include "zoo/reference_config.h"
@@ -76,7 +77,29 @@ const Head& head_of(const ModelEntry& entry, const std::string& name, const Valu
               fmt::format("it is trained for {}", fmt::join(known, " or ")));
 }
 
-std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
+struct Captured {
+  const Program& program;
+  Context context;
+};
+
+/// Of a model that has no sdpa, and where none is asked for, eager attention.
+Captured captured_as(const Spec& spec, std::span<const Program> programs) {
+  Context context = context_of(spec);
+  const bool has_sdpa = std::any_of(programs.begin(), programs.end(),
+                                    [](const Program& program) { return program.attention != "eager"; });
+  if (spec.attn == Attention::automatic && !has_sdpa) context.attention = AttentionKind::eager;
+  return {program_for(programs, context), context};
+}
+
+std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::span<const Program> programs) {
+  if (!programs.empty()) {
+    if (spec.parallel == Parallel::ep)
+      throw Error(Errc::unsupported, "a captured program does not say how many tokens an expert of another rank gets",
+                  "parallel");
+    const Captured captured = captured_as(spec, programs);
+    const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp;
+    return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes);
+  }
   const ModelEntry& entry = model_entry(model_type_of(config));
   if (!entry.make)
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
@@ -94,6 +117,11 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config) {
   return model;
 }
 
+std::string told_of(const Program& program) {
+  return fmt::format("the model is a program, captured of transformers {} with torch {}", program.transformers,
+                     program.torch);
+}
+
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   const Value& model_config = read.config;
   const KnownRelease torch = known_torch(spec.torch), transformers = known_transformers(spec.transformers);
@@ -105,11 +133,13 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   Run run(run_config(spec, card, options));
   std::vector<std::unique_ptr<Model>> models;
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
-    models.push_back(make_model(spec, model_config));
+    models.push_back(make_model(spec, model_config, options.programs));
   Recorder recorder(run);
   for (const std::string& assumption : {torch.assumption, transformers.assumption})
     if (!assumption.empty()) recorder.assume(assumption);
   for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
+  if (!options.programs.empty())
+    recorder.assume(told_of(captured_as(spec, options.programs).program));
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps;
   try {
@@ -133,7 +163,8 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
 }  // namespace
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
-  const ReferenceConfig read = as_transformers_reads(model_config);
+  const ReferenceConfig read =
+      options.programs.empty() ? as_transformers_reads(model_config) : ReferenceConfig{model_config, {}};
   try {
     return simulate(spec, read, card, options);
   } catch (const NotRepeatable&) {

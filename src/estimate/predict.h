@@ -1,6 +1,7 @@
 // The second engine: the training step of a Spec, simulated without PyTorch, told as the same Report.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,8 @@
 
 namespace tidemark {
 
+struct Program;
+
 struct PredictOptions {
   /// Gets each allocation and free as it happens: "+bytes operation module" or "-bytes operation module", without a
   /// line end.
@@ -19,6 +22,8 @@ struct PredictOptions {
   bool interval = true;
   /// Told what the allocator does where work on other streams is over only when the program waits for it; not owned.
   AllocatorObserver* late = nullptr;
+  /// The model as it was captured, in one way or several; none: the family that the configuration names.
+  std::span<const Program> programs = {};
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
 };

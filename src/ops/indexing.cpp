@@ -113,10 +113,13 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
 
 namespace {
 
-/// Keeps the indices, which are for the first dimensions of x.
+/// Keeps the indices, which are for the first dimensions of x; those of several sizes are made alike first.
 Tensor index(Tensor x, Tensors indices) {
   const Op op(x, "aten::index");
   Dims sizes = indices[0].sizes();
+  for (const Tensor& one : indices) sizes = broadcast(sizes, one.sizes());
+  for (Tensor& one : indices)
+    if (one.sizes() != sizes) one = contiguous(expand(one, sizes));
   for (int d = static_cast<int>(indices.size()); d < x.dims(); ++d) sizes.push_back(x.size(d));
   Tensor y = empty(x.run(), sizes, x.dtype());
   const Facts facts{.sizes = x.sizes()};

@@ -1,0 +1,89 @@
+"""The same program captured at several points as one, whose numbers are expressions."""
+
+from .bodies import Body, Statement
+from .terms import DtypeFrom, DtypeOf, Listed, Number, Ref, Slice, Typed
+
+
+class Differs(Exception):
+    """Two captures that are not one program: what is done depends on a size."""
+
+
+class Merger:
+    def __init__(self, solve):
+        self.solve, self.merged, self.interned, self.unsolved = solve, {}, {}, 0
+
+    def body(self, bodies):
+        key = tuple(map(id, bodies))
+        if key not in self.merged:
+            self.merged[key] = (self._body(bodies), bodies)   # those are kept, so that no other has their ids
+        return self.merged[key][0]
+
+    def _body(self, bodies):
+        one = bodies[0]
+        where = f"{one.kind} {one.name}"
+        if {(b.kind, b.name) for b in bodies} != {(one.kind, one.name)}:
+            raise Differs(f"{where} here, {next(b.name for b in bodies if b.name != one.name)} there")
+        body = Body(one.kind, one.name, one.checkpointable,
+                    self.named([b.params for b in bodies], where), self.statements([b.statements for b in bodies], where),
+                    self.terms([b.saved for b in bodies], where), self.named([b.returned for b in bodies], where))
+        return self.interned.setdefault((body.kind, body.name, body.checkpointable, body.params, body.statements, body.saved, body.returned), body)
+
+    def statements(self, columns, where):
+        if len(set(map(len, columns))) != 1:
+            raise Differs(f"{where} does {' or '.join(map(str, sorted({len(c) for c in columns})))} things, as sizes differ")
+        return tuple(self.statement(row, where) for row in zip(*columns))
+
+    def statement(self, row, where):
+        one = row[0]
+        place = f"{where}, {one.name or one.kind}"
+        names = {s.name for s in row} if one.kind != "repeat" else set()
+        if {s.kind for s in row} != {one.kind} or len(names) > 1:
+            raise Differs(f"{place} here, {next((s.name for s in row if s.name != one.name), '') or row[1].kind} there")
+        marks = {s.mark for s in row}
+        return Statement(
+            one.kind, self.term([s.name for s in row], place) if one.kind == "repeat" else one.name,
+            self.terms([s.results for s in row], place), self.named([s.args for s in row], place), one.mark if len(marks) == 1 else self.mark(row, place),
+            self.body(tuple(s.body for s in row)) if one.body else None, self.statements([s.block for s in row], place) if one.block else (),
+            self.term([s.count for s in row], place) if one.kind == "repeat" else None, one.next)
+
+    def mark(self, row, place):
+        """Numbers that the host read may differ; what it decided may not."""
+        if any(s.mark in ("host True", "host False") for s in row) or len({s.mark.split()[0] for s in row if s.mark}) != 1:
+            raise Differs(f"{place}: decided otherwise as sizes differ")
+        return row[0].mark
+
+    def named(self, columns, where):
+        if len({tuple((p[0], len(p)) for p in c) for c in columns}) != 1:
+            raise Differs(f"{where}: other arguments or results")
+        return tuple((row[0][0], *(self.term(cells, where) for cells in list(zip(*row))[1:])) for row in zip(*columns))
+
+    def terms(self, columns, where):
+        if len(set(map(len, columns))) != 1:
+            raise Differs(f"{where}: {' or '.join(map(str, sorted({len(c) for c in columns})))} of something")
+        return tuple(self.term(row, where) for row in zip(*columns))
+
+    def term(self, row, where):
+        one = row[0]
+        if len({type(t) for t in row}) != 1:
+            raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
+        if isinstance(one, Number):
+            text = self.solve(tuple(t.value for t in row))
+            if text is None:
+                self.unsolved += 1
+                return str(one.value)
+            return text
+        if isinstance(one, Listed):
+            return Listed(self.terms([t.items for t in row], where))
+        if isinstance(one, Slice):
+            return Slice(*(self.term(cells, where) for cells in zip(*row)))
+        if isinstance(one, DtypeFrom):
+            return DtypeFrom(self.term([t.ref for t in row], where))
+        if isinstance(one, Typed):
+            if len({t.flags for t in row}) != 1:
+                raise Differs(f"{where}: a view or not, as sizes differ")
+            return Typed(self.term([t.ref for t in row], where), self.term([t.dtype for t in row], where), self.terms([t.sizes for t in row], where), one.flags)
+        if isinstance(one, tuple) and not isinstance(one, (Ref, DtypeOf)):
+            return self.terms(row, where)
+        if len(set(row)) != 1:
+            raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
+        return one

@@ -1,0 +1,143 @@
+"""What is to be captured: a model as transformers builds it from a configuration, or as a function of the user's makes it."""
+
+import contextlib
+import difflib
+import importlib.util
+import inspect
+import json
+import os
+import sys
+
+import torch
+
+from .batches import Batch, Shape, batch_of
+from .mistakes import Mistake
+
+# The first table that knows the model type decides what is trained; transformers/models/auto/modeling_auto.py names them.
+HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
+SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
+
+
+class Source:
+    """Where a model comes from.  `config` is as it was given, for the program's header; `make(dtype, device)` builds the model, `batch(model, shape, device)` what it is called with."""
+
+    def __init__(self, config, make, batch):
+        self.config, self.make, self.batch = config, make, batch
+
+
+def _named_in_file(where):
+    path, _, function = where.rpartition(":")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    spec = importlib.util.spec_from_file_location(os.path.basename(path).removesuffix(".py"), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not callable(getattr(module, function, None)):
+        names = [n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", None) == module.__name__]
+        raise Mistake(f"{path}: no function {function}" + (f"; it has {', '.join(names)}" if names else ""))
+    return getattr(module, function)
+
+
+def _configuration(where):
+    """The keys of a config.json: of a file, a folder, or a name on the hub whose configuration is in the local cache."""
+    if os.path.isdir(where):
+        where = os.path.join(where, "config.json")
+    if not os.path.exists(where) and not where.endswith(".json"):
+        from transformers.utils import cached_file
+
+        found = cached_file(where, "config.json", local_files_only=True, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False)
+        if found is None:
+            raise Mistake(f"{where}: neither a file nor a name whose configuration is in the local cache")
+        where = found
+    try:
+        with open(where) as file:
+            return json.load(file)
+    except json.JSONDecodeError as error:
+        raise Mistake(f"{where}: not JSON: {error}") from None
+
+
+def _class_of(config, keys, head, where):
+    """(class, head): that of the configuration's `architectures` where it is one that is trained, else the first that the model type has."""
+    import transformers
+    from transformers.models.auto import modeling_auto
+
+    tables = {h: getattr(modeling_auto, f"MODEL_FOR_{h}_MAPPING_NAMES", {}) for h in (*HEADS, SEQUENCE_CLASSIFICATION)}
+    kind = config.model_type
+    of = {h: names[kind] if isinstance(names[kind], str) else names[kind][0] for h, names in tables.items() if kind in names}
+    if head is not None:
+        wanted = head.upper()
+        if wanted not in of:
+            raise Mistake(f"{where}: {kind} has no {head} head" + (f"; it has {', '.join(h.lower() for h in of)}" if of else ""))
+    else:
+        asked = set(keys.get("architectures") or ())
+        wanted = next((h for h, name in of.items() if name in asked), None) or next(iter(h for h in of if h != SEQUENCE_CLASSIFICATION), None)
+        if wanted is None:
+            raise Mistake(f"{where}: transformers has no model with a loss for {kind}")
+    cls = getattr(transformers, of[wanted])
+    return cls, wanted
+
+
+def from_configuration(keys, where, head=None, attention=None, cache=None, padded=False, experts=None):
+    """What transformers builds from the keys of a configuration; None stands for what transformers chooses."""
+    import transformers
+
+    if not isinstance(keys, dict) or "model_type" not in keys:
+        raise Mistake(f"{where}: no model_type in it")
+    kind = keys["model_type"]
+    if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
+        near = difflib.get_close_matches(kind, list(transformers.models.auto.configuration_auto.CONFIG_MAPPING), 1)
+        raise Mistake(f"{where}: transformers {transformers.__version__} has no model type {kind}" + (f"; the nearest is {near[0]}" if near else ""))
+
+    chosen = {key: value for key, value in (("attn_implementation", attention), ("experts_implementation", experts)) if value}
+
+    def make(dtype, device):
+        config = transformers.AutoConfig.for_model(**keys)
+        cls, _ = _class_of(config, keys, head, where)
+        for part in (config, config.get_text_config()):
+            if cache is not None and hasattr(part, "use_cache"):
+                part.use_cache = cache
+        with torch.device(device), _without_initial_values():
+            model = cls._from_config(config, dtype=dtype, **chosen)
+        model.tie_weights()   # which is left out where weights get no initial values
+        return model.train()
+
+    config = transformers.AutoConfig.for_model(**keys)
+    known_as = _class_of(config, keys, head, where)[1]
+    return Source(keys, make, lambda model, shape, device: batch_of(model, known_as, shape, device, padded))
+
+
+def _without_initial_values():
+    """Weights without values; where this release of transformers keeps that."""
+    for path in ("transformers.initialization", "transformers.modeling_utils"):
+        with contextlib.suppress(ImportError, AttributeError):
+            return importlib.import_module(path).no_init_weights()
+    return contextlib.nullcontext()
+
+
+def find(request):
+    """The source that a request names."""
+    where = request["source"]
+    if ".py:" in where:
+        return _from_function(_named_in_file(where), where)
+    return from_configuration(_configuration(where), where, request["head"], request["attn"], request["use_cache"], request["padded"], request["experts"])
+
+
+def _from_function(function, where):
+    """Of a function of the user's that returns a module and the keyword arguments of its forward; it is given those of batch, seq and images that it takes."""
+    takes = inspect.signature(function).parameters
+
+    def made(shape, device):
+        sizes = {name: value for name, value in (("batch", shape.batch), ("seq", shape.seq), ("images", shape.images)) if name in takes}
+        with torch.device(device):
+            result = function(**sizes)
+        if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], torch.nn.Module) and isinstance(result[1], dict)):
+            raise Mistake(f"{where} returns no pair of a module and a dict of what its forward is called with")
+        return (*result, sizes)
+
+    def batch(model, shape, device):
+        dtype = next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+        _, given, sizes = made(shape, device)
+        batch = Batch({{"batch": "B", "seq": "S", "images": "images"}[name]: value for name, value in sizes.items()})
+        batch.update({k: v.to(device=device, dtype=dtype if v.is_floating_point() else v.dtype) if isinstance(v, torch.Tensor) else v for k, v in given.items()})
+        return batch
+
+    return Source(None, lambda dtype, device: made(Shape(2, 64, 1), device)[0].to(device=device, dtype=dtype).train(), batch)

@@ -1,0 +1,43 @@
+"""The sizes at which a model is captured: the one that was asked for, and others near it, so that what is done alike stays alike."""
+
+import dataclasses
+
+from .batches import first_of
+from .mistakes import Mistake
+
+# Added to samples, tokens, images of a sample, patches down and across.  No two columns go together, so that no expression holds by chance.
+_STEPS = ((0, 0, 0, 0, 0), (1, 13, 0, 0, 0), (3, 37, 0, 2, 2), (2, 101, 1, 4, -2), (4, 59, 2, -2, 4), (1, 67, 3, 6, 2))
+_TEXT_ALONE = 4   # points that do where there are no images
+
+
+def points_from(shape, model):
+    """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
+    shape = _with_grid(shape, model)
+    steps = _STEPS if shape.images else _STEPS[:_TEXT_ALONE]
+    longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
+    up = longest is None or shape.seq + max(step[1] for step in steps) <= longest
+    points = []
+    for samples, tokens, images, down, across in steps:
+        point = dataclasses.replace(shape, batch=shape.batch + samples, images=shape.images + (images if shape.images else 0), grid=(shape.grid[0] + down, shape.grid[1] + across))
+        more = tokens + _most_rows(point, model) - _most_rows(shape, model) if up or shape.images else -min(tokens, shape.seq * tokens // 128)
+        points.append(dataclasses.replace(point, seq=shape.seq + more))
+    return points
+
+
+def _most_rows(shape, model):
+    """As many tokens as the images of a sample can take: one for each patch."""
+    if not shape.images or getattr(model, "config", None) is None:
+        return 0
+    side, patch = first_of(model.config, "image_size", "img_size"), first_of(model.config, "patch_size")
+    whole = (side // patch + 1) ** 2 if side and patch else first_of(model.config, "max_source_positions") or 0
+    return shape.images * max(whole, shape.grid[0] * shape.grid[1])
+
+
+def _with_grid(shape, model):
+    """Its patches, where the size of images was given in pixels."""
+    if shape.image_size is None or getattr(model, "config", None) is None:
+        return shape
+    patch = first_of(getattr(model.config, "vision_config", model.config), "patch_size")
+    if patch is None:
+        raise Mistake(f"{model.config.model_type} takes images of one size")
+    return dataclasses.replace(shape, grid=tuple(side // patch for side in shape.image_size))

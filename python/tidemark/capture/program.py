@@ -1,0 +1,91 @@
+"""A program from a source: captured at several sizes and in several dtypes, merged, as text."""
+
+import dataclasses
+import json
+
+import torch
+
+from .bodies import Bodies
+from .dtypes import follow
+from .folding import fold
+from .lifting import lift
+from .merging import Differs, Merger
+from .regimes import conditions
+from .scopes import record
+from .sizes import Solver
+from .text import program_text, typed
+from .tree import tree_lines
+
+
+def _one(source, model, point, device, autocast=False):
+    with torch.no_grad():
+        batch = source.batch(model, point, device)
+    sizes = batch.sizes
+    with torch.autocast(device, torch.bfloat16, enabled=autocast):
+        recorder = record(model, batch, device)
+    lift(recorder)
+    recorder.sizes = sizes
+    return recorder
+
+
+def _called(source, model, point, device):
+    """The model after a first call, which makes what is made once."""
+    with torch.no_grad():
+        model(**source.batch(model, point, device))
+    return model
+
+
+def _merged(recorders):
+    merger = Merger(Solver([r.sizes for r in recorders]))
+    return merger.body(tuple(Bodies(r, fold).of(r.root) for r in recorders)), merger.unsolved
+
+
+def _alike(recorders):
+    """(those that are one program with the first, why others are not); the first alone where too few are."""
+    alike, why = recorders[:1], ""
+    for recorder in recorders[1:]:
+        try:
+            _merged([recorders[0], recorder])
+            alike.append(recorder)
+        except Differs as difference:
+            why = why or str(difference)
+    return (alike if len(alike) > 2 else recorders[:1]), why
+
+
+def _holds(source, model, point, first, device):
+    """The lengths of a text for which the program holds, where the model's configuration gives reason to look."""
+    if source.config is None or point.images or "S" not in first.sizes:
+        return []
+
+    def is_alike(length):
+        try:
+            _merged([first, _one(source, model, dataclasses.replace(point, batch=point.batch + 1, seq=length), device)])
+        except (Differs, RuntimeError, ValueError, IndexError):
+            return False
+        return True
+
+    return conditions(model.config, point.seq, is_alike)
+
+
+def program(source, device, points_of, facts):
+    """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order."""
+    made = source.make(torch.bfloat16, device)
+    tree, points, notes = tree_lines(made, torch.bfloat16, device), points_of(made), []
+    model = _called(source, made, points[0], device)
+    sized = [_one(source, model, point, device) for point in points]
+    sized, why = _alike(sized)
+    if why:
+        notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
+    holds = _holds(source, model, points[0], sized[0], device)
+    wide = _called(source, source.make(torch.float32, device), points[0], device)
+    alone = follow(sized, _one(source, wide, points[0], device), _one(source, wide, points[0], device, autocast=True))
+    if alone:
+        notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
+    if holds:
+        notes.append(("holds", ", ".join(holds)))
+    root, unsolved = _merged(sized)
+    header = [*facts(model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
+    header += [("input", f"{path}: {typed(dtype, sizes)}") for path, dtype, sizes in root.params]
+    if source.config:
+        header.append(("config", json.dumps(source.config)))
+    return program_text(header, tree, root)

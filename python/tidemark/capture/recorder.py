@@ -1,0 +1,211 @@
+"""Records one forward pass: a tree of frames (a module's call, a custom function, a vmap) with events in order.
+
+The recorder is neutral: it holds no tensor.  A tensor is known by a number that it carries as an attribute, and its death by a weak
+reference.  It runs in inference mode, where neither a graph nor a view keeps a tensor alive beyond its last Python name, while the model is
+told that gradients are on; what they keep is for those who run the program.
+"""
+
+import weakref
+
+import torch
+from torch.overrides import TorchFunctionMode, resolve_name
+
+from .terms import DtypeOf, Listed, Number, Ref, Slice, Typed, Weight, leaves
+
+# Functions with which the host reads data (torch/_tensor.py, python_variable_methods.cpp).
+HOST_READS = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__contains__", "__array__", "numpy", "equal", "allclose", "is_nonzero"}
+SIZED_BY_DATA = {"nonzero", "masked_select", "unique", "unique_consecutive", "argwhere", "bincount", "_unique2"}
+
+
+class Op:
+    """A torch function was called."""
+
+    def __init__(self, name, args, kwargs, results, mark):
+        self.name, self.args, self.kwargs, self.results, self.mark = name, args, kwargs, results, mark
+
+
+class Call:
+    """A frame was entered, and left before the next event."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+
+class Death:
+    """The last reference to a value's Python object went."""
+
+    def __init__(self, ref):
+        self.ref = ref
+
+
+class Frame:
+    def __init__(self, kind, name, path, parent):
+        self.kind, self.name, self.path, self.parent = kind, name, path, parent   # kind: class, function, scope
+        self.events, self.given, self.returned, self.saved = [], [], [], []   # given and returned: (path, term)
+        self.checkpointable = False
+
+
+class Seen:
+    """What is known of a tensor."""
+
+    def __init__(self, frame, dtype, shape, on_device):
+        self.frame, self.dtype, self.shape, self.on_device = frame, dtype, shape, on_device
+
+
+def is_tensor(x):
+    return isinstance(x, torch.Tensor)
+
+
+def tensor_attributes(model):
+    """(path, tensor) of parameters, buffers, and tensors that modules have as plain attributes; the first path of those that are shared."""
+    yield from model.named_parameters()
+    yield from model.named_buffers()
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if is_tensor(value):
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
+class Recorder(TorchFunctionMode):
+    def __init__(self, model, device):
+        super().__init__()
+        self.paths = {id(m): path for path, m in model.named_modules()}
+        self.weights, self.weight_types = {}, {}
+        for path, tensor in tensor_attributes(model):
+            self.weights.setdefault(id(tensor), path)
+            self.weight_types[path] = (DtypeOf(str(tensor.dtype).removeprefix("torch.")), tuple(Number(d, True) for d in tensor.shape))
+        self.device, self.model_dtype = torch.device(device), str(next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)).removeprefix("torch.")
+        self.frame = self.top = Frame("scope", "program", "", None)
+        self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
+        self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
+
+    def term(self, tensor):
+        """The term of a tensor, which is a new value if it was never seen."""
+        path = self.weights.get(id(tensor))
+        if path is not None:
+            return Weight(path)
+        number = tensor.__dict__.get("_tidemark_value")
+        if number is None:
+            number = tensor._tidemark_value = len(self.seen)
+            self.seen.append(Seen(self.frame, str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), tensor.device.type == self.device.type))
+            self.alive[number] = weakref.ref(tensor, lambda _, number=number: self._died(number))
+        return Ref(number)
+
+    def _died(self, number):
+        del self.alive[number]
+        self.frame.events.append(Death(Ref(number)))
+
+    def argument(self, x):
+        """An argument as a term; tensors that no function was seen to make get an event of their own."""
+        if is_tensor(x):
+            new = id(x) not in self.weights and "_tidemark_value" not in x.__dict__
+            term = self.term(x)
+            if new:
+                self.frame.events.append(Op(None, (), (), (self.result(term, ("unseen",)),), None))
+            return term
+        if x is None or isinstance(x, bool):
+            return str(x)
+        if isinstance(x, int):
+            return Number(int(x), False)
+        if isinstance(x, float):
+            return repr(x)
+        if isinstance(x, str):
+            return '"' + x.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        if isinstance(x, (list, tuple)):
+            return Listed(tuple(map(self.argument, x)))
+        if isinstance(x, slice):
+            return Slice(self.argument(x.start), self.argument(x.stop), self.argument(x.step))
+        if isinstance(x, torch.dtype):
+            return DtypeOf(str(x).removeprefix("torch."))
+        if isinstance(x, torch.device):
+            return "device" if x.type == self.device.type else x.type
+        return "..." if x is Ellipsis else f"<{type(x).__name__}>"
+
+    def result(self, term, flags=()):
+        seen = self.seen[term.value]
+        flags = tuple(flags) if seen.on_device or "cpu" in flags else (*flags, "cpu")
+        return Typed(term, DtypeOf(seen.dtype), tuple(Number(int(d), True) for d in seen.shape), flags)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = self.names.get(func)
+        if name is None:
+            name = self.names[func] = function_name(func)
+        last = name.rpartition(".")[2]
+        if last == "_set_grad_enabled":   # noted, not done: all of it is in inference mode
+            self.grad_enabled = bool(args[0])
+            self.frame.events.append(Op("set_grad_enabled", (str(self.grad_enabled),), (), (), None))
+            return None
+        if last == "__iter__":   # torch/_tensor.py: Tensor.__iter__ is unbind(0)
+            parts = args[0].unbind(0)
+            self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
+            return iter(parts)
+        out = func(*args, **kwargs)
+        if last in HOST_READS:
+            self.note(name, args, kwargs, (), "host " + spelled(out))
+        elif last == "__setitem__" or any(True for _ in leaves(out, is_tensor)):
+            self.note(name, args, kwargs, out, "data" if sized_by_data(last, args) else None)
+        return out
+
+    def note(self, name, args, kwargs, out, mark):
+        if name in ("torch.tensor", "torch.as_tensor") and args and not is_tensor(args[0]):
+            given = ("data", *map(self.argument, args[1:]))
+        else:
+            given = tuple(map(self.argument, args))
+        named = tuple((key, self.argument(value)) for key, value in kwargs.items())
+        storages = {storage_of(t) for _, t in leaves((args, kwargs), is_tensor)} - {None}
+        results = []
+        for _, tensor in leaves(out, is_tensor):
+            known = id(tensor) in self.weights or "_tidemark_value" in tensor.__dict__
+            term = self.term(tensor)
+            results.append(term if known else self.result(term, ("view",) if storage_of(tensor) in storages else ()))
+        self.frame.events.append(Op(name, given, named, tuple(results), mark))
+
+    def enter(self, kind, name, path, arguments):
+        """A frame that begins here, given (path, tensor)s."""
+        frame = Frame(kind, name, path, self.frame)
+        with torch._C.DisableTorchFunction():
+            frame.given = [(where, self.argument(tensor)) for where, tensor in arguments]
+        self.frame.events.append(Call(frame))
+        self.frame = frame
+        return frame
+
+    def leave(self, frame, out):
+        with torch._C.DisableTorchFunction():
+            frame.returned = [(where, self.argument(tensor)) for where, tensor in leaves(out, is_tensor)]
+        self.frame = frame.parent
+
+
+def function_name(func):
+    """By the name that torch gives it."""
+    if type(func).__module__ == "torch._ops":
+        return "torch.ops." + str(func)
+    name = resolve_name(func) or getattr(func, "__qualname__", None) or str(func)
+    return name.replace("torch._C._nn.", "torch.nn.functional.").replace("torch.functional.", "torch.")
+
+
+def storage_of(tensor):
+    """What tells one storage from another, as long as both are alive; None of those that have none (vmap's, functional ones)."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return None
+
+
+def sized_by_data(last, args):
+    """Whether the shape of the function's result, or what it writes, depends on data."""
+    if last in SIZED_BY_DATA or (last == "where" and len(args) == 1):
+        return True
+    if last == "repeat_interleave" and len(args) > 1 and is_tensor(args[1]):
+        return True
+    if last not in ("__getitem__", "__setitem__"):
+        return False
+    index = args[1] if isinstance(args[1], (tuple, list)) else (args[1],)
+    return any(is_tensor(i) and i.dtype in (torch.bool, torch.uint8) and i.dim() for i in index)
+
+
+def spelled(value):
+    """What the host read, on one line."""
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(spelled, value)) + "]"
+    return repr(value) if isinstance(value, (bool, int, float)) else f"<{type(value).__name__}>"

@@ -1,0 +1,103 @@
+"""What a recorded argument or result is made of.
+
+    Ref(n)              the n-th tensor that was seen
+    Weight("model.norm.weight")   a parameter, buffer or tensor attribute of the model, by its path from the root
+    Number(24, True)    an integer; of a tensor's shape, or (False) of an argument
+    DtypeOf("float32")  a dtype
+    DtypeFrom(Ref(n))   the dtype of that tensor
+    Listed(terms)       a list or tuple
+    Slice(a, b, c)
+    str                 anything else, as the program spells it
+
+Terms hold no tensor.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+
+class Ref(NamedTuple):
+    value: int
+
+
+class Weight(NamedTuple):
+    path: str
+
+
+class Number(NamedTuple):
+    value: int
+    is_size: bool
+
+
+class DtypeOf(NamedTuple):
+    name: str
+
+
+class DtypeFrom(NamedTuple):
+    ref: Any
+
+
+class Listed(NamedTuple):
+    items: tuple
+
+
+class Slice(NamedTuple):
+    start: Any
+    stop: Any
+    step: Any
+
+
+class Typed(NamedTuple):
+    """A result that is new: `%0: float32[B, S] view`."""
+
+    ref: Ref
+    dtype: DtypeOf
+    sizes: tuple
+    flags: tuple
+
+
+def leaves(x, is_tensor, path=""):
+    """(path, tensor) of every tensor within tuples, dicts and dataclasses, in order."""
+    if is_tensor(x):
+        yield path, x
+    elif isinstance(x, dict):
+        for key, value in x.items():
+            yield from leaves(value, is_tensor, f"{path}.{key}" if path else str(key))
+    elif isinstance(x, (list, tuple)):
+        for at, value in enumerate(x):
+            yield from leaves(value, is_tensor, f"{path}.{at}" if path else str(at))
+    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
+        for field in dataclasses.fields(x):
+            yield from leaves(getattr(x, field.name, None), is_tensor, f"{path}.{field.name}" if path else field.name)
+
+
+def map_terms(x, change):
+    """x with `change` done to each of its terms that are not containers; Typed and Slice keep their form."""
+    if isinstance(x, Listed):
+        return Listed(tuple(map_terms(e, change) for e in x.items))
+    if isinstance(x, Slice):
+        return Slice(*(map_terms(e, change) for e in x))
+    if isinstance(x, DtypeFrom):
+        return DtypeFrom(change(x.ref))
+    if isinstance(x, Typed):
+        return Typed(change(x.ref), change(x.dtype), tuple(map(change, x.sizes)), x.flags)
+    return change(x)
+
+
+def walk_terms(x):
+    """The terms of x that are not containers, in the order in which they are written."""
+    if isinstance(x, Listed):
+        for e in x.items:
+            yield from walk_terms(e)
+    elif isinstance(x, Slice):
+        for e in x:
+            yield from walk_terms(e)
+    elif isinstance(x, DtypeFrom):
+        yield x.ref
+    elif isinstance(x, Typed):
+        yield x.ref
+        yield x.dtype
+        yield from x.sizes
+        yield from x.flags
+    else:
+        yield x

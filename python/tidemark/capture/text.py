@@ -1,0 +1,83 @@
+"""Programs as text (docs/reference/programs.md)."""
+
+import json
+from collections import Counter
+
+from .terms import DtypeFrom, DtypeOf, Listed, Number, Slice, Typed
+
+
+def spelled(term):
+    if isinstance(term, Number):
+        return str(term.value)
+    if isinstance(term, Listed):
+        return "[" + ", ".join(map(spelled, term.items)) + "]"
+    if isinstance(term, Slice):
+        return "slice(" + ", ".join(map(spelled, term)) + ")"
+    if isinstance(term, Typed):
+        return f"{spelled(term.ref)}: {typed(term.dtype, term.sizes)}" + "".join(" " + f for f in term.flags)
+    if isinstance(term, DtypeFrom):
+        return f"dtype({spelled(term.ref)})"
+    if isinstance(term, DtypeOf):
+        return term.name
+    return str(term)
+
+
+def typed(dtype, sizes):
+    return f"{spelled(dtype)}[{', '.join(map(spelled, sizes))}]"
+
+
+def assigned(pairs):
+    return ", ".join(f"{k}={spelled(t)}" if k else spelled(t) for k, t in pairs)
+
+
+_VERBS = {"class": "call", "function": "apply", "scope": "within"}
+
+
+class Printer:
+    def __init__(self):
+        self.out, self.names, self.counts = [], {}, Counter()
+
+    def name(self, body):
+        """The name of a body, which is printed before whatever asks for it."""
+        if id(body) not in self.names:
+            lines = list(self.block(body.statements, 1))
+            if body.saved:
+                lines.append("  saves " + " ".join(map(spelled, body.saved)))
+            if body.returned:
+                single = len(body.returned) == 1 and not body.returned[0][0]
+                lines.append("  return " + (spelled(body.returned[0][1]) if single else assigned(body.returned)))
+            self.counts[body.name] += 1
+            self.names[id(body)] = f"{body.name}#{self.counts[body.name]}"
+            params = ", ".join(f"{path}: {typed(dtype, sizes)}" for path, dtype, sizes in body.params)
+            mark = " checkpointable" if body.checkpointable else ""
+            self.out.append("\n".join([f"{body.kind} {self.names[id(body)]}({params}){mark}:", *lines]) + "\n")
+        return self.names[id(body)]
+
+    def block(self, statements, depth):
+        indent = "  " * depth
+        for s in statements:
+            results = ", ".join(map(spelled, s.results))
+            if s.kind == "repeat":
+                yield f"{indent}repeat i in {spelled(s.name)}..{spelled(s.count)}:"
+                yield from self.block(s.block, depth + 1)
+                if s.next:
+                    yield f"{indent}  next " + " ".join(f"{a}={b}" for a, b in s.next)
+            elif s.kind in ("del", "hold", "keep"):
+                yield indent + " ".join([s.kind, *(spelled(t) for _, t in s.args)])
+            elif s.kind == "call":
+                where = f"{s.name}: " if s.body.kind == "class" else ""
+                yield f"{indent}{results + ' = ' if results else ''}{_VERBS[s.body.kind]} {where}{self.name(s.body)}({assigned(s.args)})"
+            elif not s.name:
+                yield indent + results
+            elif s.name == "exit autocast":
+                yield indent + s.name
+            else:
+                yield f"{indent}{results + ' = ' if results else ''}{s.name}({assigned(s.args)}){' !' + s.mark if s.mark else ''}"
+
+
+def program_text(header, tree, root):
+    """header: (key, value)s; tree: lines; root: the body of the model's class."""
+    printer = Printer()
+    printer.name(root)
+    lines = [f"{key} {value if isinstance(value, str) else json.dumps(value)}" for key, value in header]
+    return "\n".join([*lines, "", *tree, "", "\n".join(printer.out)])

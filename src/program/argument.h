@@ -1,0 +1,59 @@
+// An argument as a captured program writes it, and the values that it may name.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nn/module.h"
+#include "program/expression.h"
+
+namespace tidemark {
+
+struct Argument {
+  enum class Kind : std::uint8_t {
+    none,
+    flag,
+    number,     // a whole one
+    real,       // `float` where it does not matter which
+    text,       // a mode, a device, data
+    dtype,      // bfloat16; T, that of the weights, where `flag` is set
+    dtype_of,   // of the value that is its only item
+    value,      // %1, $x
+    attribute,  // self.weight
+    list,       // of arguments: [1, 2], (1, 2)
+    slice,      // start:end:step, each a number or none
+    ellipsis
+  };
+
+  Kind kind = Kind::none;
+  bool flag = false;
+  Dtype dtype = Dtype::f32;
+  std::size_t place = 0;  // of a value or an attribute
+  double real = 0;
+  Expression number = {};
+  std::string text = {};
+  std::vector<Argument> items = {};
+};
+
+/// What is alive while a body runs: its values by place, the module's attributes, the symbols.
+struct Values {
+  std::vector<Tensor> tensors;
+  std::span<const std::int64_t> symbols;
+  Dtype weights = Dtype::f32;  // T
+  /// self.weight: of which module, under which name.
+  struct Attribute {
+    Module* module;
+    std::string_view name;
+  };
+  std::span<const Attribute> attributes;
+  std::vector<Tensor> assigned = {};  // attributes that this body gave another tensor, by place
+
+  Tensor tensor(const Argument& argument) const {
+    if (argument.kind != Argument::Kind::attribute) return tensors[argument.place];
+    if (!assigned.empty() && assigned[argument.place]) return assigned[argument.place];
+    const Attribute& attribute = attributes[argument.place];
+    return (*attribute.module)(attribute.name);
+  }
+};
+
+}  // namespace tidemark

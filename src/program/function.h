@@ -1,0 +1,84 @@
+// A function of torch as captured programs call it: its names, its parameters, and the operation that it is here.  They
+// stand in files by kind, functions_*.cpp; docs/howto/add-a-torch-function.md.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace tidemark {
+
+/// One call, its arguments in the order of the function's parameters.
+class FunctionCall {
+ public:
+  FunctionCall(const Statement& statement, const Values& values, Run& in)
+      : run(in), statement_(statement), arguments_(statement.bound), values_(values) {}
+
+  Run& run;
+
+  /// Whether it is there, and not None.
+  bool given(std::size_t parameter) const;
+  bool is_tensor(std::size_t parameter) const;
+  const Argument& argument(std::size_t parameter) const;
+
+  Tensor tensor(std::size_t parameter) const;
+  Tensor tensor_if_given(std::size_t parameter) const { return given(parameter) ? tensor(parameter) : Tensor(); }
+  /// Of a list, or of the list's own items where a function takes as many as there are.
+  Tensors tensors(std::size_t parameter) const;
+  Dims dims(std::size_t parameter) const;
+  std::int64_t integer(std::size_t parameter) const;
+  std::int64_t integer_or(std::size_t parameter, std::int64_t usual) const {
+    return given(parameter) ? integer(parameter) : usual;
+  }
+  int dimension(std::size_t parameter) const;
+  double real_or(std::size_t parameter, double usual) const;
+  bool flag_or(std::size_t parameter, bool usual) const;
+  std::optional<Dtype> dtype(std::size_t parameter) const;
+  /// The type that a tensor is made of: where nothing is said that of PyTorch's tensors of floats.
+  Dtype dtype_or(std::size_t parameter, Dtype usual) const { return dtype(parameter).value_or(usual); }
+
+  /// In its place, where a strategy has changed it.
+  void replace(std::size_t parameter, Tensor tensor);
+
+  // What the program says of its first result.
+  Dims result_sizes() const;
+  Dtype result_dtype() const;
+
+  // Of an argument that is itself part of one.
+  Tensor tensor_of(const Argument& argument) const { return values_.tensor(argument); }
+  std::int64_t integer_of(const Argument& argument) const;
+
+  /// Throws Error{unsupported}: "torch.softmax over another dimension than the last".
+  [[noreturn]] void refuse(const std::string& what) const;
+  void require(bool holds, const char* otherwise) const {
+    if (!holds) refuse(otherwise);
+  }
+
+ private:
+  const TensorType& result_type() const;
+
+  const Statement& statement_;
+  std::span<const Argument* const> arguments_;
+  const Values& values_;
+  std::vector<Tensor> replaced_;  // by parameter
+};
+
+struct Function {
+  /// Apart from each other by blanks, without what stands in front of a dot, unless names differ in that alone.
+  std::string_view names;
+  /// Likewise; a `*` in front of the last takes all further positional arguments as a list.
+  std::string_view parameters;
+  Tensors (*run)(FunctionCall& call);
+};
+
+/// Whatever torch calls it: "torch.add", "Tensor.__radd__"; nullptr where there is none.
+const Function* find_function(std::string_view name);
+/// The place of a parameter; none where there is no such.
+std::optional<std::size_t> parameter_place(const Function& function, std::string_view name);
+std::size_t parameter_count(const Function& function);
+
+}  // namespace tidemark

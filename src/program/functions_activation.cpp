@@ -1,0 +1,68 @@
+// Activations, normalisation, dropout, embeddings and losses.
+#include "nn/bloom_gelu.h"
+#include "program/function.h"
+#include "program/functions.h"
+
+namespace tidemark {
+namespace {
+
+template <Tensor (*operation)(Tensor)>
+Tensors activation(FunctionCall& call) {
+  call.require(!call.flag_or(1, false), "inplace=True");
+  return {operation(call.tensor(0))};
+}
+
+Tensors softmax_call(FunctionCall& call) {
+  Tensor x = call.tensor(0);
+  call.require(x.sizes().at(call.dimension(1)) == x.dims() - 1, "another dimension than the last");
+  return {softmax(std::move(x), call.dtype(2))};
+}
+
+Tensors dropout_call(FunctionCall& call) {
+  call.require(!call.flag_or(3, false), "inplace=True");
+  return {dropout(call.tensor(0), call.flag_or(2, true) ? call.real_or(1, 0.5) : 0)};
+}
+
+Tensors layer_norm_call(FunctionCall& call) {
+  call.require(call.dims(1).count() == 1, "more dimensions than the last");
+  return {layer_norm(call.tensor(0), call.tensor_if_given(2), call.tensor_if_given(3))};
+}
+
+/// torch.nn.functional.embedding has its arguments the other way round.
+Tensors embedding_call(FunctionCall& call) {
+  call.require(!call.given(3) && !call.flag_or(5, false) && !call.flag_or(6, false), "max_norm or sparse gradients");
+  return {embedding(call.tensor(1), call.tensor(0))};
+}
+
+Tensors cross_entropy_call(FunctionCall& call) {
+  call.require(!call.given(2) && call.real_or(7, 0) == 0, "weights of classes or label smoothing");
+  call.require(!call.given(6) || call.argument(6).text == "mean", "another reduction than the mean");
+  call.require(call.tensor(0).dims() == 2, "other logits than (N, classes)");
+  return {cross_entropy(call.tensor(0), call.tensor(1))};
+}
+
+/// A torch.autograd.Function of transformers.
+Tensors bloom_gelu_call(FunctionCall& call) {
+  Module without_parameters;
+  return {bloom_gelu(without_parameters, call.tensor(0))};
+}
+
+constexpr Function kFunctions[] = {
+    {"silu", "input inplace", activation<silu>},
+    {"gelu", "input approximate", [](FunctionCall& c) { return Tensors{gelu(c.tensor(0))}; }},
+    {"GeLUFunction", "input", bloom_gelu_call},
+    {"relu", "input inplace", activation<relu>},
+    {"logsigmoid", "input", activation<log_sigmoid>},
+    {"softmax", "input dim dtype _stacklevel", softmax_call},
+    {"dropout", "input p training inplace", dropout_call},
+    {"layer_norm", "input normalized_shape weight bias eps", layer_norm_call},
+    {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},
+    {"cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
+     cross_entropy_call},
+};
+
+}  // namespace
+
+std::span<const Function> activation_functions() { return kFunctions; }
+
+}  // namespace tidemark

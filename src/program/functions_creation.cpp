@@ -1,0 +1,67 @@
+// Tensors that are made of nothing.
+#include "program/function.h"
+#include "program/functions.h"
+
+namespace tidemark {
+namespace {
+
+Tensors filled(const FunctionCall& call, const char* name, const Dims& sizes, Dtype dtype) {
+  const Op op(call.run, name);
+  return {empty(call.run, sizes, dtype)};
+}
+
+Tensors filled_like(const FunctionCall& call, const char* name, std::size_t dtype) {
+  const Op op(call.run, name);
+  const Tensor like = call.tensor(0);
+  return {empty_like(like, call.dtype_or(dtype, like.dtype()))};
+}
+
+/// Tensor.new_*: of the tensor's own type.
+Tensors filled_as(const FunctionCall& call, const char* name, std::size_t dtype) {
+  return filled(call, name, call.dims(1), call.dtype_or(dtype, call.tensor(0).dtype()));
+}
+
+/// torch.arange(end), (start, end) or (start, end, step).
+Tensors arange_call(FunctionCall& call) {
+  const bool has_start = call.given(1);
+  const std::int64_t start = has_start ? call.integer(0) : 0, end = call.integer(has_start ? 1 : 0);
+  const std::int64_t step = call.integer_or(2, 1);
+  call.require(step > 0 && end >= start, "such a range");
+  return {arange(call.run, (end - start + step - 1) / step, call.dtype_or(3, Dtype::int64))};
+}
+
+/// From the host: a number, or a list of them, of which the program tells the sizes.
+Tensors tensor_call(FunctionCall& call) {
+  return {to_device(call.run, call.result_sizes(), call.dtype_or(1, call.result_dtype()))};
+}
+
+constexpr Function kFunctions[] = {
+    {"arange", "start end step dtype device layout pin_memory requires_grad", arange_call},
+    {"torch.tensor tensor as_tensor", "data dtype device requires_grad pin_memory", tensor_call},
+    {"rand", "*size dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::rand", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
+    {"zeros", "*size dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::zeros", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
+    {"ones", "*size dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::ones", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
+    {"empty", "*size dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::empty", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
+    {"full", "size fill_value dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::full", c.dims(0), c.dtype_or(2, c.result_dtype())); }},
+    {"zeros_like", "input dtype device", [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
+    {"ones_like", "input dtype device", [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},
+    {"empty_like", "input dtype device", [](FunctionCall& c) { return filled_like(c, "aten::empty_like", 1); }},
+    {"full_like", "input fill_value dtype device",
+     [](FunctionCall& c) { return filled_like(c, "aten::full_like", 2); }},
+    {"new_zeros", "input *size dtype device", [](FunctionCall& c) { return filled_as(c, "aten::new_zeros", 2); }},
+    {"new_ones", "input *size dtype device", [](FunctionCall& c) { return filled_as(c, "aten::new_ones", 2); }},
+    {"new_empty", "input *size dtype device", [](FunctionCall& c) { return filled_as(c, "aten::new_empty", 2); }},
+    {"new_full", "input size fill_value dtype device",
+     [](FunctionCall& c) { return filled_as(c, "aten::new_full", 3); }},
+};
+
+}  // namespace
+
+std::span<const Function> creation_functions() { return kFunctions; }
+
+}  // namespace tidemark

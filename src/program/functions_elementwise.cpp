@@ -1,0 +1,167 @@
+// One result per element.
+#include "program/function.h"
+#include "program/functions.h"
+
+namespace tidemark {
+namespace {
+
+using Unary = Tensor (*)(Tensor);
+using Binary = Tensor (*)(Tensor, Tensor);
+
+/// a (+) b, where one of them may be a Python number.
+Tensors with_number(const FunctionCall& call, Binary of_tensors, Unary of_number) {
+  if (call.is_tensor(0) && call.is_tensor(1)) return {of_tensors(call.tensor(0), call.tensor(1))};
+  return {of_number(call.tensor(call.is_tensor(0) ? 0 : 1))};
+}
+
+template <Unary operation>
+Tensors unary(FunctionCall& call) {
+  return {operation(call.tensor(0))};
+}
+
+template <Binary operation>
+Tensors in_place(FunctionCall& call) {
+  return {operation(call.tensor(0), call.tensor(1))};
+}
+
+/// Of whole numbers, which have no gradient.
+template <Unary operation>
+Tensors of_whole_numbers(FunctionCall& call) {
+  Tensor x = call.tensor(0);
+  call.require(!is_floating(x.dtype()) && !call.is_tensor(1), "floating-point numbers or two tensors");
+  return {operation(std::move(x))};
+}
+
+Tensors sub_call(FunctionCall& call) {
+  if (call.is_tensor(1)) return {sub(call.tensor(0), call.tensor(1))};
+  return of_whole_numbers<sub_scalar>(call);
+}
+
+Tensors pow_call(FunctionCall& call) {
+  if (call.is_tensor(1)) return {pow_tensor(call.tensor(0), call.tensor(1))};
+  const double exponent = call.real_or(1, 0);
+  call.require(exponent == 2 || exponent == 3, "another exponent than 2 or 3");
+  return {exponent == 2 ? pow2(call.tensor(0)) : pow3(call.tensor(0))};
+}
+
+/// number ** x: the number becomes a tensor beside the result.
+Tensors power_of_number(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!needs_grad(x), "a gradient");
+  const Op op(call.run, "aten::pow");
+  Tensor y = empty_like(x, is_floating(x.dtype()) ? x.dtype() : Dtype::f32);
+  const Tensor base = empty(call.run, Dims{}, y.dtype());
+  return {std::move(y)};
+}
+
+/// number / x
+Tensors number_over(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!needs_grad(x), "a gradient");
+  const auto reciprocal = [&] {
+    const Op op(call.run, "aten::reciprocal");
+    return empty_like(x, is_floating(x.dtype()) ? x.dtype() : Dtype::f32);
+  };
+  return {mul_scalar(reciprocal())};
+}
+
+Tensors compared(const FunctionCall& call, const char* name) {
+  if (call.is_tensor(1)) return {logical(name, call.tensor(0), call.tensor(1))};
+  return {compare(name, call.tensor(0))};
+}
+
+template <char... name>
+Tensors compare_call(FunctionCall& call) {
+  static constexpr char kName[] = {'a', 't', 'e', 'n', ':', ':', name..., '\0'};
+  return compared(call, kName);
+}
+
+/// A Python number becomes a tensor of the other one's type first.
+Tensors where_call(FunctionCall& call) {
+  const Op op(call.run, "aten::where");
+  call.require(call.is_tensor(1) || call.is_tensor(2), "two numbers");
+  const Tensor a = call.is_tensor(1) ? call.tensor(1) : empty(call.run, Dims{}, call.tensor(2).dtype());
+  const Tensor b = call.is_tensor(2) ? call.tensor(2) : empty(call.run, Dims{}, a.dtype());
+  return {where(call.tensor(0), a, b)};
+}
+
+bool is_on_host(const Tensor& tensor) { return tensor.impl().storage->id == kNoBytes && tensor.elements() > 0; }
+
+/// Tensor.to(dtype), .to(device, dtype), .to(other): what is on the card stays there.
+Tensors to_call(FunctionCall& call) {
+  for (const std::size_t parameter : {std::size_t{1}, std::size_t{2}}) {
+    const bool to_card = call.given(parameter) && call.argument(parameter).text == "device";
+    if (to_card && is_on_host(call.tensor(0)))
+      return {to_device(call.run, call.tensor(0).sizes(), call.tensor(0).dtype())};
+  }
+  for (const std::size_t parameter : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+    if (!call.given(parameter)) continue;
+    const Argument::Kind kind = call.argument(parameter).kind;
+    if (call.is_tensor(parameter)) return {to(call.tensor(0), call.tensor(parameter).dtype())};
+    if (kind == Argument::Kind::dtype || kind == Argument::Kind::dtype_of)
+      return {to(call.tensor(0), *call.dtype(parameter))};
+  }
+  return {call.tensor(0)};
+}
+
+template <Dtype dtype>
+Tensors cast(FunctionCall& call) {
+  return {to(call.tensor(0), dtype)};
+}
+
+constexpr Function kFunctions[] = {
+    {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
+    {"add_ __iadd__", "input other alpha", in_place<add_>},
+    {"sub subtract __sub__", "input other alpha", sub_call},
+    {"mul multiply __mul__ __rmul__", "input other",
+     [](FunctionCall& c) { return with_number(c, mul, mul_scalar); }},
+    {"mul_ __imul__", "input other", in_place<mul_>},
+    {"div divide true_divide __truediv__", "input other",
+     [](FunctionCall& c) { return with_number(c, div, div_scalar); }},
+    {"div_ __itruediv__", "input other", in_place<div_>},
+    {"floor_divide __floordiv__", "input other", of_whole_numbers<floor_divide>},
+    {"fmod", "input other", of_whole_numbers<fmod>},
+    {"clamp clip", "input min max", of_whole_numbers<clamp>},
+    {"clamp_ clip_", "input min max", of_whole_numbers<[](Tensor x) { return x; }>},
+    {"neg negative __neg__", "input", unary<neg>},
+    {"pow __pow__", "input exponent", pow_call},
+    {"__rpow__", "exponent input", power_of_number},
+    {"__rtruediv__ __rdiv__", "other input", number_over},
+    {"rsqrt", "input", unary<rsqrt>},
+    {"cos", "input", unary<cos>},
+    {"sin", "input", unary<sin>},
+    {"tanh", "input", unary<tanh>},
+    {"sigmoid", "input", unary<sigmoid>},
+    {"exp", "input", unary<exp>},
+    {"eq __eq__", "input other", compare_call<'e', 'q'>},
+    {"ne __ne__", "input other", compare_call<'n', 'e'>},
+    {"lt __lt__", "input other", compare_call<'l', 't'>},
+    {"le __le__", "input other", compare_call<'l', 'e'>},
+    {"gt __gt__", "input other", compare_call<'g', 't'>},
+    {"ge __ge__", "input other", compare_call<'g', 'e'>},
+    {"__and__ bitwise_and logical_and and", "input other",
+     [](FunctionCall& c) { return compared(c, "aten::__and__"); }},
+    {"__or__ bitwise_or logical_or or", "input other", [](FunctionCall& c) { return compared(c, "aten::__or__"); }},
+    {"__invert__ bitwise_not logical_not invert", "input",
+     [](FunctionCall& c) { return Tensors{compare("aten::bitwise_not", c.tensor(0))}; }},
+    {"where", "condition input other", where_call},
+    {"masked_fill", "input mask value",
+     [](FunctionCall& c) { return Tensors{masked_fill(c.tensor(0), c.tensor(1))}; }},
+    {"masked_fill_", "input mask value",
+     [](FunctionCall& c) { return Tensors{masked_fill_(c.tensor(0), c.tensor(1))}; }},
+    {"to", "input dtype device other non_blocking copy memory_format", to_call},
+    {"type type_as", "input dtype", to_call},
+    {"float", "input", cast<Dtype::f32>},
+    {"half", "input", cast<Dtype::f16>},
+    {"bfloat16", "input", cast<Dtype::bf16>},
+    {"double", "input", cast<Dtype::f64>},
+    {"long", "input", cast<Dtype::int64>},
+    {"int", "input", cast<Dtype::int32>},
+    {"bool", "input", cast<Dtype::boolean>},
+};
+
+}  // namespace
+
+std::span<const Function> elementwise_functions() { return kFunctions; }
+
+}  // namespace tidemark

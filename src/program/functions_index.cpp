@@ -1,0 +1,99 @@
+// x[…], and what reads or writes by indices.
+#include <algorithm>
+
+#include "program/function.h"
+#include "program/functions.h"
+
+namespace tidemark {
+namespace {
+
+std::int64_t bound(const FunctionCall& call, const Argument& at, std::int64_t usual, std::int64_t size) {
+  if (at.kind == Argument::Kind::none) return usual;
+  const std::int64_t given = call.integer_of(at);
+  return std::clamp<std::int64_t>(given < 0 ? given + size : given, 0, size);
+}
+
+Tensor sliced(const FunctionCall& call, Tensor x, int d, const Argument& range) {
+  const std::int64_t size = x.size(d);
+  const std::int64_t start = bound(call, range.items[0], 0, size), end = bound(call, range.items[1], size, size);
+  const std::int64_t step = range.items[2].kind == Argument::Kind::none ? 1 : call.integer_of(range.items[2]);
+  if (step != 1) {
+    call.require(step > 1 && d == x.dims() - 1 && end == size, "such a step");
+    return slice_step(std::move(x), start, step);
+  }
+  if (start == 0 && end == size) return x;
+  return slice(std::move(x), d, start, std::max(start, end));
+}
+
+/// One index or two for the first dimensions, and nothing else.
+Tensors gathered(const FunctionCall& call, const std::vector<Argument>& items) {
+  const auto tensor = [&](std::size_t i) {
+    Tensor index = call.tensor_of(items[i]);
+    call.require(index.dtype() != Dtype::boolean, "a mask");
+    return index;
+  };
+  call.require(items.size() <= 2, "more than two tensors");
+  if (items.size() == 1) return {index_rows(call.tensor(0), tensor(0))};
+  call.require(items[1].kind == items[0].kind, "tensors and other things");
+  return {index_pairs(call.tensor(0), tensor(0), tensor(1))};
+}
+
+/// torch: csrc/autograd/python_variable_indexing.cpp, THPVariable_getitem
+Tensors getitem_call(FunctionCall& call) {
+  const Argument& index = call.argument(1);
+  const std::vector<Argument> one{index};
+  const std::vector<Argument>& items = index.kind == Argument::Kind::list ? index.items : one;
+  if (!items.empty() && items[0].kind == Argument::Kind::value) return gathered(call, items);
+  const auto used = [](const Argument& item) {
+    return item.kind == Argument::Kind::slice || item.kind == Argument::Kind::number;
+  };
+  const auto uses = static_cast<int>(std::count_if(items.begin(), items.end(), used));
+  const Tensor x = call.tensor(0);
+  call.require(uses <= x.dims(), "more indices than dimensions");
+  Tensor result = x;
+  int d = 0;
+  for (const Argument& item : items) {
+    switch (item.kind) {
+      case Argument::Kind::ellipsis: d += x.dims() - uses; break;
+      case Argument::Kind::none: result = unsqueeze(std::move(result), d++); break;
+      case Argument::Kind::number: result = select(std::move(result), d, call.integer_of(item)); break;
+      case Argument::Kind::slice:
+        result = sliced(call, std::move(result), d, item);
+        ++d;
+        break;
+      default: call.refuse("such an index");
+    }
+  }
+  return {result.is(x) && x.dims() > 0 ? slice(x, 0, 0, x.size(0)) : std::move(result)};
+}
+
+/// x[index] = value in place, where nothing has a gradient: no memory.
+Tensors setitem_call(FunctionCall& call) {
+  const Argument& index = call.argument(1);
+  const bool by_tensor = call.is_tensor(1);
+  call.require(!call.tensor(0).requires_grad() && !(call.is_tensor(2) && call.tensor(2).requires_grad()), "gradients");
+  call.require(!by_tensor || call.tensor_of(index).dtype() != Dtype::boolean, "a mask");
+  for (const Argument& item : index.items)
+    call.require(item.kind != Argument::Kind::value, "tensors among its indices");
+  return Tensors(0);
+}
+
+constexpr Function kFunctions[] = {
+    {"__setitem__", "input index value", setitem_call},
+    {"__getitem__", "input index", getitem_call},
+    {"select", "input dim index",
+     [](FunctionCall& c) { return Tensors{select(c.tensor(0), c.dimension(1), c.integer(2))}; }},
+    {"gather", "input dim index", [](FunctionCall& c) { return Tensors{gather(c.tensor(0), c.tensor(2))}; }},
+    {"masked_scatter", "input mask source",
+     [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
+    {"index_add_", "input dim index source",
+     [](FunctionCall& c) { return Tensors{index_add_(c.tensor(0), c.tensor(2), c.tensor(3))}; }},
+    {"scatter_add_", "input dim index source",
+     [](FunctionCall& c) { return Tensors{scatter_add_(c.tensor(0), c.tensor(2), c.tensor(3))}; }},
+};
+
+}  // namespace
+
+std::span<const Function> index_functions() { return kFunctions; }
+
+}  // namespace tidemark

@@ -1,0 +1,70 @@
+// Sums, means and what else makes few numbers of many; and what the host asks of them.
+#include "program/function.h"
+#include "program/functions.h"
+
+namespace tidemark {
+namespace {
+
+Tensors mean_call(FunctionCall& call) {
+  return {mean(call.tensor(0), call.dimension(1), call.flag_or(2, false))};
+}
+
+Tensors sum_call(FunctionCall& call) {
+  return {sum(call.tensor(0), call.given(1) ? call.dims(1) : Dims{}, call.flag_or(2, false))};
+}
+
+/// Of booleans: whether all are true.
+Tensors all_true(FunctionCall& call, const char* name) {
+  const Op op(call.tensor(0), name);
+  return {empty(call.run, Dims{}, Dtype::boolean)};
+}
+
+Tensors all_call(FunctionCall& call) {
+  call.require(!call.given(1), "a dimension");
+  return all_true(call, "aten::all");
+}
+
+Tensors argmax_call(FunctionCall& call) {
+  Tensor x = call.tensor(0);
+  call.require(call.given(1) && x.sizes().at(call.dimension(1)) == x.dims() - 1, "another dimension than the last");
+  return {argmax(std::move(x))};
+}
+
+Tensors topk_call(FunctionCall& call) {
+  auto [values, places] = topk(call.tensor(0), call.integer(1));
+  return {std::move(values), std::move(places)};
+}
+
+Tensors sort_call(FunctionCall& call) {
+  auto [values, places] = sort(call.tensor(0));
+  return {std::move(values), std::move(places)};
+}
+
+/// The host waits for a number, unless it has it.
+Tensors ask(FunctionCall& call) {
+  if (call.tensor(0).impl().storage->id != kNoBytes) call.run.stream_calls.host_waits();
+  return Tensors(0);
+}
+
+constexpr Function kFunctions[] = {
+    {"mean", "input dim keepdim", mean_call},
+    {"sum", "input dim keepdim", sum_call},
+    {"all", "input dim keepdim", all_call},
+    {"_is_all_true", "input", [](FunctionCall& c) { return all_true(c, "aten::_is_all_true"); }},
+    {"max", "input", [](FunctionCall& c) { return Tensors{max(c.tensor(0))}; }},
+    {"prod", "input dim", [](FunctionCall& c) { return Tensors{prod(c.tensor(0), c.dimension(1))}; }},
+    {"cumsum", "input dim dtype",
+     [](FunctionCall& c) { return Tensors{cumsum(c.tensor(0), c.dimension(1), c.dtype_or(2, Dtype::int64))}; }},
+    {"argmax", "input dim keepdim", argmax_call},
+    {"topk", "input k dim largest sorted", topk_call},
+    {"sort", "input dim descending stable", sort_call},
+    {"histc", "input bins min max", [](FunctionCall& c) { return Tensors{histc(c.tensor(0), c.integer(1))}; }},
+    {"one_hot", "input num_classes", [](FunctionCall& c) { return Tensors{one_hot(c.tensor(0), c.integer(1))}; }},
+    {"__bool__ item tolist __int__ __float__ __index__", "input", ask},
+};
+
+}  // namespace
+
+std::span<const Function> reduction_functions() { return kFunctions; }
+
+}  // namespace tidemark

@@ -1,0 +1,284 @@
+#include "program/interpreter.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "nn/checkpoint.h"
+#include "program/function.h"
+#include "tensor/parameter_hooks.h"
+
+namespace tidemark {
+
+/// One pass through the model.
+struct Interpreter::Pass {
+  Run& run;
+  std::vector<std::int64_t> symbols;
+  std::vector<Tensor> held = {};  // by objects that outlive the bodies, as a cache
+};
+
+/// One call of a body.
+struct Interpreter::Frame {
+  Frame(const Routine& of, const PassRef& in)
+      : run(in->run),
+        routine(of),
+        pass(in),
+        had_grad(run.grad_enabled),
+        had_autocast(run.autocast.enabled),
+        grad(run.grad_enabled, had_grad),
+        autocast(run.autocast.enabled, had_autocast) {}
+
+  Run& run;
+  const Routine& routine;
+  const PassRef& pass;
+  const bool had_grad, had_autocast;
+  const Setting<bool> grad, autocast;  // scopes end with the body at the latest, by an exception too
+  Values values = {};
+  Tensors returned = {};
+};
+
+void Interpreter::fail(const Statement& statement, const std::string& what) const {
+  throw Error(Errc::bad_file, what, program_.where(statement.line));
+}
+
+ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
+  const InModule scope(run, *main_.module);
+  const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
+  Tensors returned = routine(main_, std::move(inputs), pass);
+  ModelOutputs outputs;
+  const std::vector<NamedArgument>& names = main_.body->statements.back().arguments;
+  for (std::size_t i = 0; i < returned.size(); ++i) {
+    if (names[i].name == "loss")
+      outputs.loss = std::move(returned[i]);
+    else if (returned[i])
+      outputs.held.push_back(std::move(returned[i]));
+  }
+  outputs.cache = std::move(pass->held);
+  return outputs;
+}
+
+Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassRef& pass) const {
+  Frame frame(routine, pass);
+  frame.values.symbols = pass->symbols;
+  frame.values.weights = weights_;
+  frame.values.attributes = routine.attributes;
+  frame.values.tensors.resize(routine.body->values.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) frame.values.tensors[i] = std::move(inputs[i]);
+  run(routine.body->statements, frame, 0);
+  return std::move(frame.returned);
+}
+
+void Interpreter::run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const {
+  for (const Statement& statement : statements) run(statement, frame, round);
+}
+
+void Interpreter::run(const Statement& statement, Frame& frame, std::size_t round) const {
+  using Kind = Statement::Kind;
+  std::vector<Tensor>& tensors = frame.values.tensors;
+  switch (statement.kind) {
+    case Kind::function:
+    case Kind::apply: function(statement, frame); break;
+    case Kind::call:
+    case Kind::within: call(statement, frame, round); break;
+    case Kind::drop:
+      for (const std::size_t place : statement.values) tensors[place].reset();
+      break;
+    case Kind::hold:
+      for (const std::size_t place : statement.values) frame.pass->held.push_back(std::move(tensors[place]));
+      break;
+    case Kind::keep:
+      for (const std::size_t place : statement.values) kept_[{&frame.routine, place}] = std::move(tensors[place]);
+      break;
+    case Kind::appear: appear(statement, frame); break;
+    // A scope that ends leaves what was there before it: under a checkpoint that may be no gradients.
+    case Kind::grad_mode: frame.run.grad_enabled = statement.enabled && frame.had_grad; break;
+    case Kind::enter_autocast: frame.run.autocast.enabled = statement.enabled; break;
+    case Kind::exit_autocast: frame.run.autocast.enabled = frame.had_autocast; break;
+    case Kind::repeat: repeat(statement, frame); break;
+    case Kind::leave: leave(statement, frame); break;
+  }
+}
+
+void Interpreter::repeat(const Statement& statement, Frame& frame) const {
+  const std::int64_t first = statement.first(frame.pass->symbols), last = statement.last(frame.pass->symbols);
+  for (std::int64_t i = first; i <= last; ++i) {
+    run(statement.block, frame, static_cast<std::size_t>(i - first));
+    for (const auto& [to, from] : statement.next) frame.values.tensors[to] = std::move(frame.values.tensors[from]);
+  }
+}
+
+/// What no function that is seen has made.
+void Interpreter::appear(const Statement& statement, Frame& frame) const {
+  Tensors made;
+  for (const Result& result : statement.results) {
+    Dims sizes;
+    for (const Expression& size : result.type.sizes) sizes.push_back(size(frame.pass->symbols));
+    made.push_back(empty(frame.run, sizes, result.type.of_weights ? weights_ : result.type.dtype));
+  }
+  give(statement, frame, std::move(made));
+}
+
+void Interpreter::leave(const Statement& statement, Frame& frame) const {
+  for (const NamedArgument& argument : statement.arguments) {
+    const bool is_none = argument.value.kind == Argument::Kind::none;
+    frame.returned.push_back(is_none ? Tensor() : frame.values.tensor(argument.value));
+  }
+}
+
+/// A strategy may hang hooks on operations that take parameters.  tensor/parameter_hooks.h
+Tensors Interpreter::with_parameter_hooks(const Statement& statement, Frame& frame, FunctionCall& call) {
+  const ParameterHooks* hooks = frame.run.parameter_hooks;
+  const auto takes_parameter = [&](const Argument* argument) {
+    if (!argument || argument->kind != Argument::Kind::attribute) return false;
+    const Values::Attribute& attribute = frame.routine.attributes[argument->place];
+    return !attribute.module->get(attribute.name).is_buffer;
+  };
+  if (!hooks || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
+    return statement.function->run(call);
+  std::vector<std::size_t> places;
+  Tensors inputs;
+  for (std::size_t i = 0; i < statement.bound.size(); ++i) {
+    if (!call.is_tensor(i)) continue;
+    places.push_back(i);
+    inputs.push_back(call.tensor(i));
+  }
+  hooks->before(inputs);
+  for (std::size_t i = 0; i < places.size(); ++i) call.replace(places[i], std::move(inputs[i]));
+  Tensors results = statement.function->run(call);
+  for (Tensor& result : results) hooks->after(result);
+  return results;
+}
+
+void Interpreter::function(const Statement& statement, Frame& frame) const {
+  try {
+    const bool on_host = !statement.results.empty() && statement.results[0].type.on_host;
+    const Setting<bool> place(frame.run.on_host, frame.run.on_host || on_host);
+    FunctionCall call(statement, frame.values, frame.run);
+    give(statement, frame, with_parameter_hooks(statement, frame, call));
+  } catch (const InternalError& error) {  // of sizes that do not go together
+    fail(statement, fmt::format("{} does not take these tensors: {}", statement.name, error.what()));
+  } catch (const Error& error) {
+    if (!error.where().empty()) throw;
+    throw Error(error.code(), error.message(), program_.where(statement.line), error.hint());
+  }
+}
+
+/// An operation that makes something else here than in torch is found where it does.
+void Interpreter::check_sizes(const Statement& statement, const Result& result, const Tensor& tensor,
+                              const Frame& frame) const {
+  Dims said;
+  for (const Expression& size : result.type.sizes) said.push_back(size(frame.pass->symbols));
+  if (said == tensor.sizes()) return;
+  fail(statement, fmt::format("{} gives [{}] here, and [{}] in the program", statement.name,
+                              fmt::join(tensor.sizes(), ", "), fmt::join(said, ", ")));
+}
+
+void Interpreter::give(const Statement& statement, Frame& frame, Tensors results) const {
+  if (results.size() < statement.results.size())
+    fail(statement,
+         fmt::format("{} gives {} tensors, not {}", statement.name, results.size(), statement.results.size()));
+  for (std::size_t i = 0; i < statement.results.size(); ++i) {
+    const Result& result = statement.results[i];
+    if (checks_sizes_ && result.is_typed && results[i]) check_sizes(statement, result, results[i], frame);
+    if (result.of == Result::Of::value) {
+      frame.values.tensors[result.place] = std::move(results[i]);
+    } else {
+      frame.values.assigned.resize(frame.routine.attributes.size());
+      frame.values.assigned[result.place] = std::move(results[i]);
+    }
+  }
+}
+
+void Interpreter::call(const Statement& statement, Frame& frame, std::size_t round) const {
+  const std::vector<Target>& targets = frame.routine.targets[statement.site];
+  if (targets.size() > 1 && round >= targets.size()) fail(statement, "a round that the configuration has not");
+  const Target& target = targets[targets.size() == 1 ? 0 : round];
+  Tensors inputs;
+  for (std::size_t i = 0; i < statement.bound.size(); ++i) {
+    const Argument* argument = statement.bound[i];
+    const bool is_tensor = argument && argument->kind != Argument::Kind::none;
+    if (is_tensor && target.routine && target.routine->body->consumed[i])
+      inputs.push_back(std::move(frame.values.tensors[argument->place]));
+    else
+      inputs.push_back(is_tensor ? frame.values.tensor(*argument) : Tensor());
+  }
+  if (target.is_scope)
+    give(statement, frame, routine(*target.routine, std::move(inputs), frame.pass));
+  else if (target.layer >= 0 && is_checkpointed(context_, target.layer))
+    give(statement, frame, checkpointed(target, std::move(inputs), frame.pass));
+  else
+    give(statement, frame, module(target, std::move(inputs), frame.pass));
+}
+
+/// Keywords are in the partial() that is called again; the positional argument goes by itself.
+Tensors Interpreter::checkpointed(const Target& target, Tensors inputs, const PassRef& pass) const {
+  if (inputs.empty() || !inputs[0] || !target.routine)
+    throw Error(Errc::unsupported, fmt::format("a checkpoint of {} without a tensor", target.module->full_name()));
+  const std::vector<NamedArgument>& results = target.routine->body->statements.back().arguments;
+  const bool has_hidden = std::any_of(results.begin(), results.end(),
+                                      [](const NamedArgument& result) { return result.name.starts_with('^'); });
+  if (has_hidden && context_.checkpointing == CheckpointKind::reentrant)  // what has no gradient there has one here
+    throw Error(Errc::unsupported,
+                fmt::format("a reentrant checkpoint of {}, from which tensors go out by a hook",
+                            target.module->full_name()),
+                "checkpointing", "set checkpointing to non_reentrant");
+  Tensor hidden_states = inputs[0];
+  inputs[0].reset();
+  return checkpoint_layer(context_, target.layer, std::move(hidden_states),
+                          [this, &target, inputs = std::move(inputs), pass](Tensor x) {
+                            Tensors again = inputs;
+                            again[0] = std::move(x);
+                            return module(target, std::move(again), pass);
+                          });
+}
+
+namespace {
+
+bool is_positional(const std::string& parameter) { return parameter[0] >= '0' && parameter[0] <= '9'; }
+
+/// Its hooks see the floating-point tensors that are passed by position.
+void enter(std::optional<Call>& call, Run& run, Module& module, const Body& body, Tensors& inputs) {
+  if (!module.hooks) {
+    call.emplace(run, module);
+    return;
+  }
+  std::vector<Tensor*> positional, keywords;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i] && is_floating(inputs[i].dtype()))
+      (is_positional(body.parameters[i]) ? positional : keywords).push_back(&inputs[i]);
+  if (positional.size() == 1)
+    call.emplace(module, *positional[0]);
+  else if (positional.size() > 1)
+    call.emplace(module, std::initializer_list<Tensor*>{positional[0], positional[1]});
+  else if (!keywords.empty())
+    call.emplace(module, Call::Keyword{*keywords[0]});
+  else
+    call.emplace(run, module);
+}
+
+}  // namespace
+
+/// module(…): what hooks put in the place of its arguments lives until it returns, as the caller's own arguments do;
+/// hooks behind it find nothing of what the body held.
+Tensors Interpreter::module(const Target& target, Tensors inputs, const PassRef& pass) const {
+  Module& module = *target.module;
+  if (module.forward) return {module(inputs[0])};
+  std::optional<Call> call;
+  enter(call, pass->run, module, *target.routine->body, inputs);
+  Tensors arguments;
+  for (std::size_t i = 0; module.hooks && i < inputs.size(); ++i)
+    if (!target.routine->body->consumed[i]) arguments.push_back(inputs[i]);
+  Tensors outputs = routine(*target.routine, std::move(inputs), pass);
+  if (module.output_requires_grad && !outputs.empty()) outputs[0].impl().requires_grad = true;
+  if (module.hooks) {
+    std::vector<Tensor*> tensors;
+    for (Tensor& output : outputs) tensors.push_back(&output);
+    call->returns(tensors);
+  }
+  return outputs;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,52 @@
+// Runs a program on the tape: values live as long as it says.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "nn/context.h"
+#include "nn/model.h"
+#include "program/routine.h"
+
+namespace tidemark {
+
+class FunctionCall;
+
+class Interpreter {
+ public:
+  /// All of them outlive it.  `checks_sizes`: tensors are whole, so they are as large as the program says.
+  Interpreter(const Program& program, const Routine& main, const Context& context, Dtype weights, bool checks_sizes)
+      : program_(program), main_(main), context_(context), weights_(weights), checks_sizes_(checks_sizes) {}
+
+  /// From the inputs in the order of the main body's parameters, and the values of the program's symbols.
+  ModelOutputs forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const;
+
+ private:
+  struct Pass;
+  struct Frame;
+  using PassRef = std::shared_ptr<Pass>;
+
+  void fill(Frame& frame, Tensors inputs) const;
+  void run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const;
+  void run(const Statement& statement, Frame& frame, std::size_t round) const;
+  void function(const Statement& statement, Frame& frame) const;
+  static Tensors with_parameter_hooks(const Statement& statement, Frame& frame, FunctionCall& call);
+  void call(const Statement& statement, Frame& frame, std::size_t round) const;
+  void repeat(const Statement& statement, Frame& frame) const;
+  void appear(const Statement& statement, Frame& frame) const;
+  void leave(const Statement& statement, Frame& frame) const;
+  void check_sizes(const Statement& statement, const Result& result, const Tensor& tensor, const Frame& frame) const;
+  void give(const Statement& statement, Frame& frame, Tensors results) const;
+  Tensors routine(const Routine& routine, Tensors inputs, const PassRef& pass) const;
+  Tensors module(const Target& target, Tensors inputs, const PassRef& pass) const;
+  Tensors checkpointed(const Target& target, Tensors inputs, const PassRef& pass) const;
+  [[noreturn]] void fail(const Statement& statement, const std::string& what) const;
+
+  const Program& program_;
+  const Routine& main_;
+  const Context& context_;
+  const Dtype weights_;
+  const bool checks_sizes_;
+  mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;  // by objects that outlive the outputs
+};
+
+}  // namespace tidemark

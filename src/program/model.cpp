@@ -1,0 +1,254 @@
+#include "program/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/did_you_mean.h"
+#include "base/error.h"
+#include "nn/layers.h"
+#include "program/interpreter.h"
+
+namespace tidemark {
+namespace {
+
+/// Modules that adapters and strategies know by their forward; all others run what the program says.
+Forward own_forward(const std::string& class_name) {
+  Module scratch;
+  if (class_name == "nn.Linear") return add_linear(scratch, "", 1, 1, false).forward;
+  if (class_name == "nn.Embedding") return add_embedding(scratch, "", 1, 1).forward;
+  if (class_name == "Conv1D") return add_conv1d(scratch, "", 1, 1).forward;
+  return nullptr;
+}
+
+/// The tree of modules, as it was registered.
+class TreeBuilder {
+ public:
+  TreeBuilder(const Program& program, Module& root, Dtype weights, CheckpointableLayers& layers)
+      : program_(program), root_(root), weights_(weights), layers_(layers) {
+    root.dtype = weights;
+    root.class_name = program.class_name;
+    add_inside(root, program.root);
+    for (const auto& [module, parameter] : ties_) tie(*module, *parameter);
+  }
+
+ private:
+  void add_inside(Module& module, const ModuleDeclaration& declared) {
+    if (declared.checkpointable) layers_.emplace(&module, static_cast<std::int64_t>(layers_.size()));
+    for (const ParameterDeclaration& parameter : declared.parameters) add(module, parameter);
+    for (const ModuleDeclaration& child : declared.children) {
+      if (!child.repeats) {
+        add_child(module, child.name, child);
+        continue;
+      }
+      const std::int64_t first = child.first(program_.captured_values), last = child.last(program_.captured_values);
+      for (std::int64_t i = first; i <= last; ++i) add_child(module, std::to_string(i), child);
+    }
+  }
+
+  void add_child(Module& parent, const std::string& name, const ModuleDeclaration& declared) {
+    constexpr std::int64_t kMostModules = 1 << 18;
+    if (++modules_ > kMostModules) fail(declared.line, "more than 2^18 modules");
+    if (parent.has(name)) fail(declared.line, fmt::format("{} is there twice", name));
+    add_inside(parent.add(name, own_forward(declared.class_name)), declared);
+  }
+
+  void add(Module& module, const ParameterDeclaration& declared) {
+    if (module.has_parameter(declared.name)) fail(declared.line, fmt::format("{} is there twice", declared.name));
+    const Dtype dtype = declared.type.of_weights ? weights_ : declared.type.dtype;
+    Dims sizes;
+    for (const Expression& size : declared.type.sizes) sizes.push_back(size(program_.captured_values));
+    for (const std::int64_t size : sizes)
+      if (size < 0) fail(declared.line, fmt::format("{} has a size below 0", declared.name));
+    if (declared.is_buffer) {
+      module.buffer(declared.name, sizes, dtype);
+    } else {
+      module.parameter(declared.name, sizes);
+      Parameter& parameter = module.get(declared.name);
+      parameter.dtype = dtype;
+      parameter.trains = !declared.frozen;
+    }
+    if (!declared.tied_to.empty()) ties_.emplace_back(&module, &declared);
+  }
+
+  void tie(Module& module, const ParameterDeclaration& declared) {
+    const std::size_t dot = declared.tied_to.rfind('.');
+    const std::string name = declared.tied_to.substr(dot == std::string::npos ? 0 : dot + 1);
+    std::string_view path = dot == std::string::npos ? "" : std::string_view(declared.tied_to).substr(0, dot);
+    Module* owner = &root_;
+    while (owner && !path.empty()) {
+      const std::string_view child = path.substr(0, path.find('.'));
+      path.remove_prefix(std::min(child.size() + 1, path.size()));
+      owner = owner->has(child) ? &(*owner)[child] : nullptr;
+    }
+    if (!owner || !owner->has_parameter(name))
+      fail(declared.line, fmt::format("no parameter {} to be the same as", declared.tied_to));
+    module.tie(declared.name, *owner, name);
+  }
+
+  [[noreturn]] void fail(int line, const std::string& what) const {
+    throw Error(Errc::bad_file, what, program_.where(line));
+  }
+
+  const Program& program_;
+  Module& root_;
+  const Dtype weights_;
+  CheckpointableLayers& layers_;
+  std::vector<std::pair<Module*, const ParameterDeclaration*>> ties_;
+  std::int64_t modules_ = 0;
+};
+
+/// What a batch has, by the name of the model's argument.
+struct BatchEntry {
+  const char* name;
+  Tensor Batch::*tensor;
+  std::optional<Dims> BatchSizes::*sizes;
+};
+constexpr BatchEntry kEntries[] = {
+    {"input_ids", &Batch::input_ids, &BatchSizes::input_ids},
+    {"attention_mask", &Batch::attention_mask, &BatchSizes::attention_mask},
+    {"labels", &Batch::labels, &BatchSizes::labels},
+    {"pixel_values", &Batch::pixel_values, &BatchSizes::pixel_values},
+    {"image_grid_thw", &Batch::image_grid_thw, &BatchSizes::image_grid_thw},
+    {"mm_token_type_ids", &Batch::mm_token_type_ids, &BatchSizes::mm_token_type_ids},
+};
+
+const BatchEntry& entry_of(const Program& program, const std::string& name) {
+  std::vector<std::string> known;
+  for (const BatchEntry& entry : kEntries) {
+    if (entry.name == name) return entry;
+    known.emplace_back(entry.name);
+  }
+  throw Error(Errc::unsupported, fmt::format("a batch with {} is not made", name), program.file,
+              did_you_mean(name, known));
+}
+
+/// A program with all that belongs to running it on the modules of one model.
+struct ProgramModel {
+  ProgramModel(const Program& of, Module& root, const Context& in, Dtype weights, bool checks_sizes)
+      : program(of),
+        context(in),
+        tree(of, root, weights, layers),
+        routines(of, root, layers),
+        interpreter(of, routines.main(), context, weights, checks_sizes),
+        symbols(of.captured_values) {
+    for (const InputDeclaration& input : of.inputs) entries.push_back(&entry_of(of, input.name));
+    for (const std::string& parameter : routines.main().body->parameters) {
+      const auto is_it = [&](const InputDeclaration& input) { return input.name == parameter; };
+      const auto found = std::find_if(of.inputs.begin(), of.inputs.end(), is_it);
+      if (found == of.inputs.end())
+        throw Error(Errc::bad_file, fmt::format("no input {} in its header", parameter), of.file);
+      inputs.push_back(entries[static_cast<std::size_t>(found - of.inputs.begin())]);
+    }
+  }
+
+  BatchSizes batch_sizes(const Data& data) {
+    const std::pair<const char*, std::int64_t> known[] = {
+        {"B", data.batch}, {"S", length(data)}, {"images", data.images * data.batch}};
+    for (const auto& [name, value] : known) {
+      const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+      const auto found = std::find(program.symbols.begin(), end, name);
+      if (found != end) symbols[static_cast<std::size_t>(found - program.symbols.begin())] = value;
+    }
+    BatchSizes sizes;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      Dims dims;
+      for (const Expression& size : program.inputs[i].type.sizes) dims.push_back(size(symbols));
+      sizes.*entries[i]->sizes = dims;
+    }
+    check(data, sizes);
+    return sizes;
+  }
+
+  /// What was not said is what the model takes at most.
+  std::int64_t length(const Data& data) const {
+    const Value* longest = program.config.find("max_position_embeddings");
+    if (data.seq > 0 || !longest || !longest->as_integer()) return data.seq;
+    return *longest->as_integer();
+  }
+
+  /// A program whose sizes were not solved holds for those of its capture alone.
+  void check(const Data& data, const BatchSizes& sizes) const {
+    for (const Condition& condition : program.conditions)
+      if (!condition.holds(symbols))
+        throw Error(Errc::unsupported, fmt::format("the program holds for {} alone", condition.text), program.file,
+                    "capture one at this length");
+    if (sizes.input_ids && *sizes.input_ids != Dims{data.batch, length(data)})
+      throw Error(Errc::unsupported,
+                  fmt::format("the program holds for batches of {} alone", fmt::join(*sizes.input_ids, " x ")),
+                  program.file);
+    if (data.labels != sizes.labels.has_value())
+      throw Error(Errc::unsupported,
+                  fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
+    if ((data.images > 0) != sizes.pixel_values.has_value())
+      throw Error(Errc::unsupported,
+                  fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
+                  program.file);
+  }
+
+  ModelOutputs forward(const Batch& batch) const {
+    std::vector<std::int64_t> values = symbols;
+    for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(batch.*entries[i]->tensor, program.inputs[i], values);
+    Tensors tensors;
+    for (const BatchEntry* entry : inputs) tensors.push_back(batch.*entry->tensor);
+    Run& run = tensors[0].run();
+    return interpreter.forward(run, std::move(tensors), std::move(values));
+  }
+
+  /// A strategy may have cut the batch: a dimension that is one symbol tells its value.
+  static void take_sizes(const Tensor& tensor, const InputDeclaration& input, std::vector<std::int64_t>& values) {
+    if (!tensor) return;
+    for (std::size_t d = 0; d < input.type.sizes.size(); ++d)
+      if (const auto symbol = input.type.sizes[d].as_symbol())
+        values[*symbol] = tensor.whole_sizes()[static_cast<int>(d)];
+  }
+
+  const Program& program;
+  const Context context;
+  CheckpointableLayers layers;
+  const TreeBuilder tree;
+  const Routines routines;
+  const Interpreter interpreter;
+  std::vector<std::int64_t> symbols;  // of the batch that was asked for
+  std::vector<const BatchEntry*> entries, inputs;  // in the order of the header, and of the main body
+};
+
+/// How a program was captured, by the keys of its header that say so; what a header leaves out goes with anything.
+std::vector<std::pair<std::string, std::string>> mode_of(const Context& context) {
+  const auto truth = [](bool holds) { return holds ? "true" : "false"; };
+  constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
+  return {{"attention", context.attention == AttentionKind::eager ? "eager" : "sdpa"},
+          {"cache", truth(context.use_cache)},
+          {"experts", kExperts[static_cast<int>(context.experts)]},
+          {"padding", truth(context.padding)}};
+}
+
+bool was_captured_so(const Program& program, const Context& context) {
+  for (const auto& [key, asked] : mode_of(context))
+    if (const auto found = program.header.find(key); found != program.header.end() && found->second != asked)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+const Program& program_for(std::span<const Program> programs, const Context& context) {
+  for (const Program& program : programs)
+    if (was_captured_so(program, context)) return program;
+  std::vector<std::string> asked;
+  for (const auto& [key, value] : mode_of(context)) asked.push_back(key + " " + value);
+  throw Error(Errc::unsupported, fmt::format("no program was captured with {}", fmt::join(asked, ", ")),
+              programs.front().file);
+}
+
+std::unique_ptr<Model> make_program_model(const Program& program, const Context& context, Dtype weights,
+                                          bool checks_sizes) {
+  auto model = std::make_unique<Model>();
+  const auto shared = std::make_shared<ProgramModel>(program, model->root, context, weights, checks_sizes);
+  model->forward = [shared](const Batch& batch) { return shared->forward(batch); };
+  model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
+  return model;
+}
+
+}  // namespace tidemark

@@ -1,0 +1,19 @@
+// A captured program as a model that can be trained.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "nn/context.h"
+#include "nn/model.h"
+#include "program/program.h"
+
+namespace tidemark {
+
+/// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.
+const Program& program_for(std::span<const Program> programs, const Context& context);
+
+/// `program` outlives the model.  `checks_sizes`: no strategy cuts its tensors.
+std::unique_ptr<Model> make_program_model(const Program& program, const Context& context, Dtype weights,
+                                          bool checks_sizes);
+
+}  // namespace tidemark

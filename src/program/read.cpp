@@ -1,0 +1,274 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/did_you_mean.h"
+#include "base/error.h"
+#include "program/line_reader.h"
+#include "program/program.h"
+#include "program/read_body.h"
+
+namespace tidemark {
+
+bool Condition::holds(std::span<const std::int64_t> symbols) const {
+  const std::int64_t a = left(symbols), b = right(symbols);
+  if (comparison == "==") return a == b;
+  if (comparison == "!=") return a != b;
+  return comparison == "<" ? a < b : comparison == "<=" ? a <= b : comparison == ">" ? a > b : a >= b;
+}
+
+namespace {
+
+/// Outside of quotes, "# " begins a comment.
+std::string_view without_comment(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (!quoted && text.substr(i).starts_with("# ") && (i == 0 || text[i - 1] == ' ')) return text.substr(0, i);
+  }
+  return text;
+}
+
+std::vector<ProgramLine> split_lines(std::string_view text) {
+  std::vector<ProgramLine> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.starts_with("config ")) line = without_comment(line);
+    const std::size_t last = line.find_last_not_of(" \r");
+    if (last == std::string_view::npos) continue;
+    line = line.substr(0, last + 1);
+    const std::size_t indent = line.find_first_not_of(' ');
+    lines.push_back({number, indent, line.substr(indent)});
+  }
+  return lines;
+}
+
+class ProgramReader {
+ public:
+  ProgramReader(std::string_view text, const std::string& file,
+                Value (*read_config)(std::string_view json, const std::string& where))
+      : lines_(split_lines(text)), read_config_(read_config) {
+    program_.file = file;
+  }
+
+  Program read() {
+    header();
+    modules();
+    while (at_ < lines_.size()) {
+      Body body = read_body(program_, lines_, at_);
+      program_.main = body.name;
+      const int line = body.line;
+      if (!program_.bodies.emplace(body.name, std::move(body)).second)
+        fail(line, fmt::format("{} is there twice", program_.main));
+    }
+    if (program_.bodies.empty()) fail(0, "it has no class");
+    return std::move(program_);
+  }
+
+ private:
+  [[noreturn]] void fail(int line, const std::string& what, const std::string& hint = {}) const {
+    throw Error(Errc::bad_file, what, line > 0 ? program_.where(line) : program_.file, hint);
+  }
+
+  const ProgramLine& line() const {
+    if (at_ >= lines_.size()) fail(0, "it ends too early");
+    return lines_[at_];
+  }
+
+  void header() {
+    if (lines_.empty() || lines_[0].text != "tidemark-program 1")
+      fail(1, "it is no captured program", "its first line is \"tidemark-program 1\"");
+    std::vector<const ProgramLine*> inputs;
+    const ProgramLine *sizes = nullptr, *conditions = nullptr;
+    for (++at_; !line().text.starts_with("modules"); ++at_) {
+      const std::size_t blank = line().text.find(' ');
+      const std::string key(line().text.substr(0, blank));
+      const std::string value(blank == std::string_view::npos ? "" : line().text.substr(blank + 1));
+      if (key == "input")
+        inputs.push_back(&line());
+      else if (key == "sizes")
+        sizes = &line();
+      else if (key == "holds")
+        conditions = &line();
+      else if (key == "config")
+        program_.config = read_config_(value, program_.where(line().number));
+      else
+        program_.header[key] = value;
+    }
+    if (sizes) read_sizes(*sizes);
+    program_.sizes = program_.symbols.size();
+    add_numbers_of(program_.config, "");
+    for (const ProgramLine* input : inputs) read_input(*input);
+    if (conditions) read_conditions(*conditions);
+    program_.model_type = required("model_type");
+    program_.class_name = required("class");
+    program_.transformers = required("transformers");
+    program_.torch = required("torch");
+    program_.attention = required("attention");
+  }
+
+  const std::string& required(const std::string& key) const {
+    const auto found = program_.header.find(key);
+    if (found == program_.header.end()) fail(1, fmt::format("its header has no line \"{} …\"", key));
+    return found->second;
+  }
+
+  /// "sizes B=2 S=24"
+  void read_sizes(const ProgramLine& line) {
+    LineReader reader(line.text, program_.where(line.number));
+    reader.take_word("sizes");
+    while (!reader.at_end()) {
+      program_.symbols.push_back(reader.name("_"));
+      reader.expect("=");
+      program_.captured_values.push_back(reader.number(" ", {})({}));
+    }
+  }
+
+  /// Whole numbers of the configuration are symbols too, "text_config.hidden_size".
+  void add_numbers_of(const Value& config, const std::string& prefix) {
+    const Value::Map* map = config.as_map();
+    for (std::size_t i = 0; map && i < map->size(); ++i) {
+      const auto& [key, value] = (*map)[i];
+      if (const std::int64_t* number = value.as_integer()) {
+        if (std::count(program_.symbols.begin(), program_.symbols.end(), prefix + key) > 0) continue;
+        program_.symbols.push_back(prefix + key);
+        program_.captured_values.push_back(*number);
+      }
+      add_numbers_of(value, prefix + key + ".");
+    }
+  }
+
+  LineReader::Names sizes_alone() const { return {program_.symbols, {}, {}}; }
+
+  /// "holds S > 32, S <= 4096"
+  void read_conditions(const ProgramLine& line) {
+    LineReader reader(line.text, program_.where(line.number));
+    reader.take_word("holds");
+    while (!reader.at_end()) {
+      LineReader one(reader.until(","), program_.where(line.number));
+      Condition condition;
+      condition.text = one.rest();
+      condition.left = one.number("<>=!", program_.symbols);
+      condition.comparison = one.until("-+( 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_");
+      const std::string_view known[] = {"<", "<=", ">", ">=", "==", "!="};
+      if (std::find(std::begin(known), std::end(known), condition.comparison) == std::end(known))
+        one.fail(fmt::format("\"{}\" is no comparison", condition.text));
+      condition.right = one.number("", program_.symbols);
+      program_.conditions.push_back(std::move(condition));
+      reader.take(",");
+    }
+  }
+
+  /// "input input_ids: int64[B, S]"
+  void read_input(const ProgramLine& line) {
+    LineReader reader(line.text, program_.where(line.number));
+    reader.take_word("input");
+    InputDeclaration input{reader.name("_"), {}};
+    reader.expect(":");
+    input.type = reader.type(sizes_alone());
+    reader.expect_end();
+    program_.inputs.push_back(std::move(input));
+  }
+
+  void modules() {
+    LineReader reader(line().text, program_.where(line().number));
+    reader.take_word("modules");
+    program_.root.line = line().number;
+    read_class(reader, program_.root);
+    ++at_;
+    read_inside(program_.root, 0, 0);
+  }
+
+  void read_class(LineReader& reader, ModuleDeclaration& module) {
+    module.class_name = reader.name("_.()");
+    module.checkpointable = reader.take_word("checkpointable");
+    reader.expect_end();
+  }
+
+  /// Parameters and children of a module, which stand deeper than it.
+  void read_inside(ModuleDeclaration& module, std::size_t indent, int depth) {
+    constexpr int kDeepest = 60;
+    if (at_ >= lines_.size() || lines_[at_].indent <= indent) return;
+    const std::size_t inside = lines_[at_].indent;
+    if (depth == kDeepest) fail(lines_[at_].number, "modules in too many modules");
+    for (; at_ < lines_.size() && lines_[at_].indent > indent;) {
+      const ProgramLine& line = lines_[at_];
+      if (line.indent != inside) fail(line.number, "it stands deeper than what it belongs to");
+      LineReader reader(line.text, program_.where(line.number));
+      ++at_;
+      const bool is_buffer = reader.take_word("buffer");
+      if (is_buffer || reader.take_word("param")) {
+        module.parameters.push_back(read_parameter(reader, is_buffer, line.number));
+        continue;
+      }
+      if (reader.take_word("attribute")) {
+        read_attribute(reader, module, line.number);
+        continue;
+      }
+      module.children.push_back(read_child(reader, line.number));
+      read_inside(module.children.back(), inside, depth + 1);
+    }
+  }
+
+  ParameterDeclaration read_parameter(LineReader& reader, bool is_buffer, int line) {
+    ParameterDeclaration parameter{.name = reader.name("_"), .is_buffer = is_buffer, .line = line};
+    if (reader.take("=")) {
+      parameter.tied_to = reader.name("_.");
+    } else {
+      reader.expect(":");
+      parameter.type = reader.type(sizes_alone());
+    }
+    for (bool found = true; found;) {
+      found = reader.take_word("transient");
+      if (reader.take_word("frozen")) found = parameter.frozen = true;
+    }
+    reader.expect_end();
+    return parameter;
+  }
+
+  /// A tensor that is no buffer: another name of one, or what a forward leaves behind, which is not there at first.
+  void read_attribute(LineReader& reader, ModuleDeclaration& module, int line) {
+    const std::string name = reader.name("_");
+    if (reader.take("=")) {
+      module.parameters.push_back({.name = name, .tied_to = reader.name("_."), .is_buffer = true, .line = line});
+    } else {
+      reader.expect(":");
+      reader.type(sizes_alone());
+    }
+    reader.expect_end();
+  }
+
+  /// "q_proj: nn.Linear", "0..1: LlamaDecoderLayer"
+  ModuleDeclaration read_child(LineReader& reader, int line) {
+    ModuleDeclaration child;
+    child.name = reader.until(":");
+    child.line = line;
+    reader.expect(":");
+    if (const std::size_t dots = child.name.find(".."); dots != std::string::npos) {
+      child.repeats = true;
+      child.first = Expression::parse(child.name.substr(0, dots), program_.symbols, program_.where(line));
+      child.last = Expression::parse(child.name.substr(dots + 2), program_.symbols, program_.where(line));
+    }
+    read_class(reader, child);
+    return child;
+  }
+
+  Program program_;
+  std::vector<ProgramLine> lines_;
+  std::size_t at_ = 0;
+  Value (*read_config_)(std::string_view json, const std::string& where);
+};
+
+}  // namespace
+
+Program read_program(std::string_view text, const std::string& file,
+                     Value (*read_config)(std::string_view json, const std::string& where)) {
+  Program program = ProgramReader(text, file, read_config).read();
+  resolve_functions(program);
+  return program;
+}
+
+}  // namespace tidemark

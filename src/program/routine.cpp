@@ -1,0 +1,111 @@
+#include "program/routine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/did_you_mean.h"
+#include "base/error.h"
+
+namespace tidemark {
+
+Routines::Routines(const Program& program, Module& root, const CheckpointableLayers& layers)
+    : program_(program), root_(root), layers_(layers) {
+  const Body& body = program.bodies.at(program.main);
+  main_ = &bind(body, root, body.line);
+}
+
+void Routines::fail(int line, const std::string& what, const std::string& hint) const {
+  throw Error(Errc::bad_file, what, program_.where(line), hint);
+}
+
+/// "self_attn.q_proj" from a module, "@model.norm" from the root, "." and "" for itself.
+Module& Routines::find(Module& from, std::string_view path, int line) const {
+  Module* module = path.starts_with('@') ? &root_ : &from;
+  if (path.starts_with('@')) path.remove_prefix(1);
+  while (!path.empty() && path != ".") {
+    const std::string_view name = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(name.size() + 1, path.size()));
+    if (!module->has(name)) {
+      std::vector<std::string> known;
+      for (const std::unique_ptr<Module>& child : module->children()) known.emplace_back(child->name());
+      fail(line, fmt::format("no module {} in {}", name, module->full_name()), did_you_mean(name, known));
+    }
+    module = &(*module)[name];
+  }
+  return *module;
+}
+
+/// "self.mlp.gate.weight", "@model.embed_tokens.weight"
+Values::Attribute Routines::attribute(const Routine& routine, std::string_view path) const {
+  const int line = routine.body->line;
+  const bool from_root = path.starts_with('@');
+  path.remove_prefix(from_root ? 1 : std::string_view("self.").size());
+  const std::size_t dot = path.rfind('.');
+  const std::string_view name = path.substr(dot == std::string_view::npos ? 0 : dot + 1);
+  const std::string_view owner_path = path.substr(0, dot == std::string_view::npos ? 0 : dot);
+  Module& owner = find(from_root ? root_ : *routine.module, owner_path, line);
+  if (!owner.has_parameter(name))
+    fail(line, fmt::format("\"{}\" has no parameter or buffer {}", owner.full_name(), name));
+  return {&owner, owner.get(name).name};
+}
+
+Routine& Routines::bind(const Body& body, Module& module, int line) {
+  const auto [place, is_new] = routines_.try_emplace({&body, &module});
+  Routine& routine = place->second;
+  if (!is_new && !routine.is_bound) fail(line, fmt::format("{} calls itself", body.name));
+  if (!is_new) return routine;
+  routine.body = &body;
+  routine.module = &module;
+  for (const std::string& path : body.attributes) routine.attributes.push_back(attribute(routine, path));
+  routine.targets.resize(body.sites);
+  bind(body.statements, routine, nullptr);
+  routine.is_bound = true;
+  return routine;
+}
+
+void Routines::bind(const std::vector<Statement>& statements, Routine& routine, const Statement* repeat) {
+  constexpr std::int64_t kMostRounds = 1 << 16;
+  for (const Statement& statement : statements) {
+    if (statement.kind == Statement::Kind::repeat) bind(statement.block, routine, &statement);
+    if (statement.kind != Statement::Kind::call && statement.kind != Statement::Kind::within) continue;
+    std::vector<Target>& targets = routine.targets[statement.site];
+    const std::size_t hole = statement.path.find('{');
+    if (hole == std::string::npos || !repeat) {
+      targets.push_back(target(statement, routine, statement.path));
+      continue;
+    }
+    const std::size_t end = std::min(statement.path.find('}'), statement.path.size() - 1);
+    std::vector<std::string> symbols = program_.symbols;
+    symbols.emplace_back("i");
+    const Expression number = Expression::parse(std::string_view(statement.path).substr(hole + 1, end - hole - 1),
+                                                symbols, program_.where(statement.line));
+    const std::int64_t first = repeat->first(program_.captured_values), last = repeat->last(program_.captured_values);
+    if (last - first >= kMostRounds || first < 0) fail(repeat->line, "such a number of rounds");
+    std::vector<std::int64_t> values = program_.captured_values;
+    values.push_back(0);
+    for (std::int64_t i = first; i <= last; ++i) {
+      values.back() = i;
+      std::string path = statement.path;
+      targets.push_back(
+          target(statement, routine, path.replace(hole, end - hole + 1, std::to_string(number(values)))));
+    }
+  }
+}
+
+Target Routines::target(const Statement& statement, const Routine& routine, const std::string& path) {
+  const Body& body = program_.bodies.at(statement.name);
+  const bool made_on_the_fly = path == "?";  // a module that is nobody's child
+  if (statement.kind == Statement::Kind::within || made_on_the_fly)
+    return {.module = routine.module, .routine = &bind(body, *routine.module, statement.line), .is_scope = true};
+  Module& module = find(*routine.module, path, statement.line);
+  const auto layer = layers_.find(&module);
+  Target target{.module = &module, .layer = layer == layers_.end() ? -1 : layer->second};
+  if (!module.forward)
+    target.routine = &bind(body, module, statement.line);
+  else if (statement.bound.size() != 1)
+    fail(statement.line, fmt::format("a call of {} with other than one tensor", module.full_name()));
+  return target;
+}
+
+}  // namespace tidemark

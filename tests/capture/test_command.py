@@ -1,0 +1,81 @@
+"""`python -m tidemark.capture` as a user calls it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import grammar
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.oracle
+TINY = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 256}
+OWN = """
+import torch
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = torch.nn.Linear(16, 64), torch.nn.Linear(64, 16)
+    def forward(self, x, labels):
+        return {"loss": torch.nn.functional.mse_loss(self.down(self.up(x).relu()), labels)}
+def build(batch, seq):
+    return Block(), {"x": torch.zeros(batch, seq, 16), "labels": torch.zeros(batch, seq, 16)}
+def alone():
+    return Block()
+"""
+
+
+def capture(folder, *words):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "XDG_CACHE_HOME": str(folder / "cache")}
+    return subprocess.run([os.environ["TIDEMARK_PYTHON"], "-m", "tidemark.capture", *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
+
+
+def test_a_program_is_kept(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(TINY))
+    first = capture(tmp_path, "config.json", "--attn", "eager")
+    assert first.returncode == 0, first.stderr
+    program = grammar.read(first.stdout)
+    assert program.header["attention"] == ["eager"] and json.loads(program.header["config"][0]) == TINY
+    kept = list((tmp_path / "cache" / "tidemark" / "programs").iterdir())
+    assert [path.read_text() for path in kept] == [first.stdout]
+    kept[0].write_text("what was kept\n")
+    assert capture(tmp_path, tmp_path, "--attn", "eager").stdout != "what was kept\n"   # asked in other words: another file
+    assert capture(tmp_path, "config.json", "--attn", "eager").stdout == "what was kept\n"
+
+
+def test_a_module_of_ones_own(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    done = capture(tmp_path, "own.py:build", "-o", "own.txt")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    text = (tmp_path / "own.txt").read_text()
+    grammar.check(grammar.read(text))
+    assert "class Block#1(x: T[B, S, 16], labels: T[B, S, 16]):" in text and "    %1: T[B, S, 64] = torch.Tensor.relu(%0)".strip() in text
+
+
+@pytest.mark.parametrize("words, message, code", [
+    (["none.json"], "none.json: no such file", 2),
+    (["none.py:build"], "none.py: no such file", 2),
+    (["own.py:bild"], "own.py: no function bild; it has Block, build, alone", 2),
+    (["own.py:alone"], "own.py:alone returns no pair of a module and a dict of what its forward is called with", 2),
+    (["near.json"], "has no model type llamma; the nearest is llama", 2),
+    (["config.json", "--head", "ctc"], "config.json: llama has no ctc head; it has causal_lm, sequence_classification", 2),
+])
+def test_mistakes_are_one_sentence(tmp_path, words, message, code):
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "near.json").write_text('{"model_type": "llamma"}')
+    (tmp_path / "config.json").write_text(json.dumps(TINY))
+    done = capture(tmp_path, *words)
+    assert done.returncode == code and done.stdout == ""
+    assert done.stderr.startswith("tidemark: ") and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_what_is_missing_is_said(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(TINY))
+    bare = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); sys.modules['torch'] = None\n"
+                           "from importlib import metadata\nmetadata.version = lambda name: (_ for _ in ()).throw(metadata.PackageNotFoundError(name))\n"
+                           "from tidemark.capture import asking, mistakes\n"
+                           "try: asking.ask({'source': 'config.json'})\nexcept mistakes.Mistake as m: print(m.exit_code, m)"],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert bare.stdout.startswith("3 torch is not installed for "), bare.stderr

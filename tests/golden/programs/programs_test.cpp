@@ -1,0 +1,134 @@
+// Recorded training steps of the models that programs here were captured of, predicted from the programs: the same
+// allocations in the same order, and between two of them the same frees.
+#include <filesystem>
+
+#include "../allocations.h"
+#include "base/error.h"
+#include "estimate/predict.h"
+#include "io/program_text.h"
+
+namespace tidemark {
+namespace {
+
+const Recordings& recordings() {
+  static const Recordings all(recordings_folder(TIDEMARK_RECORDINGS));
+  return all;
+}
+
+/// Whatever order its keys were written in.
+Value sorted(const Value& value) {
+  const Value::Map* map = value.as_map();
+  if (!map) return value;
+  Value::Map items = *map;
+  for (Value::Item& item : items) item.value = sorted(item.value);
+  std::sort(items.begin(), items.end(), [](const Value::Item& a, const Value::Item& b) { return a.key < b.key; });
+  return Value(std::move(items));
+}
+
+/// The programs of one model, in several ways of running it.
+struct Captured {
+  Value config;
+  std::vector<Program> programs;
+};
+
+struct AllCaptured {
+  std::vector<Captured> models;
+  std::vector<std::string> errors;  // of files that are not read
+
+  AllCaptured() {
+    for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_PROGRAMS)) {
+      const std::string file = entry.path().filename().string();
+      if (!file.ends_with(".program.gz")) continue;
+      try {
+        add(io::read_program_text(unpack(entry.path()), file));
+      } catch (const Error& error) {
+        errors.push_back(error.where() + ": " + error.message());
+      }
+    }
+  }
+
+  void add(Program program) {
+    const auto same = std::find_if(models.begin(), models.end(), [&](const Captured& one) {
+      return one.config == sorted(program.config) && one.programs[0].class_name == program.class_name;
+    });
+    Captured& to = same == models.end() ? models.emplace_back(Captured{sorted(program.config), {}}) : *same;
+    to.programs.push_back(std::move(program));
+  }
+};
+
+const AllCaptured& all_captured() {
+  static const AllCaptured all;
+  return all;
+}
+
+TEST(Programs, AreRead) {
+  EXPECT_EQ(all_captured().errors, std::vector<std::string>());
+  EXPECT_FALSE(all_captured().models.empty());
+}
+
+const Captured* captured_of(const Spec& spec) {
+  for (const Captured& captured : all_captured().models) {
+    const bool classifies = captured.programs[0].class_name.ends_with("ForSequenceClassification");
+    if (captured.config == sorted(spec.model) && classifies == (spec.head == "sequence_classification"))
+      return &captured;
+  }
+  return nullptr;
+}
+
+/// Whether there is a program of the way in which experts are run.
+bool has_experts_way(const Spec& spec, const Captured& captured) {
+  const std::string asked(kExpertsNames[static_cast<std::size_t>(spec.experts_implementation)]);
+  return std::any_of(captured.programs.begin(), captured.programs.end(), [&](const Program& program) {
+    const auto way = program.header.find("experts");
+    return way == program.header.end() || way->second == asked;
+  });
+}
+
+/// What a program does not tell: how a model is cut into stages, or the tokens of a sample onto several GPUs; how many
+/// tokens an expert of another rank gets; whether what a hook takes out of a reentrant checkpoint has a gradient; the
+/// heads of one GPU's part, where it names all; and that Python looks at the type of another module's weight, which
+/// ZeRO 3 then gathers.
+bool is_told(const Spec& spec, const Captured& captured) {
+  const std::string& family = captured.programs[0].model_type;
+  const bool eager_parts = spec.tp && spec.attn == Attention::eager;
+  const bool looked_at = spec.parallel == Parallel::zero3 && family == "llava";
+  const Value* routers = captured.config.find("output_router_logits");
+  if (spec.checkpointing == Checkpointing::reentrant && routers && *routers == Value(true)) return false;
+  const bool is_cut = spec.cp || spec.pp || spec.parallel == Parallel::ep;
+  return has_experts_way(spec, captured) && !is_cut && !eager_parts && !looked_at;
+}
+
+bool has_images(const Captured& captured) {
+  const std::vector<InputDeclaration>& inputs = captured.programs[0].inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const InputDeclaration& input) { return input.name == "pixel_values"; });
+}
+
+std::vector<RecordedCase> of_captured() {
+  std::vector<RecordedCase> found;
+  for (const RecordedCase& recorded : recordings().cases()) {
+    if (!recorded.is_base) continue;
+    const Spec spec = spec_of(read_recorded_step(recordings(), recorded).header);
+    const Captured* captured = captured_of(spec);
+    if (captured && is_told(spec, *captured) && (spec.images > 0) == has_images(*captured)) found.push_back(recorded);
+  }
+  return found;
+}
+
+class FromProgram : public testing::TestWithParam<RecordedCase> {};
+
+TEST_P(FromProgram, IsPredictedAllocationByAllocation) {
+  const Recorded recorded = read_recorded(recordings(), GetParam());
+  const Spec spec = spec_of(recorded.header);
+  const Captured& captured = *captured_of(spec);
+  Allocations events;
+  predict(spec, captured.programs[0].config, card_of(recorded.header),
+          {.on_event = [&](std::string_view line) { events.add(line); }, .programs = captured.programs});
+  expect_same(recorded.events.list, events.list);
+}
+
+constexpr auto kTold = [](const auto& recorded) { return recorded.param.told(); };
+INSTANTIATE_TEST_SUITE_P(Base, FromProgram, testing::ValuesIn(of_captured()), kTold);
+
+}  // namespace
+}  // namespace tidemark

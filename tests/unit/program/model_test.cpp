@@ -1,0 +1,132 @@
+#include "program/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimate/predict.h"
+#include "io/program_text.h"
+#include "program/tiny_program.h"
+#include "support/sample_card.h"
+#include "support/throws.h"
+
+namespace tidemark {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Program> read(const std::string& text) {
+  std::vector<Program> programs;
+  programs.push_back(io::read_program_text(text, "tiny.program"));
+  return programs;
+}
+
+Card card() {
+  Card card;
+  card.total_bytes = std::int64_t{24} << 30;
+  card.compute_capability_major = 8;
+  card.multiprocessors = 82;
+  card.max_threads_per_multiprocessor = 1536;
+  return card;
+}
+
+Spec spec(Checkpointing checkpointing = Checkpointing::none) {
+  Spec spec;
+  spec.batch = 2;
+  spec.seq = 8;
+  spec.steps = 1;
+  spec.use_cache = UseCache::no;
+  spec.checkpointing = checkpointing;
+  return spec;
+}
+
+std::vector<std::string> events_of(const std::string& text, const Spec& asked) {
+  const std::vector<Program> programs = read(text);
+  std::vector<std::string> events;
+  predict(asked, programs[0].config, card(),
+          {.on_event = [&](std::string_view line) { events.emplace_back(line); }, .programs = programs});
+  return events;
+}
+
+std::ptrdiff_t place_of(const std::vector<std::string>& events, const std::string& event) {
+  return std::find(events.begin(), events.end(), event) - events.begin();
+}
+
+TEST(ProgramModel, HasTheModulesThatAreDeclared) {
+  const std::vector<Program> programs = read(tiny_program());
+  const std::unique_ptr<Model> model = make_program_model(programs[0], {.use_cache = false}, Dtype::f16, true);
+  std::vector<std::string> names;
+  visit_parameters(model->root, [&](const Module& module, const Parameter& parameter) {
+    names.push_back(full_name(module, parameter) + (parameter.trains ? "" : " frozen"));
+  });
+  EXPECT_THAT(names, testing::ElementsAre("embed.weight", "layers.0.norm.weight", "layers.0.up.weight",
+                                          "layers.0.up.bias frozen", "layers.1.norm.weight", "layers.1.up.weight",
+                                          "layers.1.up.bias frozen"));
+  EXPECT_EQ(model->root["embed"].get("weight").dtype, Dtype::f16);
+  EXPECT_EQ(model->root["layers"][0]["up"].get("bias").dtype, Dtype::f32);
+}
+
+TEST(ProgramModel, ValuesDieWhereTheProgramSaysSo) {
+  // With nothing to train in front of the head no gradient keeps what the norm made.
+  Spec asked = spec();
+  asked.train_only = {"head"};
+  const std::string early = with(tiny_program(), "weight = embed.weight", "weight: T[100, 64]");
+  const std::string late = with(with(early, "  del %0\n  %2: T[B, S, 64] view", "  %2: T[B, S, 64] view"),
+                                "  del %2 %3\n", "  del %2 %3 %0\n");
+  const auto dies_before_product = [&](const std::string& text) {
+    const std::vector<std::string> events = events_of(text, asked);
+    return place_of(events, "-2048 - layers.0") < place_of(events, "+2048 aten::mul layers.0");
+  };
+  EXPECT_TRUE(dies_before_product(early));
+  EXPECT_FALSE(dies_before_product(late));
+}
+
+TEST(ProgramModel, CheckpointsWhatIsMarkedSo) {
+  const std::vector<std::string> all = events_of(tiny_program(), spec());
+  const std::vector<std::string> checkpointed = events_of(tiny_program(), spec(Checkpointing::non_reentrant));
+  EXPECT_GT(checkpointed.size(), all.size());  // the layers run again
+  EXPECT_EQ(events_of(with(with(tiny_program(), "TinyLayer checkpointable\n", "TinyLayer\n"),
+                           "64]) checkpointable:", "64]):"),
+                      spec(Checkpointing::non_reentrant)),
+            all);
+}
+
+TEST(ProgramModel, RefusesWhatItWasNotCapturedFor) {
+  Spec asked = spec();
+  asked.attn = Attention::eager;
+  EXPECT_EQ(error_of([&] { events_of(tiny_program(), asked); })->message(),
+            "no program was captured with attention eager, cache false, experts grouped_mm, padding false");
+  asked = spec();
+  asked.labels = false;
+  EXPECT_EQ(error_of([&] { events_of(tiny_program(), asked); })->message(), "the program was captured with labels");
+  asked = spec();
+  asked.seq = 9;
+  EXPECT_EQ(error_of([&] {
+              events_of(with(tiny_program(), "input input_ids: int64[B, S]", "input input_ids: int64[2, 8]"), asked);
+            })->message(),
+            "the program holds for batches of 2 x 8 alone");
+}
+
+TEST(ProgramModel, HoldsForTheLengthsThatItSays) {
+  const std::string text = with(tiny_program(), "sizes B=2 S=8\n", "sizes B=2 S=8\nholds S > 4, S <= 2*layers + 4\n");
+  EXPECT_NO_THROW(events_of(text, spec()));
+  for (const std::int64_t seq : {4, 9}) {
+    Spec asked = spec();
+    asked.seq = seq;
+    EXPECT_EQ(error_of([&] { events_of(text, asked); })->message(),
+              seq == 4 ? "the program holds for S > 4 alone" : "the program holds for S <= 2*layers + 4 alone");
+  }
+}
+
+TEST(ProgramModel, SaysWhereAnOperationMakesSomethingElse) {
+  const std::string wrong = with(tiny_program(), "%3: T[B, S, 64] view", "%3: T[B, S, 63] view");
+  const Error sizes = *error_of([&] { events_of(wrong, spec()); });
+  EXPECT_EQ(sizes.message(), "torch.chunk gives [2, 8, 64] here, and [2, 8, 63] in the program");
+  EXPECT_EQ(sizes.where(), "tiny.program:47");
+  const Error tensors = *error_of([&] { events_of(with(tiny_program(), "(%3, -1, 100)", "(%3, -1, 99)"), spec()); });
+  EXPECT_THAT(tensors.message(), HasSubstr("torch.Tensor.view does not take these tensors"));
+  EXPECT_EQ(error_of([&] { events_of(with(tiny_program(), "call up:", "call upp:"), spec()); })->hint(),
+            "did you mean up?");
+}
+
+}  // namespace
+}  // namespace tidemark
