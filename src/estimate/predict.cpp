@@ -91,11 +91,21 @@ Captured captured_as(const Spec& spec, std::span<const Program> programs) {
   return {program_for(programs, context), context};
 }
 
+/// What a program does not tell, and a strategy has to know.
+void check_program(const Spec& spec) {
+  if (spec.parallel == Parallel::ep)
+    throw Error(Errc::unsupported, "a captured program does not say how many tokens an expert of another rank gets",
+                "parallel");
+  if (spec.parallel == Parallel::zero3 && spec.images > 0)
+    throw Error(Errc::unsupported,
+                "a captured program does not say which weights are read without being used, as image towers do for "
+                "their type, and ZeRO 3 gathers them",
+                "parallel");
+}
+
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::span<const Program> programs) {
   if (!programs.empty()) {
-    if (spec.parallel == Parallel::ep)
-      throw Error(Errc::unsupported, "a captured program does not say how many tokens an expert of another rank gets",
-                  "parallel");
+    check_program(spec);
     const Captured captured = captured_as(spec, programs);
     const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp;
     return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes);
