@@ -61,7 +61,8 @@ class Bodies:
         statements = [replace_terms(s, local) for s in self.statements(frame, home)]
         returned = [(path, local(term)) for path, term in frame.returned]
         statements += self.survivors(statements, {t for _, t in returned})
-        statements = self.fold(statements)
+        *statements, ending = self.fold([*statements, Statement("return", args=tuple(returned))])   # it may name what a repeat leaves
+        returned = ending.args
         named = _Naming()
         statements = tuple(named.statement(s) for s in statements)
         params = tuple((path, *self.type_of(term)) for path, term in frame.given)
