@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "card_choice.h"
 #include "estimate/predict.h"
+#include "estimate/releases.h"
 #include "files.h"
 #include "io/report_json.h"
 #include "outcome.h"
@@ -80,6 +81,9 @@ std::optional<Outcome> read_question(const AskedRow& asked, Asked& question) {
     return no_answer(error.message());
   }
   check_agreement(question.spec, row);
+  const auto torch = row.versions.find("torch");  // what was measured, unless the question says another
+  if (question.spec.torch.empty() && torch != row.versions.end() && is_version(torch->second))
+    question.spec.torch = torch->second;
   return std::nullopt;
 }
 
