@@ -60,9 +60,10 @@ Report predicted_ranks(const PredictCommandOptions& options) {
   if (!options.events.empty())
     throw Error(Errc::bad_value, "it tells of one rank, so it cannot be combined with --all-ranks", "--events",
                 "choose one with --rank");
-  const Asked asked = read_asked(options.spec);
+  Asked asked = read_asked(options.spec);
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
+  capture_unknown(asked);
   Report report = predict_all_ranks(asked.spec, asked.model_config, card, {.on_event = {}, .programs = asked.programs});
   return told(std::move(report), asked);
 }
@@ -70,8 +71,9 @@ Report predicted_ranks(const PredictCommandOptions& options) {
 }  // namespace
 
 Report predicted(const SpecOptions& options, const std::string& events) {
-  const Asked asked = read_asked(options);
+  Asked asked = read_asked(options);
   const Card card = card_of(asked.spec);
+  capture_unknown(asked);
   EventFile file(events);
   PredictOptions how = file.options();
   how.programs = asked.programs;

@@ -8,12 +8,14 @@
 
 #include "active_python.h"
 #include "base/error.h"
+#include "captured_model.h"
 #include "estimate/releases.h"
 #include "files.h"
 #include "hub.h"
 #include "io/hf_config.h"
 #include "io/program_text.h"
 #include "io/spec_yaml.h"
+#include "zoo/model.h"
 
 namespace tidemark::cli {
 namespace {
@@ -128,6 +130,7 @@ Asked asked_of(const Value& value, const std::string& where, bool offline) {
                 "name a config.json, the folder that holds it, a model on the hub, or a --spec file with a key \"model\"");
   const std::filesystem::path path = model_file(*model.as_text(), offline, asked);
   asked.model_config = io::read_hf_config(read_file(path), path.string());
+  asked.config_file = path;
   return asked;
 }
 
@@ -189,6 +192,19 @@ Asked read_asked(const SpecOptions& options) {
   asked.programs = std::move(programs);
   choose_versions(asked);
   return asked;
+}
+
+void capture_unknown(Asked& asked) {
+  const Value* type = asked.model_config.find("model_type");
+  const std::string* name = type ? type->as_text() : nullptr;
+  const auto is_it = [&](const ModelEntry& entry) { return *name == entry.model_type; };
+  if (!asked.programs.empty() || asked.config_file.empty() || !name ||
+      std::any_of(model_entries().begin(), model_entries().end(), is_it))
+    return;
+  asked.programs.push_back(
+      captured_model(asked.spec, *name, asked.config_file, Environment::of_this_process()));
+  asked.model_config = asked.programs.front().config;
+  asked.spec.transformers = asked.programs.front().transformers;
 }
 
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where) {

@@ -29,13 +29,17 @@ void add_spec_options(CLI::App& command, SpecOptions& options);
 struct Asked {
   Spec spec;
   Value model_config;
-  std::vector<Program> programs;               // the model as it was captured, where that is asked for
+  std::filesystem::path config_file;           // that it was read from; empty of a configuration in a spec
+  std::vector<Program> programs;               // the model as captured, where asked for or of no family that is known
   std::map<std::string, std::string> sources;  // of what was found and not said, by name
 };
 
 /// Reads the files that the options name; what an option says wins over the spec file.  Versions that nobody says are
 /// those of the active Python.  Throws Error.
 Asked read_asked(const SpecOptions& options);
+
+/// A model whose family is not known comes as a program, of the active Python's transformers.  Throws Error.
+void capture_unknown(Asked& asked);
 
 /// The same of a spec that stands in another file, `where`, whose paths are meant from `folder`.  A key "spec" names a
 /// spec file that its other keys are laid over.  The hub is not asked, and versions that

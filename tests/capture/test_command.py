@@ -79,3 +79,15 @@ def test_what_is_missing_is_said(tmp_path):
                            "try: asking.ask({'source': 'config.json'})\nexcept mistakes.Mistake as m: print(m.exit_code, m)"],
                           capture_output=True, text=True, cwd=tmp_path)
     assert bare.stdout.startswith("3 torch is not installed for "), bare.stderr
+
+
+def test_a_family_that_is_not_known_is_captured_when_it_is_predicted(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({**TINY, "model_type": "smollm3", "num_key_value_heads": 2, "pad_token_id": 0}))
+    python = pathlib.Path(os.environ["TIDEMARK_PYTHON"])
+    environment = {**os.environ, "VIRTUAL_ENV": str(python.parent.parent), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [os.environ["TIDEMARK_BIN"], "predict", "config.json", "--batch", "2", "--seq", "64", "--gpu", "h200", "--json", "report.json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert any("the model is a program" in row["what"] for row in report["assumptions"])
+    assert any(row["name"].startswith("SmolLM3ForCausalLM") for row in report["at_peak"]["by_module"])

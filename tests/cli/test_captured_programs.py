@@ -60,3 +60,8 @@ def test_what_a_program_does_not_tell(tidemark, captured):
     llava = captured("llava")
     refused(tidemark("predict", "--program", llava, *ASKED, "--images", 1, "--gpus", 2, "--parallel", "zero3"), 3, "ZeRO 3")
     refused(tidemark("predict", "--program", captured("llama"), *ASKED, "--gpus", 2, "--parallel", "ep"), 3, "how many tokens an expert")
+
+
+def test_another_family_without_an_environment_to_capture_it_in(tidemark, folders):
+    (folders / "work" / "config.json").write_text('{"model_type": "smollm3"}')
+    refused(tidemark("predict", "config.json", *ASKED, PATH="/usr/bin:/bin", VIRTUAL_ENV="", CONDA_PREFIX=""), 3, 'no model type "smollm3" here', "it was not captured: ")

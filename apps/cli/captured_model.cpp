@@ -1,0 +1,70 @@
+#include "captured_model.h"
+
+#include <fmt/format.h>
+
+#include "active_python.h"
+#include "base/error.h"
+#include "estimate/program.h"
+#include "io/program_text.h"
+#include "process.h"
+#include "resources.h"
+#include "zoo/model.h"
+
+namespace tidemark::cli {
+namespace {
+
+std::vector<std::string> request_of(const Spec& spec, const std::filesystem::path& config) {
+  std::vector<std::string> words{config.string(), "--batch", std::to_string(spec.batch)};
+  const auto add = [&](const char* option, std::string_view value) {
+    words.insert(words.end(), {option, std::string(value)});
+  };
+  if (spec.seq > 0) add("--seq", std::to_string(spec.seq));
+  if (spec.images > 0) add("--images", std::to_string(spec.images));
+  if (spec.image_size != "0") add("--image-size", spec.image_size);
+  if (spec.head != "auto") add("--head", spec.head);
+  if (spec.attn != Attention::automatic) add("--attn", kAttentionNames[static_cast<std::size_t>(spec.attn)]);
+  if (spec.experts_implementation != ExpertsImplementation::grouped_mm)
+    add("--experts", kExpertsNames[static_cast<std::size_t>(spec.experts_implementation)]);
+  add("--use-cache", context_of(spec).use_cache ? "true" : "false");
+  if (spec.padding) words.emplace_back("--padded");
+  return words;
+}
+
+/// The last line of what went wrong, without our name in front of it.
+std::string reason_in(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  text.erase(0, text.rfind('\n') + 1);
+  constexpr std::string_view kOurs = "tidemark: ";
+  return text.starts_with(kOurs) ? text.substr(kOurs.size()) : text;
+}
+
+/// As a type that is not known is refused, and why that was not mended.
+[[noreturn]] void refuse(const std::string& model_type, const std::string& why) {
+  try {
+    model_entry(model_type);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.message() + ", and it was not captured: " + why, error.where(), error.hint());
+  }
+  throw InternalError("a known type is not captured");
+}
+
+}  // namespace
+
+Program captured_model(const Spec& spec, const std::string& model_type, const std::filesystem::path& config,
+                       const Environment& environment) {
+  const auto python = active_python(environment);
+  if (!python) refuse(model_type, "no Python is active");
+  for (const char* package : {"torch", "transformers"})
+    if (!installed_version(*python, package))
+      refuse(model_type, fmt::format("{} has no {}", python->interpreter.string(), package));
+  std::vector<std::string> command{python->interpreter.string(), "-m", "tidemark.capture"};
+  for (std::string& word : request_of(spec, config)) command.push_back(std::move(word));
+  Environment changed = environment;
+  changed.prepend("PYTHONPATH", find_resources().python.string());
+  changed.set("TIDEMARK_BIN", std::filesystem::read_symlink("/proc/self/exe").string());
+  const Finished done = run_helper(command, changed);
+  if (done.exit_code != 0) refuse(model_type, reason_in(done.errors));
+  return io::read_program_text(done.output, "the captured program");
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,16 @@
+// A model of a family that is not known here, captured by the Python that the user has active.
+#pragma once
+#include <filesystem>
+
+#include "environment.h"
+#include "estimate/spec.h"
+#include "program/program.h"
+
+namespace tidemark::cli {
+
+/// Runs `python -m tidemark.capture` of the configuration in `config`, with the sizes and settings of `spec`; what was
+/// captured before is kept by it.  Throws Error{unsupported} that says why there is no program.
+Program captured_model(const Spec& spec, const std::string& model_type, const std::filesystem::path& config,
+                       const Environment& environment);
+
+}  // namespace tidemark::cli
