@@ -51,15 +51,19 @@ void FsdpGroup::check_types() {
                       std::string(name_of(*orig)) + " and " + std::string(name_of(param.dtype())),
                   "parallel");
     orig = param.dtype();
-    const Dtype gradient = param.gathered_dtype();
-    const Dtype reduced = reduce_dtype_.value_or(run_.torch().fsdp2_gradients_are_wide ? param.dtype() : gradient);
+    orig_dtype_ = param.dtype();
+    const Dtype gradient = param.gathered_dtype(), reduced = reduced_dtype(gradient);
     if (gradient != reduced && !(gradient == Dtype::bf16 && reduced == Dtype::f32))
       throw Error(Errc::unsupported,
                   "gradients of " + std::string(name_of(gradient)) + " that are reduced in " +
                       std::string(name_of(reduced)) + " are not modelled",
                   "fsdp2.reduce_dtype", "they may be reduced in their own type, and bf16 in fp32");
   }
-  orig_dtype_ = orig.value_or(orig_dtype_);
+}
+
+/// _get_reduce_dtype, of gradients that were computed in `gradient`
+Dtype FsdpGroup::reduced_dtype(Dtype gradient) const {
+  return reduce_dtype_.value_or(run_.torch().fsdp2_gradients_are_wide ? orig_dtype_ : gradient);
 }
 
 void FsdpGroup::unshard() {
@@ -181,7 +185,7 @@ void FsdpGroup::pre_backward() {
   unshard();
   wait_for_unshard();
   if (run_.torch().fsdp2_gradients_are_wide)
-    for (FsdpParam& param : params_) param.set_gradient_dtype(reduce_dtype_, reduce_grads);
+    for (FsdpParam& param : params_) param.set_gradient_dtype(reduced_dtype(param.gathered_dtype()), reduce_grads);
   prefetch_backward();
 }
 
@@ -223,8 +227,7 @@ void FsdpGroup::post_backward() {
 
 /// foreach_reduce
 void FsdpGroup::reduce(const std::vector<FsdpParam*>& with_grad, TensorList unsharded_grads) {
-  const Dtype reduce_dtype =
-      reduce_dtype_.value_or(run_.torch().fsdp2_gradients_are_wide ? orig_dtype_ : unsharded_grads.front().dtype());
+  const Dtype reduce_dtype = reduced_dtype(unsharded_grads.front().dtype());
   std::int64_t elements = 0;
   std::vector<std::int64_t> chunk_bytes;
   for (const FsdpParam* param : with_grad) {

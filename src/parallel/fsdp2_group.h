@@ -58,6 +58,7 @@ class FsdpGroup {
   void reduce(const std::vector<FsdpParam*>& with_grad, TensorList unsharded_grads);
   Tensor reduce_scatter(std::int64_t elements, Dtype reduce_dtype);
   void check_types();
+  Dtype reduced_dtype(Dtype gradient) const;
 
   Run& run_;
   FsdpContext& context_;

@@ -111,13 +111,13 @@ void FsdpParam::to_accumulated_grad(std::optional<Dtype> reduce_dtype) {
   accumulated_grad_ = plain_cast(unsharded_grad, *reduce_dtype);
 }
 
-void FsdpParam::set_gradient_dtype(std::optional<Dtype> reduce_dtype, bool reduce_grads) {
+void FsdpParam::set_gradient_dtype(Dtype reduced, bool reduce_grads) {
   if (!unsharded_ || !unsharded_.impl().accumulator) return;
-  const Dtype computed = gathered_dtype(), wanted = reduce_dtype.value_or(dtype());
-  const bool is_wider = size_of(wanted) > size_of(computed);
+  const Dtype computed = gathered_dtype();
+  const bool is_wider = size_of(reduced) > size_of(computed);
   const bool is_reduced_before = placement_ == GradientPlacement::sums;  // may_reduce_grad_outside_dp
   const bool stays = is_wider && !is_reduced_before && (reduce_grads || unsharded_.grad());
-  unsharded_.impl().accumulator->outputs[0].dtype = stays ? computed : wanted;
+  unsharded_.impl().accumulator->outputs[0].dtype = stays ? computed : reduced;
 }
 
 Tensor FsdpParam::take_gradient() {

@@ -49,7 +49,7 @@ class FsdpParam {
   void to_accumulated_grad(std::optional<Dtype> reduce_dtype);
   /// _set_unsharded_grad_dtypes before a backward pass: a gradient that starts to wait for its reduction is cast to the
   /// type that it is reduced in; others stay as they are computed.
-  void set_gradient_dtype(std::optional<Dtype> reduce_dtype, bool reduce_grads);
+  void set_gradient_dtype(Dtype reduced, bool reduce_grads);
   /// The whole gradient, if there is one; it is this object's no longer.
   Tensor take_gradient();
   /// `reduced` of a flat buffer: becomes the shard's gradient, or is added to it in place.
