@@ -8,6 +8,8 @@ cases(
     arange=lambda d: [torch.arange(7, device=d), torch.arange(2, 20, 3, device=d), torch.arange(5, 0, -1, dtype=torch.int32, device=d)],
     full=lambda d: [torch.full((3, 4), 5, device=d), torch.ones(3, dtype=torch.int16, device=d), torch.zeros(2, 2, dtype=torch.bool, device=d)],
     like=lambda d: [torch.full_like(numbers(d, 3), 8), torch.ones_like(bits(d, 3)), torch.zeros_like(numbers(d, 3)), numbers(d, 2).new_full((2, 2), 3), numbers(d, 2).new_ones(4)],
+    like_floats=lambda d: [torch.ones_like(torch.rand(3, device=d), dtype=torch.int64), torch.full_like(torch.rand(2, 3, device=d), 8, dtype=torch.int64), torch.rand(2, device=d).new_full((2, 2), 3, dtype=torch.int64), torch.rand(2, device=d).new_ones(4, dtype=torch.bool)],
+    like_floats_drawn=lambda d: (torch.randint_like(torch.rand(64, device=d), 1, 9, dtype=torch.int64) > 0).all(),
     eye=lambda d: [torch.eye(4, dtype=torch.int64, device=d), torch.eye(3, 5, dtype=torch.bool, device=d)],
     tril=lambda d: [torch.tril(torch.ones(5, 5, dtype=torch.int64, device=d)), torch.ones(4, 6, dtype=torch.bool, device=d).triu(1), torch.tril_indices(4, 4, device=d)],
     tensor=lambda d: [torch.tensor([[1, 2], [3, 4]], device=d), torch.tensor(7, device=d), torch.tensor([True, False], device=d), torch.as_tensor([1, 2, 3], device=d)],

@@ -146,6 +146,17 @@ bool are_the_same_bytes(const c10::IValue& one, const c10::IValue& other) {
 
 void set_routing(Routing routing) { the_routing = routing; }
 
+void fill_like(const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs, bool under_a_mode) {
+  if (!under_a_mode) return;   // the fill_ or random_ that the operation calls was made true
+  const bool asked = plan.name == "aten::full_like" || plan.name == "aten::new_full";
+  for (const at::Tensor& output : outputs) {
+    if (output.nbytes() > kComputedAtMostBytes) assume("integer data beyond 256 MiB: not computed");
+    else if (asked) host_alias(output).fill_(arguments[plan.name == "aten::full_like" ? 1 : 2].toScalar());
+    else if (plan.name == "aten::randint_like") assume("integers drawn under a dispatch mode: 0");
+    else host_alias(output).fill_(1);
+  }
+}
+
 void decide(const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs) {
   for (const at::Tensor& output : outputs) {
     if (output.numel() == 0) continue;

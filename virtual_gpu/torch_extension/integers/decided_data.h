@@ -19,6 +19,9 @@ void set_routing(Routing routing);
 /// top-k as the routing says, everything else zero.
 void decide(const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs);
 
+/// Fills the integers that an operation makes in the shape of floats alone (`OpPlan::like_in_shape`).
+void fill_like(const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs, bool under_a_mode);
+
 /// Two tensors that are the same bytes are equal whatever they hold; of other floats nothing is known.
 bool are_the_same_bytes(const c10::IValue& one, const c10::IValue& other);
 

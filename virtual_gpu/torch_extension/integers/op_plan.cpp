@@ -22,6 +22,12 @@ bool is_sized_by_data(const std::string& name) {
   return false;
 }
 
+bool takes_a_shape(const std::string& name) {
+  for (const char* candidate : {"aten::ones_like", "aten::full_like", "aten::new_ones", "aten::new_full", "aten::randint_like"})
+    if (name == candidate) return true;
+  return false;
+}
+
 /// Elementwise, or a reduction to which a zero says as much as many zeros.
 bool is_even(const c10::OperatorHandle& op, const OpPlan& plan) {
   if (!plan.written.empty() || op.hasTag(at::Tag::nondeterministic_seeded)) return false;
@@ -52,6 +58,7 @@ OpPlan make_plan(const c10::OperatorHandle& op) {
   plan.sized_by_data = is_sized_by_data(plan.name);
   plan.overwrites = plan.name == "aten::copy_" || plan.name == "aten::fill_" || schema.overload_name().find("out") != std::string::npos;
   plan.zeroes = plan.name == "aten::zero_" || plan.name == "aten::zeros" || plan.name == "aten::zeros_like" || plan.name == "aten::new_zeros";
+  plan.like_in_shape = takes_a_shape(plan.name);
   plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
   plan.even = is_even(op, plan);
   plan.uninitialised = leaves_memory_uninitialised(plan.name);

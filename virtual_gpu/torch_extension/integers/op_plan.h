@@ -16,6 +16,7 @@ struct OpPlan {
   bool uninitialised = false;             // empty, resize_, set_ …: memory without data
   bool overwrites = false;                // what it writes, it writes as a whole: copy_, fill_, out=
   bool zeroes = false;                    // zero_ and zeros: the fill_ that they call does it
+  bool like_in_shape = false;             // takes no more than its shape from its first argument: ones_like, full_like, randint_like …
   bool even = false;                      // of data that is the same everywhere it makes data that is the same everywhere, and writes it nowhere else
   bool draws_inside = false;              // random, but by another operation that it calls: that one has the generator
 

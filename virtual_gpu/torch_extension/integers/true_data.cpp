@@ -164,7 +164,8 @@ void hook(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
   const auto outputs = integer_outputs(plan, arguments, *stack, first_result, census.cuda_inputs);
   if (outputs.empty() || plan.zeroes || (!census.cuda_floats && plan.draws_inside)) return;
   const NoHooks on_host;
-  if (census.cuda_floats) decide(plan, arguments, outputs);
+  if (census.cuda_floats && plan.like_in_shape) fill_like(plan, arguments, outputs, python);
+  else if (census.cuda_floats) decide(plan, arguments, outputs);
   else if (compute_from_one_element(op, plan, arguments, outputs)) return;
   else if (total_bytes(outputs) > kComputedAtMostBytes) assume("integer data beyond 256 MiB: not computed");
   else make_true(op, plan, arguments, *stack, first_result, before);
