@@ -23,6 +23,7 @@ struct RunOptions {
   bool fake_weights = false;
   std::string moe_routing = "balanced";
   std::string generate_length = "full";
+  std::string data;  // all, or how many batches of an epoch are drawn; empty: those that the program comes to
   std::string event_order = "clock";
   std::string allocator;
   bool keep_going = false;

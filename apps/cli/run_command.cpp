@@ -87,6 +87,7 @@ Environment child_environment(const RunOptions& options, const Prepared& prepare
   environment.set("TIDEMARK_STEPS", steps_setting(options));
   environment.set("TIDEMARK_MOE_ROUTING", options.moe_routing);
   environment.set("TIDEMARK_GENERATE_LENGTH", options.generate_length);
+  if (!options.data.empty()) environment.set("TIDEMARK_DATA", options.data);
   environment.set("TIDEMARK_CLOCK", options.event_order);
   if (options.fake_weights) environment.set("TIDEMARK_FAKE_WEIGHTS", "1");
   if (!options.snapshot.empty())
@@ -243,11 +244,18 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--moe-routing", options.moe_routing, "HOW", "How tokens spread over experts: balanced or skewed:X");
   text("--generate-length", options.generate_length, "full|N",
        "Tokens of a text that transformers generates: all that the program allows, or N");
+  text("--data", options.data, "all|N",
+       "Draw all batches of an epoch (or its first N), train on some, and answer for all of them");
   text("--event-order", options.event_order, "HOW",
        "When work on other streams has completed: instant, clock (by estimated times) or late");
   text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
   text("--margin", options.margin, "PXX", "Keep a quantile of measured residuals free, such as p90 (default: nothing)");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
+}
+
+// A number from 1, of nine digits at most.
+bool is_count(const std::string& text) {
+  return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos && text[0] != '0';
 }
 
 void check_run_options(const RunOptions& options) {
@@ -267,10 +275,14 @@ void check_run_options(const RunOptions& options) {
   if (std::find(kEventOrders.begin(), kEventOrders.end(), options.event_order) == kEventOrders.end())
     bad("--event-order", fmt::format("\"{}\" is not an order of events", options.event_order),
         "write instant (at once), clock (by estimated times) or late (when the program waits)");
-  const std::string& length = options.generate_length;
-  const bool number = !length.empty() && length.size() < 10 && length.find_first_not_of("0123456789") == std::string::npos && length[0] != '0';
-  if (!number && length != "full")
-    bad("--generate-length", fmt::format("\"{}\" is not a number of tokens", length), "write full or a number from 1");
+  if (options.generate_length != "full" && !is_count(options.generate_length))
+    bad("--generate-length", fmt::format("\"{}\" is not a number of tokens", options.generate_length),
+        "write full or a number from 1");
+  if (!options.data.empty() && options.data != "all" && !is_count(options.data))
+    bad("--data", fmt::format("\"{}\" is not a number of batches", options.data), "write all or a number from 1");
+  if (!options.data.empty() && (options.keep_going || options.steps > 0))
+    bad("--data", fmt::format("it cannot be combined with {}", options.keep_going ? "--keep-going" : "--steps"),
+        "it chooses the steps itself");
   const std::string& routing = options.moe_routing;
   if (routing == "balanced") return;
   char* end = nullptr;

@@ -74,6 +74,22 @@ struct VaryingInput {
   std::vector<std::int64_t> smallest, largest;  // by their number of elements
 };
 
+/// An input whose shape was not the same in all batches that were drawn; shapes by their number of elements.
+struct DrawnInput {
+  std::string name;
+  std::int64_t shapes = 0;
+  std::vector<std::int64_t> smallest, median, p90, largest;
+};
+
+/// An epoch of which all batches were drawn and some were trained on (`--data`).
+struct DataReport {
+  std::int64_t batches = 0, trained_batches = 0, batches_per_step = 1;
+  bool whole = false;            // the peak is that of the whole epoch
+  std::string why;               // … if it is not
+  bool largest_trained = false;  // no batch is larger, in any dimension, than every one that was trained on
+  std::vector<DrawnInput> inputs;
+};
+
 struct NamedBytes {
   std::string name;
   std::int64_t bytes = 0;
@@ -142,6 +158,7 @@ struct Report {
   std::optional<Interval> interval;
   std::vector<StepReport> steps;
   std::vector<VaryingInput> varying_inputs;
+  std::optional<DataReport> data;
   AtPeak at_peak;
   std::vector<TimelinePoint> timeline;
   std::optional<OutOfMemoryReport> oom;

@@ -53,7 +53,26 @@ std::string margin_line(const Margin& margin) {
 }
 
 bool may_rise(const Report& report) {
+  if (report.data) return !report.data->whole;
   return report.script.stopped_after_steps.has_value() && !report.varying_inputs.empty();
+}
+
+std::string data_line(const DataReport& data) {
+  std::string line = fmt::format("an epoch of {} batches, {} trained on", data.batches, data.trained_batches);
+  if (data.whole && data.trained_batches < data.batches)
+    line += ", the others replayed: the peak of them all";
+  else if (!data.whole)
+    line += fmt::format("{}; the others may need more: {}", data.largest_trained ? ", the largest among them" : "", data.why);
+  std::string before;  // inputs of the same shapes share a figure
+  for (const DrawnInput& input : data.inputs) {
+    const std::string shapes =
+        fmt::format("{} to {} (median {}, 90 % up to {}, {} shapes)", fmt::join(input.smallest, "x"),
+                    fmt::join(input.largest, "x"), fmt::join(input.median, "x"), fmt::join(input.p90, "x"), input.shapes);
+    if (shapes == before) continue;
+    line += fmt::format("{}{} {}", before.empty() ? "; " : ", ", input.name, shapes);
+    before = shapes;
+  }
+  return line;
 }
 
 std::string varying_line(const Report& report) {
@@ -62,7 +81,7 @@ std::string varying_line(const Report& report) {
     inputs += fmt::format("{}{} {} to {} ({} shapes)", inputs.empty() ? "" : ", ", input.name,
                           fmt::join(input.smallest, "x"), fmt::join(input.largest, "x"), input.shapes);
   if (!may_rise(report)) return fmt::format("batches varied: {}", inputs);
-  return fmt::format("stopped after {} steps, while batches varied: {}; --keep-going or a larger --steps sees more",
+  return fmt::format("stopped after {} steps, while batches varied: {}; --data all answers for the whole epoch",
                      *report.script.stopped_after_steps, inputs);
 }
 

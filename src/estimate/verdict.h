@@ -18,6 +18,9 @@ bool may_rise(const Report& report);
 /// The inputs that varied, and what that means; for a report with varying inputs.
 std::string varying_line(const Report& report);
 
+/// What was drawn and what the peak is that of; for a report with `data`.
+std::string data_line(const DataReport& data);
+
 /// "margin p90 of 93 measured residuals (text): +1.4 %, 420 MiB"
 std::string margin_line(const Margin& margin);
 

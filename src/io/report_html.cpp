@@ -76,7 +76,10 @@ std::string steps(const Report& report) {
                         bytes_cell(phase.peak_reserved_bytes), bytes_cell(phase.end_allocated_bytes)});
   }
   text += "</table>\n";
-  if (!report.varying_inputs.empty()) text += fmt::format("<p>{}</p>\n", escape_html(varying_line(report)));
+  if (report.data)
+    text += fmt::format("<p>{}</p>\n", escape_html(data_line(*report.data)));
+  else if (!report.varying_inputs.empty())
+    text += fmt::format("<p>{}</p>\n", escape_html(varying_line(report)));
   return text;
 }
 

@@ -95,6 +95,24 @@ VaryingInput read_varying_input(ObjectReader& reader) {
   return {reader.text("name"), reader.number("shapes"), read_shape(reader, "smallest"), read_shape(reader, "largest")};
 }
 
+DrawnInput read_drawn_input(ObjectReader& reader) {
+  return {reader.text("name"),         reader.number("shapes"),  read_shape(reader, "smallest"),
+          read_shape(reader, "median"), read_shape(reader, "p90"), read_shape(reader, "largest")};
+}
+
+DataReport read_data(ObjectReader reader) {
+  DataReport data;
+  data.batches = reader.number("batches");
+  data.trained_batches = reader.number("trained_batches");
+  data.batches_per_step = reader.number("batches_per_step");
+  data.whole = reader.boolean("whole");
+  if (!data.whole) data.why = reader.text("why");
+  data.largest_trained = reader.boolean("largest_trained");
+  data.inputs = read_list<DrawnInput>(reader, "inputs", read_drawn_input);
+  reader.finish();
+  return data;
+}
+
 Margin read_margin(ObjectReader reader) {
   Margin margin{reader.text("quantile"), reader.text("of"), reader.number("residuals"), reader.real("share"),
                 reader.number("bytes")};
@@ -202,6 +220,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("margin")) report.margin = read_margin(reader.object("margin"));
   if (reader.optional("interval")) report.interval = read_interval(reader.object("interval"));
   if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
+  if (reader.optional("data")) report.data = read_data(reader.object("data"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
   if (reader.optional("script")) report.script = read_script(reader.object("script"));
   read_texts("versions", reader, report.versions);
@@ -286,6 +305,24 @@ Json to_json(const StepReport& step) {
 
 Json to_json(const VaryingInput& input) {
   return {{"name", input.name}, {"shapes", input.shapes}, {"smallest", input.smallest}, {"largest", input.largest}};
+}
+
+Json to_json(const DrawnInput& input) {
+  return {{"name", input.name},     {"shapes", input.shapes}, {"smallest", input.smallest},
+          {"median", input.median}, {"p90", input.p90},       {"largest", input.largest}};
+}
+
+Json to_json(const DataReport& data) {
+  Json inputs = Json::array();
+  for (const DrawnInput& input : data.inputs) inputs.push_back(to_json(input));
+  Json json{{"batches", data.batches},
+            {"trained_batches", data.trained_batches},
+            {"batches_per_step", data.batches_per_step},
+            {"whole", data.whole},
+            {"largest_trained", data.largest_trained},
+            {"inputs", std::move(inputs)}};
+  if (!data.whole) json["why"] = data.why;
+  return json;
 }
 
 Json to_json(const TimelinePoint& point) {
@@ -378,6 +415,7 @@ std::string write_report(const Report& report) {
   json["interval"] = or_null(report.interval);
   json["steps"] = list_of(report.steps);
   if (!report.varying_inputs.empty()) json["varying_inputs"] = list_of(report.varying_inputs);
+  if (report.data) json["data"] = to_json(*report.data);
   json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},
                      {"by_module", to_json(report.at_peak.by_module)},
                      {"by_line", to_json(report.at_peak.by_line)},

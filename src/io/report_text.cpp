@@ -14,7 +14,7 @@ namespace tidemark::io {
 namespace {
 
 // 42 lines at most below the verdict (and those of ranks), what a terminal shows at once: out of memory 1, peaks 5,
-// the device's account 4, varying inputs 1, margin 1, interval 1, steps 1 + 4
+// the device's account 4, varying inputs or the epoch 1, margin 1, interval 1, steps 1 + 4
 // + 1, categories 1 + 7 + 1, modules 1 + 7 + 1, what was found 1, assumptions 3 + 1.
 constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 7, kMaxNotes = 3;
 
@@ -38,7 +38,10 @@ std::string peaks_table(const Report& report) {
   if (report.rank && report.host.pageable_bytes) row("host, pageable tensors", *report.host.pageable_bytes);
   if (report.rank && report.host.pinned_bytes) row("host, pinned", *report.host.pinned_bytes);
   std::string text = table.text(2);
-  if (!report.varying_inputs.empty()) text += fmt::format("  {}\n", varying_line(report));
+  if (report.data)
+    text += fmt::format("  {}\n", data_line(*report.data));
+  else if (!report.varying_inputs.empty())
+    text += fmt::format("  {}\n", varying_line(report));
   if (const auto& margin = report.margin) text += fmt::format("  {}\n", margin_line(*margin));
   if (const auto& interval = report.interval)
     text += fmt::format("  allocated {}, reserved {}: {}\n",

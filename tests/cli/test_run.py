@@ -152,6 +152,23 @@ def test_what_the_program_sees(tidemark, ready, script, python, folders):
     assert str(folders / "home" / ".cache" / "tidemark") in env["LD_LIBRARY_PATH"]
 
 
+@pytest.mark.parametrize("options, said", [
+    (["--data", "some"], '--data: "some" is not a number of batches'),
+    (["--data", "0"], '--data: "0" is not a number of batches'),
+    (["--data", "all", "--steps", "5"], "--data: it cannot be combined with --steps"),
+    (["--data", "all", "--keep-going"], "--data: it cannot be combined with --keep-going"),
+    (["--generate-length", "-3"], '--generate-length: "-3" is not a number of tokens'),
+])
+def test_lengths_and_epochs_that_make_no_sense(tidemark, options, said):
+    done = tidemark(*H100, *options, "--", "python", "train.py")
+    assert done.returncode == 2 and said in done.stderr
+
+
+@pytest.mark.parametrize("data", ["all", "500"])
+def test_data(tidemark, ready, script, python, folders, data):
+    assert seen_by(tidemark, script, python, folders, "--data", data)["env"]["TIDEMARK_DATA"] == data
+
+
 @pytest.mark.parametrize("options, steps", [(["--steps", "5"], "5"), (["--keep-going"], "all")])
 def test_steps(tidemark, ready, script, python, folders, options, steps):
     assert seen_by(tidemark, script, python, folders, *options)["env"]["TIDEMARK_STEPS"] == steps

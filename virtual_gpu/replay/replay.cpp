@@ -5,8 +5,9 @@
 // completed, which TIDEMARK_CLOCK decides (virtual_gpu/device_clock.h).
 //
 // The whole of a process's work (it needs libc10_cuda and no more of PyTorch): with the words of a command, EVENTS MEMORY_FRACTION
-// [STREAM_CALLS] after the first, it prints "allocated_peak reserved_peak", or "out of memory", and ends the process; the card is the
-// one that TIDEMARK_CARD names.
+// [STREAM_CALLS] after the first, it prints "allocated_peak reserved_peak", or "out of memory", and ends the process; with at:BYTES in the
+// place of STREAM_CALLS, "address bytes" of every block that is held when so much is first allocated.  The card is the one that
+// TIDEMARK_CARD names.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -14,6 +15,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <unordered_map>
 #include <vector>
 
@@ -68,16 +70,33 @@ class ReplayAsRecorded {
   explicit ReplayAsRecorded(const std::vector<Event>& events) : events_(events) {}
 
   void run() {
-    for (std::size_t i = 0; i < events_.size(); ++i) {
-      const Event& event = events_[i];
-      if (event.action == Action::alloc) live_[event.address] = allocate(event);
-      else if (event.action == Action::free_requested) free(i);
-      else if (event.action == Action::free_completed) complete(event.address);
-      else if (event.action == Action::empty_cache) allocator::get()->emptyCache();
+    for (std::size_t i = 0; i < events_.size(); ++i) step(i);
+  }
+
+  /// Up to where `bytes` are allocated; {address: bytes} of what is held then.
+  std::unordered_map<std::uint64_t, std::int64_t> live_at(std::int64_t bytes) {
+    std::unordered_map<std::uint64_t, std::int64_t> sizes;
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < events_.size() && before < bytes; ++i) {
+      step(i);
+      if (events_[i].action != Action::alloc && events_[i].action != Action::free_requested) continue;
+      const std::int64_t now = allocator::getDeviceStats(0).allocated_bytes[0].current;
+      if (events_[i].action == Action::alloc) sizes[events_[i].address] = now - before;
+      else sizes.erase(events_[i].address);
+      before = now;
     }
+    return sizes;
   }
 
  private:
+  void step(std::size_t i) {
+    const Event& event = events_[i];
+    if (event.action == Action::alloc) live_[event.address] = allocate(event);
+    else if (event.action == Action::free_requested) free(i);
+    else if (event.action == Action::free_completed) complete(event.address);
+    else if (event.action == Action::empty_cache) allocator::get()->emptyCache();
+  }
+
   void free(std::size_t i) {
     const std::uint64_t address = events_[i].address;
     const auto found = live_.find(address);
@@ -166,6 +185,16 @@ class ReplayWithStreams {
   std::unordered_map<std::uint64_t, std::uint64_t> worked_;
 };
 
+[[noreturn]] void end(int exit_code) {
+  std::fflush(stdout);
+  std::_Exit(exit_code);   // nothing to give back: the card goes with the process
+}
+
+void print_live_at(const std::vector<Event>& events, std::int64_t bytes) {
+  for (const auto& [address, size] : ReplayAsRecorded(events).live_at(bytes))
+    std::printf("%llu %lld\n", static_cast<unsigned long long>(address), static_cast<long long>(size));
+}
+
 }  // namespace
 
 extern "C" int tidemark_replay(int argc, char** argv) {
@@ -175,18 +204,20 @@ extern "C" int tidemark_replay(int argc, char** argv) {
   if (argc > 2 && std::atof(argv[2]) < 1.0) allocator::get()->setMemoryFraction(std::atof(argv[2]), 0);
   try {
     const auto events = read_all<Event>(argv[1]);
+    if (argc > 3 && std::strncmp(argv[3], "at:", 3) == 0) {
+      print_live_at(events, std::atoll(argv[3] + 3));
+      end(0);
+    }
     if (argc > 3) ReplayWithStreams(events, read_all<StreamCall>(argv[3])).run();
     else ReplayAsRecorded(events).run();
   } catch (const c10::OutOfMemoryError&) {
     std::puts("out of memory");
-    std::fflush(stdout);
-    std::_Exit(0);
+    end(0);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    std::_Exit(1);
+    end(1);
   }
   const auto stats = allocator::getDeviceStats(0);
   std::printf("%lld %lld\n", static_cast<long long>(stats.allocated_bytes[0].peak), static_cast<long long>(stats.reserved_bytes[0].peak));
-  std::fflush(stdout);
-  std::_Exit(0);   // nothing to give back: the card goes with the process
+  end(0);
 }

@@ -3,7 +3,7 @@
 A peak that has settled says nothing of a longer sequence that is still to come; who stops early must say so.
 """
 
-from collections.abc import Mapping
+from . import shapes
 
 
 class Batches:
@@ -18,21 +18,13 @@ class Batches:
         for name, value in kwargs.items():
             self._note(name, value)
 
-    def _note(self, name, value, depth=0):
-        import torch
-
-        if type(value) is torch.Tensor:   # a subclass may compute its shape
-            self.in_this_step.setdefault(name, []).append(tuple(value.shape))
-        elif isinstance(value, Mapping) and depth < 2:
-            for key, item in value.items():
-                self._note(str(key), item, depth + 1)
-        elif type(value) in (list, tuple) and depth < 2:
-            for item in value:
-                self._note(name, item, depth + 1)
+    def _note(self, name, value):
+        for key, shape in shapes.tensors_in(name, value):
+            self.in_this_step.setdefault(key, []).append(shape)
 
     def step_ended(self):
-        for name, shapes in self.in_this_step.items():
-            self.in_steps.setdefault(name, set()).add(tuple(shapes))
+        for name, found in self.in_this_step.items():
+            self.in_steps.setdefault(name, set()).add(tuple(found))
         self.in_this_step = {}
 
     def varying(self):
@@ -40,16 +32,9 @@ class Batches:
         rows = []
         for name, steps in self.in_steps.items():
             if len(steps) > 1:
-                shapes = sorted({shape for step in steps for shape in step}, key=lambda shape: (_elements(shape), shape))
-                rows.append({"name": name, "shapes": len(shapes), "smallest": list(shapes[0]), "largest": list(shapes[-1])})
+                found = shapes.in_order({shape for step in steps for shape in step})
+                rows.append({"name": name, "shapes": len(found), "smallest": list(found[0]), "largest": list(found[-1])})
         return rows
-
-
-def _elements(shape):
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 batches = Batches()

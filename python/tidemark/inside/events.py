@@ -5,6 +5,7 @@ difference to the next event.
 """
 
 import ctypes
+import dataclasses
 import os
 import struct
 import sys
@@ -15,7 +16,27 @@ from .phases import NAMES as PHASES
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, OUT_OF_MEMORY, EMPTY_CACHE = range(7)
 OPERATIONS, MODULES, LINES = range(3)   # kinds of interned text
 CATEGORIES = ("other", "parameters", "gradients", "optimizer_state", "activations", "workspace", "communication")
-_LAYOUT = struct.Struct("<QqqQIIIBBBB")   # struct Event, event_log.h
+LAYOUT = struct.Struct("<QqqQIIIBBBB")   # struct Event, event_log.h
+
+
+@dataclasses.dataclass(frozen=True)
+class Peak:
+    allocated_bytes: int
+    reserved_bytes: int
+    step: int
+    row: tuple      # the event at which allocated memory is highest
+    live: list      # [(bytes, row)] of what is allocated then
+
+    @staticmethod
+    def of(events, step_ends, until=None):
+        """Of the first `until` events."""
+        i = events.peak_index(until)
+        return Peak(events.allocated[i], max(events.reserved[:until]), step_of(i, step_ends), events.rows[i], events.live_at(i))
+
+
+def step_of(index, step_ends):
+    """1 for everything up to the end of the first step, and so on."""
+    return sum(1 for end in step_ends if index >= end) + 1
 
 
 class Events:
@@ -24,8 +45,8 @@ class Events:
     def __init__(self, active_bytes_now):
         library = door.library()
         self.count = library.tidemark_event_count()
-        self.raw = ctypes.string_at(library.tidemark_events(), self.count * _LAYOUT.size) if self.count else b""
-        self.rows = list(_LAYOUT.iter_unpack(self.raw))
+        self.raw = ctypes.string_at(library.tidemark_events(), self.count * LAYOUT.size) if self.count else b""
+        self.rows = list(LAYOUT.iter_unpack(self.raw))
         self.truncated = library.tidemark_events_truncated()
         self.active_bytes_now = active_bytes_now
         self.allocated, self.reserved = [], []
@@ -52,9 +73,9 @@ class Events:
             self.allocated.append(allocated)
             self.reserved.append(reserved)
 
-    def peak_index(self):
-        """The first event at which allocated memory is highest."""
-        return max(range(self.count), key=lambda i: (self.allocated[i], -i)) if self.count else None
+    def peak_index(self, until=None):
+        """The first event at which allocated memory is highest, of the first `until` events."""
+        return max(range(self.count)[:until], key=lambda i: (self.allocated[i], -i)) if self.count else None
 
     def live_at(self, index):
         """[(bytes, row)] of the blocks that are allocated right after event `index`."""

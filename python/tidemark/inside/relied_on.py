@@ -21,6 +21,7 @@ FEATURES = {
     "higher_order_operators": Feature(("torch._C:_dispatch_tls_local_include_set", "torch._ops:_HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS", "torch._ops:_higher_order_ops"), "torch 2.6 to 2.15", "compiled graphs with checkpoints or flexible attention in them may not run"),
     "integers_in_threads": Feature(("threading:Thread._bootstrap_inner",), "Python 3.9 to 3.14", "integers are zeros on Python threads of the program's own"),
     "optimizer_steps": Feature(("torch.optim.optimizer:register_optimizer_step_pre_hook", "torch.optim.optimizer:register_optimizer_step_post_hook"), "torch 2.6 to 2.15", "steps are not counted, and the program runs to its own end"),
+    "batches_drawn": Feature(("torch.utils.data:DataLoader.__iter__",), "torch 2.6 to 2.15", "--data does nothing: the program's batches come as they are"),
     "snapshot": Feature(("torch.cuda.memory:_snapshot",), "torch 2.6 to 2.15", "no snapshot is written"),
     "dtensor_parts": Feature(("torch.distributed.tensor:DTensor._local_tensor",), "torch 2.6 to 2.15", "parameters and gradients that are spread over ranks are not told from activations"),
     "nccl_names": Feature(("torch.distributed.distributed_c10d:_new_process_group_helper", "torch.distributed.distributed_c10d:_process_group_color", "torch.distributed.distributed_c10d:_world", "torch.distributed.distributed_c10d:_get_default_group"), "torch 2.6 to 2.15", "communicators have no members, so what they take of the device is not known"),

@@ -54,6 +54,11 @@ def _card(run_dir, way):
     return path
 
 
+def replay(recorded, run_dir, way, *more):
+    """What the replay of a file of events prints, with addresses that go `way`."""
+    return _replay(recorded, _card(run_dir, way), *more)
+
+
 def _replay(recorded, card, calls=None, order="late"):
     import torch
 

@@ -9,7 +9,8 @@ import sys
 import time
 
 from . import batches, counters, door, losses, marks, modules, phases, relied_on, replays, steps, world
-from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, Events, short_path, texts
+from .epoch import whole
+from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, PHASES, Events, Peak, short_path, step_of, texts
 
 TIMELINE_POINTS = 2000
 NO_LINE = "(no Python line)"   # python_frames.cpp
@@ -57,21 +58,23 @@ def _refuse_another_card():
 
 def _seen(session, events, stats):
     """What the allocator's events tell."""
-    peak = events.peak_index()
-    live = events.live_at(peak)
     step_ends = list(steps.steps.ends)
+    epoch = whole.answer(session, events, step_ends)
+    peak = epoch.peak or Peak.of(events, step_ends)
+    phase = PHASES[peak.row[8]]
     return {
         "peak": {
-            "allocated_bytes": events.allocated[peak],
-            "reserved_bytes": max(events.reserved),
-            "requested_bytes": sum(row[1] for _, row in live),
-            "step": _step_of(peak, step_ends),
-            "phase": "load" if _step_of(peak, step_ends) == 1 and events.phase(peak) == "other" else events.phase(peak),
+            "allocated_bytes": peak.allocated_bytes,
+            "reserved_bytes": peak.reserved_bytes,
+            "requested_bytes": sum(row[1] for _, row in peak.live),
+            "step": peak.step,
+            "phase": "load" if peak.step == 1 and phase == "other" else phase,
         },
-        "interval": _interval(session, events),
+        "interval": _between(peak, epoch.others) if epoch.peak else _interval(session, events, peak),
+        **({"data": epoch.data} if epoch.data else {}),
         "steps": _per_step(events, step_ends),
         "varying_inputs": batches.batches.varying(),
-        "at_peak": _at_peak(live),
+        "at_peak": _at_peak(peak.live),
         "timeline": _timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),
         "assumptions": _caught_out_of_memory(session, events, step_ends),
@@ -86,11 +89,11 @@ def _counted(session, stats):
 
 
 def _report(session, memory, stopped_after_steps):
-    whole = {"rank": {"rank": world.rank, "ranks": world.ranks, "ranks_per_node": world.ranks_per_node}} if world.ranks > 1 else {}
+    of_many = {"rank": {"rank": world.rank, "ranks": world.ranks, "ranks_per_node": world.ranks_per_node}} if world.ranks > 1 else {}
     if "torch.distributed.tensor" in sys.modules:
         relied_on.holds("dtensor_parts")
     return {
-        **whole,
+        **of_many,
         "schema": "tidemark.report/1",
         "engine": "run",
         "communicators": _communicators(),
@@ -110,11 +113,6 @@ def _communicators():
 def _consistent(events, stats):
     """Whether our account of the events ends where the allocator's own counters stand."""
     return events.truncated or (events.allocated[-1] == stats["allocated_bytes.all.current"] and events.reserved[-1] == stats["reserved_bytes.all.current"])
-
-
-def _step_of(index, step_ends):
-    """1 for everything up to the end of the first step, and so on."""
-    return sum(1 for end in step_ends if index >= end) + 1
 
 
 def _per_step(events, step_ends):
@@ -166,26 +164,30 @@ def _timeline(events, step_ends):
     points = []
     for start in range(0, events.count, stride):
         i = max(range(start, min(start + stride, events.count)), key=lambda j: events.allocated[j])
-        points.append({"event": i, "allocated_bytes": events.allocated[i], "reserved_bytes": events.reserved[i], "step": _step_of(i, step_ends), "phase": events.phase(i)})
+        points.append({"event": i, "allocated_bytes": events.allocated[i], "reserved_bytes": events.reserved[i], "step": step_of(i, step_ends), "phase": events.phase(i)})
     return points
 
 
-def _interval(session, events):
+def _interval(session, events, peak):
     """Peaks if the driver handed out addresses in the other order, and if the card were infinitely fast or slow; None if that changes nothing."""
     if events.truncated or any(row[7] == OUT_OF_MEMORY for row in events.rows):
         return None
     answers = replays.answers(session.run_dir, events)
-    ours = (max(events.allocated), max(events.reserved))
-    peaks = [ours] + [tuple(map(int, answer.split())) for answer in answers.values() if answer[:1].isdigit()]
     unknown = "".join(f"; {world}: {answer or 'not known'}" for world, answer in answers.items() if not answer[:1].isdigit())
-    if set(peaks) == {ours} and not unknown:
+    streams = ", and memory that other streams used given back at once or when the program waits for them" if len(answers) > 1 else ""
+    return _between(peak, [tuple(map(int, answer.split())) for answer in answers.values() if answer[:1].isdigit()], streams + unknown, known=not unknown)
+
+
+def _between(peak, others, why="", known=True):
+    """The interval of a peak and of what else it could have been: (allocated, reserved) each."""
+    ours = (peak.allocated_bytes, peak.reserved_bytes)
+    if {ours, *others} == {ours} and known:
         return None
-    allocated, reserved = zip(*peaks)
+    allocated, reserved = zip(ours, *others)
     return {
         "allocated_bytes": [min(allocated), max(allocated)],
         "reserved_bytes": [min(reserved), max(reserved)],
-        "why": "equal free blocks are taken by address; the two ends are segments placed upwards and downwards"
-        + (", and memory that other streams used given back at once or when the program waits for them" if len(answers) > 1 else "") + unknown,
+        "why": "equal free blocks are taken by address; the two ends are segments placed upwards and downwards" + why,
     }
 
 
@@ -200,7 +202,7 @@ def _out_of_memory(session, events, step_ends):
     return {
         "requested_bytes": events.rows[i][1],
         "message": message or "CUDA out of memory (the program caught the error and ended)",
-        "step": _step_of(i, step_ends),
+        "step": step_of(i, step_ends),
         "phase": events.phase(i),
         "where": texts(LINES)[events.rows[i][6]],
     }

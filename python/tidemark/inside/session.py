@@ -77,12 +77,21 @@ def torch_was_imported():
         counters.start()
     modules.watch()
     steps.watch(session)
+    if os.environ.get("TIDEMARK_DATA"):
+        relied_on.enable("batches_drawn", _draw_batches)
     _watch_empty_cache(torch, library)
     tracebacks.watch(session.failed)
     leaving.watch_exit(session.finish)
     leaving.watch_children()
     leaving.note_socket_folders(session.run_dir)
     atexit.register(session.finish)
+
+
+def _draw_batches():
+    from .epoch import loaders
+
+    most = os.environ["TIDEMARK_DATA"]
+    loaders.watch(int(most) if most.isdigit() else None)
 
 
 def transformers_was_imported():

@@ -8,6 +8,7 @@ import os
 import weakref
 
 from . import batches, counters, door, leaving, losses, marks, modules, phases, progress, relied_on, world
+from .epoch.loaders import loaders
 
 
 class _Steps:
@@ -75,6 +76,7 @@ class _Steps:
         import torch
 
         batches.batches.step_ended()
+        loaders.step_ended()
         self.ends.append(door.library().tidemark_event_count())
         counters.step_ended()
         stats = torch.cuda.memory_stats(world.local_rank)
@@ -89,7 +91,9 @@ class _Steps:
     def _enough(self):
         if self.limit is not None:
             return self.count >= self.limit
-        return self.automatic and self.count >= self.at_least and self.peaks[-1] == self.peaks[-3]
+        if not self.automatic or self.count < self.at_least:
+            return False
+        return self.peaks[-1] == self.peaks[-3] if loaders.of_training() is None else loaders.finished()
 
     def stop(self):
         """Leaves at once: what a program does after training (saving, evaluating) is not what it was run for."""

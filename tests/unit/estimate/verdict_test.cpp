@@ -74,7 +74,7 @@ TEST(Judge, SaysAtLeastWhereBatchesVariedUntilTheProgramWasStopped) {
   EXPECT_EQ(report.verdict, "fits so far: peak at least 61.6 GiB of 80.0 GiB, 18.4 GiB free");
   EXPECT_EQ(varying_line(report),
             "stopped after 2 steps, while batches varied: input_ids 4x212 to 4x980 (3 shapes), mask 8 to 9 (2 shapes); "
-            "--keep-going or a larger --steps sees more");
+            "--data all answers for the whole epoch");
   report.card.total_bytes = 60 * kGiB;
   judge(report);
   EXPECT_EQ(report.verdict, "does not fit: peak at least 61.6 GiB of 60.0 GiB, 1.62 GiB too much");
@@ -87,6 +87,26 @@ TEST(Judge, HasSeenAllBatchesOfAProgramThatEnded) {
   judge(report);
   EXPECT_EQ(report.verdict, "fits: peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
   EXPECT_EQ(varying_line(report), "batches varied: input_ids 4x212 to 4x980 (3 shapes)");
+}
+
+TEST(Judge, SaysWhatAnEpochsPeakIsThatOf) {
+  Report report = sample_report();
+  report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
+  const DrawnInput ids{"input_ids", 90, {4, 212}, {4, 400}, {4, 900}, {4, 980}};
+  DrawnInput labels = ids, pixels{"pixels", 2, {8}, {8}, {9}, {9}};
+  labels.name = "labels";
+  report.data = DataReport{1500, 64, 1, true, "", true, {ids, labels, pixels}};
+  judge(report);
+  EXPECT_EQ(report.verdict, "fits: peak 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+  EXPECT_EQ(data_line(*report.data),
+            "an epoch of 1500 batches, 64 trained on, the others replayed: the peak of them all; input_ids 4x212 to 4x980 "
+            "(median 4x400, 90 % up to 4x900, 90 shapes), pixels 8 to 9 (median 8, 90 % up to 9, 2 shapes)");
+  report.data = DataReport{1500, 64, 1, false, "it is so", true, {}};
+  judge(report);
+  EXPECT_EQ(report.verdict, "fits so far: peak at least 61.6 GiB of 80.0 GiB, 18.4 GiB free");
+  EXPECT_EQ(data_line(*report.data),
+            "an epoch of 1500 batches, 64 trained on, the largest among them; the others may need more: it is so");
+  EXPECT_EQ(data_line(DataReport{6, 6, 1, true, "", true, {}}), "an epoch of 6 batches, 6 trained on");
 }
 
 TEST(Judge, SaysNothingOfAProgramThatFailed) {
