@@ -31,8 +31,9 @@ std::vector<TorchRules> made() {
   rules.cudnn_names_large_heads = true;
   rules.cudnn_does_not_decode = true;
   rules.efficient_attention_groups_heads = true;
+  rules.stages_back_up_buffers = true;
   add("2.14.1");
-  rules.caveat = {};  // tests/golden/steps/torch-2.15.0.open.txt has what is recorded and not equal: pipelines
+  rules.caveat = {};
   rules.cudnn = "9.26";
   rules.blas_workspaces = BlasWorkspaces::eager;
   rules.multiplies_single_elements = true;
@@ -48,6 +49,7 @@ std::vector<TorchRules> made() {
   rules.gathers_into_lists = true;
   rules.balances_tokens_on_device = true;
   rules.ring_keeps_first_random_state = true;
+  rules.stages_hold_messages_briefly = true;
   rules.fsdp2_keeps_few_names = true;
   rules.fsdp2_recycles_without_gradients = true;
   rules.fsdp2_finalizes_all_at_once = true;

@@ -254,8 +254,10 @@ def trained_by_pipeline(spec):
     """The loop of the documentation of torch.distributed.pipelining: every rank gives its schedule what its stages take."""
     import torch
     import torch.distributed as dist
+    from one_outcome import let_threads_go
     from torch.distributed import pipelining
 
+    let_threads_go()
     pp = spec["pp"]
     ranks, rank = pp["degree"], int(os.environ.get("RANK", 0))
     torch.cuda.set_device(rank)
