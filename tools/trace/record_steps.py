@@ -546,6 +546,12 @@ def awaits(folder, case):
     return (folder / "runs" / case["name"] / "awaits").exists()
 
 
+def rounds_of(pp):
+    """What stages tell each other goes from the first to the last, every rank's one in a round, and back, one in a round (torch >= 2.12)."""
+    stages = pp.get("stages_per_rank", 1)
+    return stages + stages * pp["degree"]
+
+
 def machine_of(case):
     return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0)), case["spec"].get("moe_routing", "balanced")
 
@@ -578,7 +584,7 @@ def main():
     for out in filter(None, (options.out, options.named)):
         out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    rounds = max((case["spec"]["pp"]["degree"] for case in chosen if "pp" in case["spec"]), default=1)
+    rounds = max((rounds_of(case["spec"]["pp"]) for case in chosen if "pp" in case["spec"]), default=1)
     with tempfile.TemporaryDirectory() as folder:
         for card, gpus, rank, routing in machines * rounds:   # a rank that awaits another's word runs again
             mine = [case for case in chosen if machine_of(case) == (card, gpus, rank, routing)]
