@@ -25,6 +25,7 @@ std::vector<TorchRules> made() {
   rules.fake_tensors_begin_on_device = false;
   rules.multiplies_sums_in_parts = true;
   rules.stages_measure_themselves = true;
+  rules.fuses_adagrad = true;
   add("2.12.1");
   add("2.13.0");
   rules.cudnn = "9.24";

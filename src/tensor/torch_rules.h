@@ -56,6 +56,9 @@ struct TorchRules {
   /// _foreach_norm has as many partial norms as there are chunks, and where each tensor's begin; or as many for each
   /// tensor as the longest has.  torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, lpnorm_cleanup (2.15.0)
   bool packs_partial_norms = false;
+  /// Adagrad has a fused kernel for CUDA.  torch: aten/src/ATen/native/native_functions.yaml,
+  /// _fused_adagrad_ (2.12.1)
+  bool fuses_adagrad = false;
   /// The first tensor without data on a device makes one number there; the device was compared with its type, and is
   /// not equal.  torch: torch/_subclasses/fake_tensor.py, init_gpu_context (2.12.1)
   bool fake_tensors_begin_on_device = true;
