@@ -17,7 +17,8 @@ std::vector<TorchRules> made() {
     all.push_back(rules);
   };
   add("2.11.0");
-  rules.caveat = "its rules were read in its sources, and nothing of it has been recorded";
+  rules.caveat =
+      "a few of its steps have been recorded; of FSDP2, ZeRO-3, context parallelism and some pipelines not equal ones";
   rules.cudnn = "9.20";
   rules.blas_workspaces = BlasWorkspaces::shared;
   rules.blackwell_has_large_blas_workspaces = true;
@@ -27,6 +28,7 @@ std::vector<TorchRules> made() {
   rules.stages_measure_themselves = true;
   rules.fuses_adagrad = true;
   add("2.12.1");
+  rules.caveat = "its rules were read in its sources, and nothing of it has been recorded";
   add("2.13.0");
   rules.cudnn = "9.24";
   rules.cudnn_names_large_heads = true;
