@@ -548,8 +548,7 @@ def awaits(folder, case):
 
 def rounds_of(pp):
     """What stages tell each other goes from the first to the last, every rank's one in a round, and back, one in a round (torch >= 2.12)."""
-    stages = pp.get("stages_per_rank", 1)
-    return stages + stages * pp["degree"]
+    return pp.get("stages_per_rank", 1) * (1 + pp["degree"])
 
 
 def machine_of(case):
