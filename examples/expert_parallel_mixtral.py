@@ -7,14 +7,19 @@ import argparse
 import os
 
 import torch
-from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor
 from transformers import MixtralConfig, MixtralForCausalLM
 from transformers.distributed import DistributedConfig
-from transformers.distributed.tensor_parallel import apply_tensor_parallelism
 
 
-def build(layers, experts, mesh):
+def shared_by(ranks):
+    """Since transformers 5.21 experts have a size of their own, and what is between them is split, too."""
+    if hasattr(DistributedConfig, "ep_size"):
+        return DistributedConfig(tp_size=ranks, ep_size=ranks)
+    return DistributedConfig(tp_size=ranks, enable_expert_parallel=True)
+
+
+def build(layers, experts, ranks):
     """As `from_pretrained(…, distributed_config=…)` does it: the experts are split before any of them has memory."""
     config = MixtralConfig(
         hidden_size=1024, intermediate_size=3584, num_hidden_layers=layers, num_attention_heads=16, num_key_value_heads=8, vocab_size=32000,
@@ -24,9 +29,9 @@ def build(layers, experts, mesh):
     with torch.device("meta"):
         model = MixtralForCausalLM(config)
     torch.set_default_dtype(torch.float32)
-    if mesh.size() > 1:
-        model.config.distributed_config = DistributedConfig(tp_size=mesh.size(), enable_expert_parallel=True)
-        apply_tensor_parallelism(model, mesh)
+    if ranks > 1:
+        config, _, mesh = MixtralForCausalLM.prepare_distribute_model(shared_by(ranks))
+        model = MixtralForCausalLM.maybe_distribute_model(model, config, mesh)
     return model.to_empty(device="cuda").train()
 
 
@@ -41,7 +46,7 @@ def main():
 
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     torch.distributed.init_process_group("nccl")
-    model = build(arguments.layers, arguments.experts, init_device_mesh("cuda", (torch.distributed.get_world_size(),)))
+    model = build(arguments.layers, arguments.experts, torch.distributed.get_world_size())
     groups = [[p for p in model.parameters() if isinstance(p, DTensor) == is_split] for is_split in (True, False)]   # not to be mixed in one call
     optimizer = torch.optim.AdamW([{"params": group} for group in groups if group], lr=3e-4)
     tokens = torch.randint(0, 32000, (arguments.batch, arguments.sequence))   # the same on every rank

@@ -91,13 +91,27 @@ void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t
                     .is_last = at + 1 == layers.end()});
 }
 
-StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec,
-                        const Value& model_config, const Assume& assume) {
-  if (run.torch().stages_measure_themselves)
-    assume(
-        fmt::format("stages find their sizes as in torch 2.11.0; those of {} do it by a forward and a backward pass "
-                    "of their own in the first step, and receive into other memory",
-                    run.torch().version));
+std::int64_t first_trained_stage(Model& model, const Spec& spec, const std::vector<std::int64_t>& layers) {
+  if (spec.checkpointing != Checkpointing::none) return 0;  // what the embedding gives is made to have a gradient
+  const auto trains = [](const std::vector<Module*>& modules) {
+    return std::ranges::any_of(parameters_of(modules), &Parameter::trains);
+  };
+  if (trains(model.stack->before)) return 0;
+  auto layer = model.stack->layers->children().begin();
+  for (std::size_t stage = 0; stage < layers.size(); ++stage)
+    for (std::int64_t i = 0; i < layers[stage]; ++i)
+      if (trains({(layer++)->get()})) return static_cast<std::int64_t>(stage);
+  return static_cast<std::int64_t>(layers.size()) - 1;
+}
+
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Stages& stages,
+                        const Spec& spec, const Value& model_config, const Assume& assume) {
+  if (run.torch().stages_measure_themselves && spec.checkpointing == Checkpointing::reentrant &&
+      stages.layers.size() > 1)
+    refuse("checkpointing",
+           "since torch 2.12 stages find their sizes by torch.autograd.grad, which reentrant checkpointing raises an "
+           "error for",
+           "set checkpointing to non_reentrant");
   std::vector<Model*> models;
   std::vector<Wrapped> wrapped;
   std::vector<StepHooks> wrappers;
@@ -111,10 +125,13 @@ StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& par
     wrapped.push_back(wrap(run, part->root, stage, model_config, assume));
     wrappers.push_back(wrapped.back().hooks);
   }
-  StepHooks hooks = pipeline(
-      run, models,
-      {.shape = pipeline_shape(*spec.pp), .rank = place_of(spec).stage, .return_outputs = spec.pp->return_outputs},
-      wrappers);
+  StepHooks hooks = pipeline(run, models,
+                             {.shape = pipeline_shape(*spec.pp),
+                              .rank = place_of(spec).stage,
+                              .return_outputs = spec.pp->return_outputs,
+                              .keeps_sent_outputs = spec.parallel == Parallel::ddp,
+                              .first_trained = stages.first_trained},
+                             wrappers);
   hooks.reduce_norms = wrappers.front().reduce_norms;
   if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(wrapped, spec, hooks);
   return hooks;

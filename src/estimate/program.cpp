@@ -31,7 +31,8 @@ void freeze(Module& root, const Spec& spec) {
     const std::string name = full_name(module, parameter);
     bool trains = spec.train_only.empty() || contains_any(name, spec.train_only);
     if (contains_any(name, spec.freeze)) trains = false;
-    parameter.tensor.impl().requires_grad = trains;
+    parameter.trains = trains;
+    if (parameter.tensor) parameter.tensor.impl().requires_grad = trains;
   });
 }
 
@@ -84,23 +85,25 @@ void to_device(Run& run, Module& root) {
   root.to_device(run);
 }
 
-/// Models that are made, changed and cut on the host: the layers of each stage.  Of a batch a rank loads what its
-/// stages take.
-std::vector<std::int64_t> load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
-                                      const std::string& model_type, BatchSizes& sizes) {
-  const std::vector<std::int64_t> layers = layers_of_stages(*models.front(), spec);
-  const std::vector<std::int64_t> stages = stages_of_rank(pipeline_shape(*spec.pp), place_of(spec).stage);
+/// Models that are made, changed and cut on the host.  Of a batch a rank loads what its stages take.
+Stages load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
+                   const std::string& model_type, BatchSizes& sizes) {
+  Stages all{layers_of_stages(*models.front(), spec)};
+  const std::vector<std::int64_t> here = stages_of_rank(pipeline_shape(*spec.pp), place_of(spec).stage);
   for (std::size_t i = 0; i < models.size(); ++i) {
     Model& model = *models[i];
-    if (spec.lora) add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
+    if (spec.lora)
+      add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
+    else
+      freeze(model.root, spec);
     if (spec.checkpointing != Checkpointing::none) enable_input_require_grads(model.root);
-    keep_stage(model, stages[i], layers);
+    all.first_trained = first_trained_stage(model, spec, all.layers);
+    keep_stage(model, here[i], all.layers);
     to_device(run, model.root);
-    if (!spec.lora) freeze(model.root, spec);
   }
   if (!has_stage(spec, 0)) sizes.input_ids.reset(), sizes.pixel_values.reset();
-  if (!has_stage(spec, static_cast<std::int64_t>(layers.size()) - 1)) sizes.labels.reset();
-  return layers;
+  if (!has_stage(spec, static_cast<std::int64_t>(all.layers.size()) - 1)) sizes.labels.reset();
+  return all;
 }
 
 /// What torch.amp.GradScaler raises a ValueError for.
@@ -186,10 +189,10 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   if (spec.pp) {
-    const std::vector<std::int64_t> layers = load_stages(run, models, spec, model_type_of(model_config), sizes);
+    const Stages stages = load_stages(run, models, spec, model_type_of(model_config), sizes);
     recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
-                                fmt::join(layers, ", ")));
-    options.hooks = with_pipeline(run, models, spec, model_config, assume);
+                                fmt::join(stages.layers, ", ")));
+    options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
     load(run, model.root, spec, model_type_of(model_config));
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);

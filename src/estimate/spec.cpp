@@ -48,7 +48,8 @@ void check_optimizer(const Spec& spec, const Check& check) {
   check.belongs(spec.centered, "centered", spec.optimizer, {rmsprop});
   if (spec.nesterov && spec.momentum == 0) check.refuse("nesterov", "it needs a momentum above 0");
   // torch.optim refuses the same: fused exists for these alone on CUDA.
-  check.belongs(spec.optimizer_impl == OptimizerImpl::fused, "optimizer_impl", spec.optimizer, {adamw, adam, sgd});
+  check.belongs(spec.optimizer_impl == OptimizerImpl::fused, "optimizer_impl", spec.optimizer,
+                {adamw, adam, sgd, adagrad});
 }
 
 void check_sizes(const Spec& spec, const Check& check) {

@@ -60,8 +60,14 @@ std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec);
 void keep_stage(Model& model, std::int64_t stage, const std::vector<std::int64_t>& layers);
 PipelineShape pipeline_shape(const PipelineSpec& pp);
 bool has_stage(const Spec& spec, std::int64_t stage);
-StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Spec& spec,
-                        const Value& model_config, const Assume& assume);
+/// The first stage whose output has a gradient, of a model that is still whole.
+std::int64_t first_trained_stage(Model& model, const Spec& spec, const std::vector<std::int64_t>& layers);
+struct Stages {
+  std::vector<std::int64_t> layers;  // of each
+  std::int64_t first_trained = 0;
+};
+StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Stages& stages,
+                        const Spec& spec, const Value& model_config, const Assume& assume);
 
 StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
 StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParallel* split);

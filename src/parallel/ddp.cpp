@@ -38,16 +38,21 @@ class Reducer {
   /// Reducer::autograd_hook, of the parameter whose gradient is there.
   void gradient_is_ready(const Tensor& parameter) {
     const auto found = indices_.find(&parameter.impl());
-    if (found == indices_.end() || !syncs_)
-      return;  // the input of a checkpointed block; Reducer::expect_autograd_hooks_
+    if (found == indices_.end() || !expects_) return;  // the input of a checkpointed block; no_sync
+    came_ = true;
     const std::size_t index = found->second;
     if (is_first_of_static()) return;
     if (rebuilds() && !rebuilt_) ready_.push_back(index);
     if (options_.gradient_as_bucket_view) view_in_bucket(index);
   }
 
-  /// Within model.no_sync() gradients stay where they are.  torch: require_backward_grad_sync
-  void pass_begins(bool syncs) { syncs_ = syncs; }
+  /// Within model.no_sync() gradients stay where they are.  torch: require_backward_grad_sync.  But a forward pass
+  /// without it has the next gradients that come expected, whichever they are: Reducer::expect_autograd_hooks_
+  void pass_begins(bool syncs) {
+    syncs_ = syncs;
+    if (std::exchange(came_, false)) expects_ = false;
+    if (syncs) expects_ = true;
+  }
   /// Buffers are sent again after a pass that sent gradients.  torch: require_forward_param_sync
   bool takes_buffers() { return std::exchange(sent_last_, syncs_); }
 
@@ -70,6 +75,7 @@ class Reducer {
   /// Reducer::rebuild_buckets, in the forward after the first backward: the old buckets go first.
   void rebuild() {
     if (rebuilt_ || ready_.empty()) return;
+    if (ready_.size() > parameters_.size()) refuse_twice();
     if (ready_.size() != parameters_.size() && !options_.static_graph) refuse_unused();
     rebuilt_ = true;
     std::vector<Tensor> in_order;
@@ -89,6 +95,14 @@ class Reducer {
         fmt::format("{} of {} trained parameters get no gradient, which DistributedDataParallel takes for an error",
                     parameters_.size() - ready_.size(), parameters_.size()),
         "ddp.find_unused_parameters", "set it, or freeze what is not used");
+  }
+
+  /// What Reducer::rebuild_buckets has an internal assertion for.
+  [[noreturn]] static void refuse_twice() {
+    throw Error(Errc::unsupported,
+                "since torch 2.12 the first and the last backward pass of a stage reduce its gradients, and an "
+                "assertion of DistributedDataParallel fails in the second step where no forward pass comes between",
+                "pp", "set schedule to 1f1b and microbatches to more than there are stages");
   }
 
   /// Reducer::mark_variable_ready, of the last bucket: what is unused in a static graph comes last.
@@ -148,7 +162,7 @@ class Reducer {
   std::vector<std::size_t> ready_;       // parameters in the order of their gradients
   bool rebuilt_ = false;
   bool passed_ = false;  // backward, once at least
-  bool syncs_ = true, sent_last_ = true;
+  bool syncs_ = true, sent_last_ = true, expects_ = false, came_ = false;
   Tensor local_used_map_;
 };
 

@@ -142,23 +142,28 @@ class FullySharded {
     root().post_forward(outputs.loss ? outputs.loss : outputs.held.front());
   }
 
-  /// Within the pass, so the gradient that it began with is still there.
   void backward(const Tensor& loss, bool is_last) {
     for (const std::unique_ptr<FsdpState>& state : context_.states)
       if (state->group()) state->group()->reduce_grads = is_last || options_.requires_gradient_sync;
-    pass(loss, fresh("aten::ones_like", loss), true);
+    const Tensor gradient = fresh("aten::ones_like", loss);
+    tidemark::backward(Tensors{loss}, Tensors{gradient});
+    finish_pass(true);
   }
 
   /// torch/distributed/pipelining/stage.py, backward_maybe_with_nosync
-  void backward_without_sync(const Tensor& output, const Tensor& gradient) {
-    set_sync(false);
-    pass(output, gradient ? gradient : fresh("aten::ones_like", output), false);
+  void around_backward(const std::function<void()>& pass, bool measures) {
+    if (!measures) set_sync(false);
+    pass();
+    finish_pass(measures);
   }
 
-  /// PipelineStage.perform_reduce_grad
+  /// PipelineStage.perform_reduce_grad; since torch 2.15.0 FSDPState.finalize_backward, from the last to the first
   void reduce_gradients() {
     set_sync(true);
-    for_each_group([](FsdpGroup& group) { group.post_backward(); });
+    std::vector<FsdpGroup*> groups;
+    for_each_group([&](FsdpGroup& group) { groups.push_back(&group); });
+    if (run_.torch().fsdp2_finalizes_all_at_once) std::ranges::reverse(groups);
+    for (FsdpGroup* group : groups) group->post_backward();
     end_backward(true);
   }
 
@@ -186,8 +191,8 @@ class FullySharded {
     for_each_group([is_on](FsdpGroup& group) { group.reduce_grads = group.reshard_after_backward = is_on; });
   }
 
-  void pass(const Tensor& output, const Tensor& gradient, bool is_last_backward) {
-    tidemark::backward(output, gradient);
+  /// Within the pass still: what it began with is there.
+  void finish_pass(bool is_last_backward) {
     if (std::exchange(context_.post_backward_final_callback_queued, false)) end_backward(is_last_backward);
   }
 
@@ -237,8 +242,8 @@ StepHooks fsdp2(Run& run, Module& root, const Fsdp2Options& options) {
   hooks.replace_inputs = [model](Batch& inputs) { model->before_forward(inputs); };
   hooks.after_forward = [model](ModelOutputs& outputs) { model->after_forward(outputs); };
   hooks.backward = [model](const Tensor& loss, bool is_last) { model->backward(loss, is_last); };
-  hooks.backward_without_sync = [model](const Tensor& output, const Tensor& gradient) {
-    model->backward_without_sync(output, gradient);
+  hooks.around_backward = [model](const std::function<void()>& pass, bool measures) {
+    model->around_backward(pass, measures);
   };
   hooks.reduce_gradients = [model] { model->reduce_gradients(); };
   hooks.unshard = [model] { model->unshard(); };

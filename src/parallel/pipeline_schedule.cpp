@@ -1,7 +1,10 @@
 #include "parallel/pipeline_schedule.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace tidemark {
 namespace {
@@ -93,6 +96,109 @@ Actions with_unshard_and_reshard(const Actions& compute) {
   return actions;
 }
 
+/// Where the last backward pass of a stage is over.  torch: _add_reduce_grad
+Actions with_reduction(const Actions& passes, const PipelineShape& shape) {
+  std::map<std::int64_t, std::int64_t> backwards;  // so far, by stage
+  Actions actions;
+  for (const PipelineAction& action : passes) {
+    actions.push_back(action);
+    if (action.kind == backward && ++backwards[action.stage] == shape.microbatches)
+      actions.push_back({reduce_grad, action.stage, 0});
+  }
+  return actions;
+}
+
+/// Of ScheduleGPipe: what was sent is waited for between forward and backward passes.
+Actions gpipe_with_messages(const PipelineShape& shape, std::int64_t rank) {
+  Actions actions;
+  for (const PipelineAction& action : gpipe(shape, rank)) {
+    if (action.kind == backward && action.microbatch == 0)
+      for (std::int64_t i = 0; i < shape.microbatches; ++i) actions.push_back({output_is_sent, rank, i});
+    actions.push_back({action.kind == forward ? receive_input : receive_gradient, rank, action.microbatch});
+    actions.push_back(action);
+  }
+  return actions;
+}
+
+/// Of Schedule1F1B: a forward pass in the warm-up waits for what the one before it sent, a backward pass then for what
+/// the last forward pass sent.
+Actions one_f_one_b_with_messages(const PipelineShape& shape, std::int64_t rank) {
+  Actions actions;
+  std::int64_t last_forward = -1, first_kept = 0;
+  const auto let_go = [&](std::int64_t end) {
+    for (; first_kept < end; ++first_kept) actions.push_back({output_is_sent, rank, first_kept});
+  };
+  for (const PipelineAction& action : one_f_one_b(shape, rank)) {
+    if (action.kind == forward) {
+      actions.push_back({receive_input, rank, action.microbatch});
+      actions.push_back(action);
+      last_forward = action.microbatch;
+      let_go(last_forward);
+    } else {
+      actions.push_back({receive_gradient, rank, action.microbatch});
+      let_go(last_forward + 1);
+      actions.push_back(action);
+    }
+  }
+  return actions;
+}
+
+/// What a rank computes waits for what others send: a step of each rank in turn, and a message is received where it has
+/// come to by then.
+class Exchange {
+ public:
+  explicit Exchange(const PipelineShape& shape) : shape_(shape) {
+    for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
+      Actions actions = with_gathering(pipeline_actions(shape, rank), shape);
+      waiting_.emplace_back(actions.begin(), actions.end());
+    }
+    done_.resize(waiting_.size());
+    scheduled_.resize(waiting_.size());
+  }
+
+  /// _add_send_recv
+  Actions of_rank(std::int64_t rank) {
+    while (std::ranges::any_of(waiting_, [](const auto& actions) { return !actions.empty(); }))
+      for (std::size_t turn = 0; turn < waiting_.size(); ++turn)
+        if (!waiting_[turn].empty() && is_ready(waiting_[turn].front(), turn)) schedule(turn);
+    return scheduled_[static_cast<std::size_t>(rank)];
+  }
+
+ private:
+  std::size_t rank_of(std::int64_t stage) const { return static_cast<std::size_t>(stage % shape_.ranks); }
+
+  void add(std::size_t rank, const PipelineAction& action) {
+    scheduled_[rank].push_back(action);
+    done_[rank].insert({action.kind, action.stage, action.microbatch});
+  }
+
+  bool is_ready(const PipelineAction& action, std::size_t rank) const {
+    const auto has = [&](PipelineAction::Kind kind, std::int64_t stage) {
+      return done_[rank].contains({kind, stage, action.microbatch});
+    };
+    if (action.kind == forward && action.stage != 0)
+      return has(receive_input, action.stage) || has(forward, action.stage - 1);
+    if (action.kind == backward && action.stage != shape_.stages() - 1)
+      return has(receive_gradient, action.stage) || has(backward, action.stage + 1);
+    return true;
+  }
+
+  void schedule(std::size_t rank) {
+    const PipelineAction action = waiting_[rank].front();
+    waiting_[rank].pop_front();
+    add(rank, action);
+    const std::int64_t to = action.kind == forward ? action.stage + 1 : action.stage - 1;
+    if ((action.kind != forward && action.kind != backward) || to < 0 || to == shape_.stages()) return;
+    if (rank_of(to) != rank)
+      add(rank_of(to), {action.kind == forward ? receive_input : receive_gradient, to, action.microbatch});
+  }
+
+  const PipelineShape& shape_;
+  std::vector<std::deque<PipelineAction>> waiting_;
+  std::vector<std::set<std::tuple<PipelineAction::Kind, std::int64_t, std::int64_t>>> done_;
+  std::vector<Actions> scheduled_;
+};
+
 }  // namespace
 
 bool is_single(PipelineSchedule schedule) {
@@ -116,14 +222,15 @@ std::vector<PipelineAction> pipeline_actions(const PipelineShape& shape, std::in
 }
 
 std::vector<PipelineAction> with_gathering(const std::vector<PipelineAction>& compute, const PipelineShape& shape) {
-  std::map<std::int64_t, std::int64_t> backwards;  // so far, by stage
-  Actions actions;
-  for (const PipelineAction& action : is_single(shape.schedule) ? compute : with_unshard_and_reshard(compute)) {
-    actions.push_back(action);
-    if (action.kind == backward && ++backwards[action.stage] == shape.microbatches)
-      actions.push_back({reduce_grad, action.stage, 0});
+  return with_reduction(is_single(shape.schedule) ? compute : with_unshard_and_reshard(compute), shape);
+}
+
+std::vector<PipelineAction> with_messages(const PipelineShape& shape, std::int64_t rank) {
+  switch (shape.schedule) {
+    case PipelineSchedule::gpipe: return with_reduction(gpipe_with_messages(shape, rank), shape);
+    case PipelineSchedule::one_f_one_b: return with_reduction(one_f_one_b_with_messages(shape, rank), shape);
+    default: return Exchange(shape).of_rank(rank);
   }
-  return actions;
 }
 
 }  // namespace tidemark

@@ -1,20 +1,16 @@
 #include "parallel/pipeline_stage.h"
 
+#include "parallel/redistribute.h"
 #include "tensor/engine.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
 
-// A pickled tuple of one tensor's sizes and type.  The allocator rounds it up to 512 bytes whatever they are.
-constexpr std::int64_t kPickledBytes = 512;
-
-Tensor make(Run& run, const char* op, const Dims& sizes, Dtype dtype) {
-  const Op name(run, op);
-  return empty(run, sizes, dtype);
-}
-
-/// Tensor.detach_: logits are no view to autograd (aten::_unsafe_view), so their graph goes.
+/// Tensor.detach_, which views cannot: logits are none to autograd (aten::_unsafe_view), so their graph goes, but for
+/// those that DTensor.to_local gave.
 void detach_(const Tensor& tensor) {
+  if (is_view_of_local(tensor)) return;
   tensor.impl().grad_fn.reset();
   tensor.impl().base.reset();
   tensor.impl().requires_grad = false;
@@ -22,8 +18,13 @@ void detach_(const Tensor& tensor) {
 
 }  // namespace
 
+PipelineStage::PipelineStage(Run& run, Model& model, StepHooks wrapper, const StagePlace& place, bool keeps_sent)
+    : run_(run), model_(model), wrapper_(std::move(wrapper)), place_(place), keeps_sent_(keeps_sent) {}
+
 /// model(…).logits, which are the first of its outputs; the others go.
-Tensor PipelineStage::call(const Batch& chunk) {
+Tensor PipelineStage::call(const Batch& chunk, bool measures) {
+  if (wrapper_.pass_begins) wrapper_.pass_begins(measures);
+  if (wrapper_.before_forward) wrapper_.before_forward();
   Batch inputs = chunk;
   if (wrapper_.replace_inputs) wrapper_.replace_inputs(inputs);
   ModelOutputs logits;
@@ -34,90 +35,76 @@ Tensor PipelineStage::call(const Batch& chunk) {
 
 Tensor PipelineStage::buffer(const Dims& sizes, Dtype dtype) {
   const Setting<Category> category(run_.category, Category::communication);
-  return make(run_, "aten::empty", sizes, dtype);
+  const Op op(run_, "aten::empty");
+  return empty(run_, sizes, dtype);
 }
 
-/// torch.distributed.recv_object_list of one object.
-void PipelineStage::receive_sizes() {
-  const Setting<Category> category(run_.category, Category::communication);
-  const Tensor object_sizes = make(run_, "aten::empty", {1}, Dtype::int64);
-  make(run_, "aten::sum", {}, Dtype::int64).reset();
-  const Tensor object = make(run_, "aten::empty", {kPickledBytes}, Dtype::uint8);
-  make(run_, "aten::add", {}, Dtype::int64).reset();
-  const Tensor offset = make(run_, "aten::add", {}, Dtype::int64);
-}
-
-/// torch.distributed.send_object_list of one object.
-void PipelineStage::send_sizes() {
-  const Setting<Category> category(run_.category, Category::communication);
-  const Tensor object = make(run_, "aten::to", {kPickledBytes}, Dtype::uint8);
-  const Tensor size = make(run_, "aten::to", {1}, Dtype::int64);
-  const Tensor object_sizes = make(run_, "aten::cat", {1}, Dtype::int64);
-}
-
-void PipelineStage::prepare_forward(const Batch& chunk, std::size_t microbatches, bool previous_is_here,
-                                    bool next_is_here) {
-  if (!is_first() && !previous_is_here) receive_sizes();
-  Batch args = chunk;
-  const Dims sizes{chunk.attention_mask.size(0), chunk.attention_mask.size(1), model_.stack->features};
-  const Dtype dtype = model_.root.dtype;
-  if (!is_first())
-    args.input_ids = make(run_, "aten::zeros_like", sizes, dtype);
-  else if (!chunk.pixel_values)  // else it is a keyword, which is passed on
-    args.input_ids = make(run_, "aten::zeros_like", chunk.input_ids.sizes(), chunk.input_ids.dtype());
-  {
-    const NoGrad no_grad(run_);
-    if (wrapper_.pass_begins) wrapper_.pass_begins(false);
-    if (wrapper_.before_forward) wrapper_.before_forward();
-    const Tensor outputs = call(args);
-    output_sizes_ = outputs.sizes();
-    output_dtype_ = outputs.dtype();
-    if (!is_last() && !next_is_here) send_sizes();
-  }
-  args = {};
-  outputs_.resize(microbatches);
-  inputs_.resize(microbatches);
-  if (is_first()) return;
-  for (Tensor& input : inputs_) {
-    input = buffer(sizes, dtype);
-    input.impl().requires_grad = true;
-  }
-}
-
-void PipelineStage::prepare_backward(std::size_t microbatches) {
-  gradients_.resize(microbatches);
-  if (is_last()) return;
-  for (Tensor& gradient : gradients_) gradient = buffer(output_sizes_, output_dtype_);
+Tensor PipelineStage::input_buffer() {
+  Tensor input = buffer(input_sizes_, model_.root.dtype);
+  input.impl().requires_grad = place_.input_has_gradient;
+  return input;
 }
 
 void PipelineStage::clear() { output_chunks_.clear(); }
 
+Tensor PipelineStage::receive_input(std::size_t microbatch) {
+  if (!place_.is_first() && !place_.previous_is_here) inputs_[microbatch] = input_buffer();
+  return inputs_[microbatch];
+}
+
+Tensor PipelineStage::receive_gradient(std::size_t microbatch) {
+  if (!place_.is_last() && !place_.next_is_here && output_has_gradient_)
+    gradients_[microbatch] = buffer(output_sizes_, output_dtype_);
+  return gradients_[microbatch];
+}
+
+void PipelineStage::let_go_of_output(std::size_t microbatch) {
+  Tensor& output = outputs_[microbatch];
+  if (!output || place_.is_last() || keeps_sent_ || output.impl().distributed) return;
+  if (output.requires_grad()) roots_[microbatch] = {output.impl().grad_fn, output.impl().output};
+  output.reset();
+}
+
 Tensor PipelineStage::forward(std::size_t microbatch, Batch chunk, bool keeps_output) {
-  if (!is_first()) chunk.input_ids = inputs_[microbatch];
-  if (wrapper_.pass_begins) wrapper_.pass_begins(false);
-  if (wrapper_.before_forward) wrapper_.before_forward();
-  Tensor output = call(chunk);
-  if (is_last() && keeps_output) output_chunks_.push_back(output);
+  if (!place_.is_first()) chunk.input_ids = inputs_[microbatch];
+  Tensor output = call(chunk, false);
+  if (place_.is_last() && keeps_output) output_chunks_.push_back(output);
   outputs_[microbatch] = output;
   return output;
+}
+
+/// stage_backward
+void PipelineStage::go_backward(const Tensor& loss, const Tensor& gradient, std::size_t microbatch) {
+  const Edge root = std::exchange(roots_[microbatch], {});
+  const auto pass = [&] {
+    if (root.node)
+      tidemark::backward(std::vector<Edge>{root}, Tensors{gradient});
+    else
+      tidemark::backward(Tensors{loss}, Tensors{gradient});
+  };
+  if (wrapper_.around_backward)
+    wrapper_.around_backward(pass, false);
+  else
+    pass();
 }
 
 Tensor PipelineStage::backward(std::size_t microbatch, Tensor loss, bool is_last_backward) {
   if (wrapper_.pass_begins) wrapper_.pass_begins(is_last_backward);
   const Setting on_gradient(run_.on_gradient, wrapper_.gradient_is_ready);
+  const bool briefly = run_.torch().stages_hold_messages_briefly;
   const Tensor output = std::move(outputs_[microbatch]);
-  if (wrapper_.backward_without_sync) {
-    if (is_last())
-      wrapper_.backward_without_sync(loss, {});
-    else if (output.requires_grad())
-      wrapper_.backward_without_sync(output, gradients_[microbatch]);
-  } else if (is_last()) {
-    tidemark::backward(loss);
-  } else if (output.requires_grad()) {
-    tidemark::backward(output, gradients_[microbatch]);
+  const Tensor received = briefly ? std::move(gradients_[microbatch]) : gradients_[microbatch];
+  if (place_.is_last()) {
+    go_backward(loss, fresh("aten::ones_like", loss), microbatch);
+  } else if (roots_[microbatch].node || output.requires_grad()) {
+    go_backward(output, received, microbatch);
   }
-  if (is_last() && !is_first()) detach_(output);
-  return is_first() ? Tensor() : std::move(inputs_[microbatch].grad());
+  if (place_.is_last() && !place_.is_first()) detach_(output);
+  if (place_.is_first()) return {};
+  Tensor& input = inputs_[microbatch];
+  Tensor gradient = std::move(input.grad());
+  if (briefly) input.reset();
+  return gradient;
 }
 
 void PipelineStage::reduce_gradients() {
@@ -138,7 +125,7 @@ void PipelineStage::reshard() {
 
 void PipelineStage::take_input(std::size_t microbatch, const Tensor& output) {
   inputs_[microbatch] = alias(output);
-  inputs_[microbatch].impl().requires_grad = true;
+  inputs_[microbatch].impl().requires_grad = place_.input_has_gradient;
 }
 
 }  // namespace tidemark

@@ -71,6 +71,8 @@ Move move_of(const Facts& facts) {
   return {placement(facts.a), placement(facts.b), {facts.sizes[0], facts.sizes[1]}, facts.c == 1};
 }
 
+Tensors gradient_of_local(Backward& call) { return {call.gradient()}; }
+
 Tensors move_gradient(Backward& call) {
   const Move move = move_of(call.facts);
   return {moved(call.gradient(), move.from, move.to, move.mesh, move.async_op)};
@@ -132,9 +134,11 @@ Tensor redistribute(const Tensor& tensor, Placement from, Placement to, Placemen
 
 Tensor to_local(const Tensor& tensor) {
   return record(alias(tensor), {tensor},
-                {.name = "_ToTorchTensorBackward",
-                 .backward = [](Backward& call) -> Tensors { return {call.gradient()}; },
-                 .distributed = false});
+                {.name = "_ToTorchTensorBackward", .backward = gradient_of_local, .distributed = false});
+}
+
+bool is_view_of_local(const Tensor& tensor) {
+  return tensor.impl().grad_fn && tensor.impl().grad_fn->backward == gradient_of_local;
 }
 
 }  // namespace tidemark

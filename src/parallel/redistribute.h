@@ -35,5 +35,7 @@ Tensor redistribute(const Tensor& tensor, Placement from, Placement to, Placemen
                     bool async_op);
 /// DTensor.to_local
 Tensor to_local(const Tensor& tensor);
+/// Whether to_local gave this tensor, which autograd takes for a view.
+bool is_view_of_local(const Tensor& tensor);
 
 }  // namespace tidemark

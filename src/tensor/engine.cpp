@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "tensor/arithmetic.h"
@@ -55,21 +57,46 @@ void add_to(Tensor& buffer, Tensor gradient, bool distributed) {
     buffer = plain_add(std::move(buffer), std::move(gradient));
 }
 
+/// While a formula runs, a node has no other edges than these.  torch: task_should_compute_output
+class OnlyEdges {
+ public:
+  template <class Leads>
+  OnlyEdges(Node& node, Leads&& leads) : node_(node) {
+    for (std::size_t i = 0; i < node.edges.size(); ++i)
+      if (node.edges[i].node && !leads(node.edges[i])) others_.emplace_back(i, std::move(node.edges[i].node));
+  }
+  ~OnlyEdges() {
+    for (auto& [place, other] : others_) node_.edges[place].node = std::move(other);
+  }
+  OnlyEdges(const OnlyEdges&) = delete;
+  OnlyEdges& operator=(const OnlyEdges&) = delete;
+
+ private:
+  Node& node_;
+  std::vector<std::pair<std::size_t, Ref<Node>>> others_;
+};
+
 class Pass {
  public:
-  /// `nested`: within another pass, whose counts of nodes that both reach are put aside.
-  Pass(Run& run, bool nested) : run_(run), number_(++run.passes), nested_(nested) {}
+  /// `nested`: within another pass, whose counts of nodes that both reach are put aside.  `leaf`: for whose gradient
+  /// alone the pass is; none: for all.
+  Pass(Run& run, bool nested, Tensor leaf = {})
+      : run_(run), number_(++run.passes), nested_(nested), leaf_(std::move(leaf)) {}
 
   /// A root that another one leads to waits for what comes from there.
-  void start(const Tensors& roots, Tensors& gradients) {
-    for (const Tensor& root : roots) count_dependencies(root.impl().grad_fn);
+  void start(const std::vector<Edge>& roots, Tensors& gradients) {
+    for (const Edge& root : roots) count_dependencies(root.node);
+    if (leaf_) find_way();
     for (std::size_t i = 0; i < roots.size(); ++i) {
-      const Ref<Node>& node = roots[i].impl().grad_fn;
-      const auto output = static_cast<std::size_t>(roots[i].impl().output);
+      const Ref<Node>& node = roots[i].node;
+      const auto output = static_cast<std::size_t>(roots[i].output);
       add_to(node->gradients[output], std::move(gradients[i]), node->outputs[output].distributed);
       if (--node->dependencies == 0) push(node);
     }
   }
+
+  /// Of the leaf that the pass was for.
+  Tensor take_gradient() { return std::move(gradient_); }
 
   void finish() {
     while (!ready_.empty()) {
@@ -115,7 +142,21 @@ class Pass {
     node.dependencies = 0;
     node.gradients.clear();
     node.gradients.resize(node.outputs.size());
+    if (leaf_) met_.push_back(&node);
   }
+
+  /// torch: GraphTask::init_to_execute.  What a node leads to was made before it.
+  void find_way() {
+    const auto made = [](const Node* node) { return node->variable ? 0 : node->sequence + 1; };
+    std::ranges::sort(met_, {}, made);
+    for (const Node* node : met_)
+      if (node->variable ? node->variable.is(leaf_)
+                         : std::ranges::any_of(node->edges, [&](const Edge& edge) { return leads(edge); }))
+        on_the_way_.insert(node);
+  }
+
+  /// Whether the pass goes on there.
+  bool leads(const Edge& edge) const { return edge.node && (!leaf_ || on_the_way_.contains(edge.node.get())); }
 
   void count_dependencies(const Ref<Node>& root) {
     std::vector<Node*> stack;
@@ -146,7 +187,9 @@ class Pass {
     if (!ready_events_.empty()) wait_for_gradients(node);
     if (node.variable) {
       if (node.stream != outside) leaf_streams_.insert(node.stream);
-      return accumulate_grad(node);
+      if (!leaf_) return accumulate_grad(node);
+      gradient_ = std::move(node.gradients[0]);
+      return;
     }
     for (const std::function<void()>* told : node.told) (*told)();
     Tensors outputs = call(node);
@@ -154,7 +197,7 @@ class Pass {
     node.saved.clear();
     for (std::size_t i = 0; i < node.edges.size(); ++i) {
       const Edge& edge = node.edges[i];
-      if (!edge.node) continue;
+      if (!leads(edge)) continue;
       hand_on(edge, std::move(outputs[i]));
       if (--edge.node->dependencies == 0) push(edge.node);
     }
@@ -192,6 +235,7 @@ class Pass {
     if (std::none_of(node.gradients.begin(), node.gradients.end(), defined)) return Tensors(node.edges.size());
     Tensors outputs;
     {
+      const OnlyEdges asked(node, [&](const Edge& edge) { return leads(edge); });
       Backward call{run_, node, node.gradients, {}, node.facts};
       for (Saved& saved : node.saved) call.saved.push_back(unpack(run_, saved));
       outputs = node.backward(call);
@@ -216,21 +260,47 @@ class Pass {
   std::vector<Suspended> suspended_;
   std::vector<Ready> ready_events_;
   std::set<StreamId> leaf_streams_;  // but the one that the pass was started on
+  // Of a pass for one leaf.
+  const Tensor leaf_;
+  std::vector<Node*> met_;
+  std::unordered_set<const Node*> on_the_way_;
+  Tensor gradient_;
 };
+
+/// Roots that are tensors.
+std::vector<Edge> places_of(const Tensors& roots) {
+  std::vector<Edge> edges;
+  for (const Tensor& root : roots) edges.push_back({root.impl().grad_fn, root.impl().output});
+  return edges;
+}
+
+void run_pass(Run& run, Pass& pass, const std::vector<Edge>& roots, Tensors& gradients) {
+  const NoGrad no_grad(run);
+  const Setting<bool> thread(run.in_backward, true);
+  const Setting<CheckpointFrame*> hooks(run.checkpoint, nullptr);
+  pass.start(roots, gradients);
+  pass.finish();
+}
 
 }  // namespace
 
-void backward(const Tensors& roots, Tensors gradients) {
+void backward(const std::vector<Edge>& roots, Tensors gradients) {
   TM_CHECK(!roots.empty(), "nothing to go backward from");
-  Run& run = roots[0].run();
-  for (const Tensor& root : roots) TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
-  const NoGrad no_grad(run);
-  const bool nested = run.in_backward;
-  const Setting<bool> thread(run.in_backward, true);
-  const Setting<CheckpointFrame*> hooks(run.checkpoint, nullptr);
-  Pass pass(run, nested);
-  pass.start(roots, gradients);
-  pass.finish();
+  for (const Edge& root : roots) TM_CHECK(root.node, "nothing to go backward from");
+  Run& run = *roots[0].node->run;
+  Pass pass(run, run.in_backward);
+  run_pass(run, pass, roots, gradients);
+}
+
+void backward(const Tensors& roots, Tensors gradients) { backward(places_of(roots), std::move(gradients)); }
+
+Tensor gradient_at(const Tensor& leaf, const Tensor& root, Tensor gradient) {
+  TM_CHECK(root.impl().grad_fn, "nothing to go backward from");
+  Run& run = root.run();
+  Pass pass(run, run.in_backward, leaf);
+  Tensors gradients{std::move(gradient)};
+  run_pass(run, pass, places_of({root}), gradients);
+  return pass.take_gradient();
 }
 
 void backward(const Tensor& root) {

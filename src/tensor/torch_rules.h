@@ -56,13 +56,20 @@ struct TorchRules {
   /// _foreach_norm has as many partial norms as there are chunks, and where each tensor's begin; or as many for each
   /// tensor as the longest has.  torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, lpnorm_cleanup (2.15.0)
   bool packs_partial_norms = false;
+  /// Adagrad has a fused kernel for CUDA.  torch: aten/src/ATen/native/native_functions.yaml,
+  /// _fused_adagrad_ (2.12.1)
+  bool fuses_adagrad = false;
   /// The first tensor without data on a device makes one number there; the device was compared with its type, and is
   /// not equal.  torch: torch/_subclasses/fake_tensor.py, init_gpu_context (2.12.1)
   bool fake_tensors_begin_on_device = true;
-  /// A stage of a pipeline finds its sizes by a forward and a backward pass of its own, and receives into what it makes
-  /// for each message.  Not modelled: predictions of pipelines are as before it, and say so.  torch: torch/distributed/
-  /// pipelining/stage.py, _forward_metadata_inference (2.12.1)
+  /// A stage of a pipeline finds its sizes by a forward and a backward pass of its own.  torch: torch/distributed/
+  /// pipelining/stage.py, _forward_metadata_inference, _backward_metadata_inference (2.12.1)
   bool stages_measure_themselves = false;
+  /// It keeps a copy of its buffers meanwhile.  torch: stage.py, _pre_metadata_inference_backup (2.14.1)
+  bool stages_back_up_buffers = false;
+  /// It makes what it receives into for each message, and lets go of what has been sent.  torch: torch/distributed/
+  /// pipelining/_recv_buffers.py, _RecvInfo; schedules.py, _wait_and_release_fwd_send (2.15.0)
+  bool stages_hold_messages_briefly = false;
   /// What barriers reduce is made once and kept, and what they are given is not.  torch: torch/csrc/distributed/c10d/
   /// ProcessGroupNCCL.cpp, barrier (2.15.0)
   bool keeps_number_of_barriers = false;

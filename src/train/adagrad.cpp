@@ -1,5 +1,6 @@
-// torch/optim/adagrad.py (2.11.0).  Its state is made with the optimizer, not in the first step.
+// torch/optim/adagrad.py (2.11.0; fused 2.12.1).  Its state is made with the optimizer, not in the first step.
 #include "base/error.h"
+#include "tensor/torch_rules.h"
 #include "train/optimizer.h"
 
 namespace tidemark {
@@ -29,6 +30,7 @@ void multi_tensor_adagrad(Optimizer& optimizer) {
 }
 
 void adagrad_step(Optimizer& optimizer) {
+  if (optimizer.options.loop == OptimizerLoop::fused) return;  // one kernel, in place
   if (optimizer.options.loop == OptimizerLoop::for_loop) return single_tensor_adagrad(optimizer);
   multi_tensor_adagrad(optimizer);
 }
@@ -36,12 +38,20 @@ void adagrad_step(Optimizer& optimizer) {
 }  // namespace
 
 Optimizer adagrad(TensorList parameters, const OptimizerOptions& options) {
-  if (options.loop == OptimizerLoop::fused)
-    throw Error(Errc::unsupported, "torch.optim.Adagrad has no fused kernel on CUDA");
+  const bool fused = options.loop == OptimizerLoop::fused;
+  if (fused && !parameters.front().run().torch().fuses_adagrad)
+    throw Error(Errc::unsupported, "torch.optim.Adagrad has no fused kernel on CUDA before torch 2.12",
+                "optimizer_impl");
   Optimizer optimizer{.options = options, .parameters = std::move(parameters), .state = {}, .step = adagrad_step};
   optimizer.options.weight_decay = options.weight_decay.value_or(0);
   const Setting<Category> category(optimizer.run().category, Category::optimizer_state);
-  for (const Tensor& parameter : optimizer.parameters) optimizer.state.push_back({fresh("aten::full_like", parameter)});
+  for (const Tensor& parameter : optimizer.parameters) {
+    ParameterState state;
+    if (fused) state.push_back(zeros(parameter.run(), {}, Dtype::f32));  // step, which else is on the host
+    state.push_back(fresh("aten::full_like", parameter));
+    optimizer.state.push_back(std::move(state));
+  }
+  optimizer.supports_amp_scaling = fused;
   return optimizer;
 }
 

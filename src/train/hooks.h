@@ -33,8 +33,8 @@ struct StepHooks {
   /// loss.backward() is over.  torch: a callback that is queued in the pass
   std::function<void()> after_backward;
   // Of a stage of a pipeline whose gradients are reduced once for all its passes.
-  /// In place of a backward pass; without `gradient` it begins at a loss.
-  std::function<void(const Tensor& output, const Tensor& gradient)> backward_without_sync;
+  /// Around each backward pass; `measures`: it is the one that a stage finds its sizes by, which nothing was set for.
+  std::function<void(const std::function<void()>& pass, bool measures)> around_backward;
   /// Behind the last of them.  torch: PipelineStage.perform_reduce_grad
   std::function<void()> reduce_gradients;
   /// What the GPUs share of it is gathered, waited for and let go of.  torch: FSDPModule.unshard, UnshardHandle.wait,

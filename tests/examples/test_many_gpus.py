@@ -155,9 +155,13 @@ def test_context_parallel(run, method):
 
 
 def test_experts_are_shared(run):
-    whole, half, eighth = (succeeded(run(torchrun(ranks, EXPERTS), options=world(ranks))).category("parameters") for ranks in (1, 2, 8))
-    experts = 8 * 3 * 1024 * 3584 * 2   # of one layer, in bytes
-    assert abs(whole - half - experts // 2) < 2 << 20 and abs(whole - eighth - experts * 7 // 8) < 2 << 20   # and blocks that were not split
+    whole, half, eighth = (succeeded(run(torchrun(ranks, EXPERTS), options=world(ranks))) for ranks in (1, 2, 8))
+    split = 8 * 3 * 1024 * 3584 * 2   # the experts of one layer, in bytes
+    if whole.report["versions"]["transformers"] >= "5.21":
+        split += 2 * 32000 * 1024 * 2 + 2 * (1024 + 512) * 1024 * 2   # embedding, head and attention, too
+    for ranks, done in ((2, half), (8, eighth)):
+        gone = whole.category("parameters") - done.category("parameters")
+        assert abs(gone - split * (ranks - 1) // ranks) < 4 << 20, gone   # and blocks that were not split
 
 
 # Ranks that differ

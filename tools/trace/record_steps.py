@@ -254,8 +254,10 @@ def trained_by_pipeline(spec):
     """The loop of the documentation of torch.distributed.pipelining: every rank gives its schedule what its stages take."""
     import torch
     import torch.distributed as dist
+    from one_outcome import let_threads_go
     from torch.distributed import pipelining
 
+    let_threads_go()
     pp = spec["pp"]
     ranks, rank = pp["degree"], int(os.environ.get("RANK", 0))
     torch.cuda.set_device(rank)
@@ -544,6 +546,11 @@ def awaits(folder, case):
     return (folder / "runs" / case["name"] / "awaits").exists()
 
 
+def rounds_of(pp):
+    """What stages tell each other goes from the first to the last, every rank's one in a round, and back, one in a round (torch >= 2.12)."""
+    return pp.get("stages_per_rank", 1) * (1 + pp["degree"])
+
+
 def machine_of(case):
     return case["card"], str(case["spec"].get("gpus", 1)), str(case["spec"].get("rank", 0)), case["spec"].get("moe_routing", "balanced")
 
@@ -576,7 +583,7 @@ def main():
     for out in filter(None, (options.out, options.named)):
         out.mkdir(parents=True, exist_ok=True)
     worst = 0
-    rounds = max((case["spec"]["pp"]["degree"] for case in chosen if "pp" in case["spec"]), default=1)
+    rounds = max((rounds_of(case["spec"]["pp"]) for case in chosen if "pp" in case["spec"]), default=1)
     with tempfile.TemporaryDirectory() as folder:
         for card, gpus, rank, routing in machines * rounds:   # a rank that awaits another's word runs again
             mine = [case for case in chosen if machine_of(case) == (card, gpus, rank, routing)]

@@ -26,7 +26,7 @@ def cases():
     for name, options in optimizers().items():
         found.append((name, options))
         found.append((name + "_loop", {**options, "optimizer_impl": "loop"}))
-        if options.get("optimizer", "adamw") in ("adamw", "adam", "sgd"):
+        if options.get("optimizer", "adamw") in ("adamw", "adam", "sgd", "adagrad"):   # adagrad since torch 2.12
             found.append((name + "_fused", {**options, "optimizer_impl": "fused"}))
         if options.get("optimizer") == "adafactor":
             found.append((name + "_foreach", {**options, "optimizer_impl": "foreach"}))

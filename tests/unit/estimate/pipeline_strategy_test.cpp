@@ -24,16 +24,19 @@ Spec spec_of(std::int64_t degree, PipelineSchedule schedule, std::int64_t microb
   return spec;
 }
 
-TEST(Pipeline, MoreMicrobatchesTakeTheirBuffersAlone) {
+TEST(Pipeline, MoreMicrobatchesTakeTheirBuffersAloneWhereTheyAreKept) {
   using enum PipelineSchedule;
   constexpr std::int64_t kMore = 8;
   constexpr std::int64_t kBuffer = kTokens * kFeatures * 2;  // the gradient that comes back, in bf16
   constexpr std::int64_t kSample = 2 * kTokens * 8;          // its tokens and its mask
-  const std::int64_t few = peak_bytes(spec_of(4, one_f_one_b, 8)),
-                     more = peak_bytes(spec_of(4, one_f_one_b, 8 + kMore));
-  EXPECT_EQ(more - few, kMore * (kBuffer + kSample));
-  const std::int64_t all = peak_bytes(spec_of(4, gpipe, 8 + kMore)) - peak_bytes(spec_of(4, gpipe, 8));
-  EXPECT_GT(all, 4 * (more - few));
+  const auto by_more = [](PipelineSchedule schedule, const char* torch) {
+    Spec few = spec_of(4, schedule, 8), more = spec_of(4, schedule, 8 + kMore);
+    few.torch = more.torch = torch;
+    return peak_bytes(more) - peak_bytes(few);
+  };
+  EXPECT_EQ(by_more(one_f_one_b, "2.11.0"), kMore * (kBuffer + kSample));
+  EXPECT_EQ(by_more(one_f_one_b, "2.15.0"), kMore * kSample);  // what is received lives as long as its micro-batch
+  EXPECT_GT(by_more(gpipe, "2.11.0"), 4 * by_more(one_f_one_b, "2.11.0"));
 }
 
 TEST(Pipeline, ScheduleDoesNotMatterToOneMicrobatch) {
@@ -72,6 +75,22 @@ TEST(Pipeline, RefusesWhatItDoesNotKnow) {
   bad = good;
   bad.model = Value::Map{{"model_type", "gpt2"}, {"n_embd", 64}, {"n_layer", 2}, {"n_head", 4}};
   EXPECT_EQ(refused(bad), "pp");
+}
+
+TEST(Pipeline, RefusesWhereStagesThatMeasureThemselvesFail) {
+  Spec spec = spec_of(2, PipelineSchedule::one_f_one_b, 4);
+  spec.checkpointing = Checkpointing::reentrant;
+  for (const auto& [torch, field] : {std::pair{"2.11.0", "nothing"}, {"2.12.1", "checkpointing"}}) {
+    spec.torch = torch;
+    EXPECT_EQ(refused(spec), field) << torch;
+  }
+  spec = spec_of(2, PipelineSchedule::gpipe, 4);  // all forward passes come first
+  spec.gpus = 4;
+  spec.parallel = Parallel::ddp;
+  for (const auto& [torch, field] : {std::pair{"2.11.0", "nothing"}, {"2.15.0", "pp"}}) {
+    spec.torch = torch;
+    EXPECT_EQ(refused(spec), field) << torch;
+  }
 }
 
 TEST(Pipeline, RefusesWhatTheSchedulesRefuse) {

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NesterovWithoutMomentum", map({{"optimizer", "sgd"}, {"nesterov", true}}),
              "nesterov: it needs a momentum above 0"},
         Case{"NotFused", map({{"optimizer", "rmsprop"}, {"optimizer_impl", "fused"}}),
-             "optimizer_impl: rmsprop has no such option (it belongs to adamw and adam and sgd)"},
+             "optimizer_impl: rmsprop has no such option (it belongs to adamw and adam and sgd and adagrad)"},
         Case{"Version", map({{"torch", "2.x"}}), "torch: \"2.x\" is not a version (write it as 2.11.0)"},
         Case{"CheckpointEvery", map({{"checkpoint_every", 2}}),
              "checkpoint_every: nothing is checkpointed (set checkpointing to non_reentrant or reentrant)"},

@@ -21,14 +21,26 @@ std::string text_of(const PipelineShape& shape, std::int64_t rank) {
   return text;
 }
 
-/// F, B, and for all of a stage's micro-batches U(nshard), R(eshard), G(radients are reduced).
-std::string gathering_of(const PipelineShape& shape, std::int64_t rank) {
+/// F, B, for all of a stage's micro-batches U(nshard), R(eshard), G(radients are reduced), and of messages those of
+/// I(nputs) and J, of gradients, and S(ent).
+std::string stages_of(const std::vector<PipelineAction>& actions) {
   std::string text;
-  for (const PipelineAction& action : with_gathering(pipeline_actions(shape, rank), shape)) {
+  for (const PipelineAction& action : actions) {
     if (!text.empty()) text += ' ';
-    text += "FBURG"[static_cast<int>(action.kind)] + std::to_string(action.stage);
+    text += "FBURGIJS"[static_cast<int>(action.kind)] + std::to_string(action.stage);
   }
   return text;
+}
+
+std::string gathering_of(const PipelineShape& shape, std::int64_t rank) {
+  return stages_of(with_gathering(pipeline_actions(shape, rank), shape));
+}
+
+/// Of one stage: micro-batches in their place.
+std::string messages_of(const PipelineShape& shape, std::int64_t rank) {
+  std::vector<PipelineAction> actions = with_messages(shape, rank);
+  for (PipelineAction& action : actions) action.stage = action.microbatch;
+  return stages_of(actions);
 }
 
 /// The most micro-batches that have gone forward in one stage and not yet back.
@@ -68,6 +80,24 @@ TEST(PipelineSchedule, OfSeveralStagesThreeAreGatheredAtOnce) {
   EXPECT_EQ(gathering_of({PipelineSchedule::looped_bfs, 1, 2, 1}, 0), "U0 U1 F0 F1 B1 G1 R1 B0 G0 R0");
   EXPECT_EQ(gathering_of({PipelineSchedule::looped_bfs, 1, 4, 1}, 0),
             "U0 U1 U2 F0 R0 U3 F1 F2 F3 B3 G3 R3 U0 B2 G2 R2 B1 G1 R1 B0 G0 R0");
+}
+
+// What torch 2.15.0 prints of _add_send_recv(_add_reduce_grad(_add_unshard_reshard(…))), without what is sent.
+TEST(PipelineSchedule, OfSeveralStagesMessagesAreReceivedAsTheyAreSent) {
+  const PipelineShape bfs{PipelineSchedule::looped_bfs, 2, 2, 2};
+  const PipelineShape interleaved{PipelineSchedule::interleaved_1f1b, 2, 2, 4};
+  EXPECT_EQ(stages_of(with_messages(bfs, 0)), "U0 U2 F0 I2 F0 I2 F2 F2 J2 B2 J2 B2 G2 R2 J0 B0 J0 B0 G0 R0");
+  EXPECT_EQ(stages_of(with_messages(bfs, 1)), "U1 U3 I1 F1 I1 F1 I3 F3 I3 F3 B3 J1 B3 J1 G3 R3 B1 B1 G1 R1");
+  EXPECT_EQ(stages_of(with_messages(interleaved, 0)),
+            "U0 U2 F0 I2 F0 I2 F2 F2 J2 F0 B2 J2 F0 I2 B2 J0 F2 I2 B0 J0 F2 B0 J2 B2 J2 B2 G2 R2 J0 B0 J0 B0 G0 R0");
+  EXPECT_EQ(stages_of(with_messages(interleaved, 1)),
+            "U1 U3 I1 F1 I1 F1 I3 F3 I3 B3 I1 F3 J1 B3 I1 F1 J1 B1 I3 F1 B1 I3 F3 B3 J1 F3 B3 J1 G3 R3 B1 B1 G1 R1");
+}
+
+TEST(PipelineSchedule, OfOneStageWhatWasSentIsWaitedForBetweenPasses) {
+  EXPECT_EQ(messages_of({PipelineSchedule::gpipe, 2, 1, 2}, 0), "I0 F0 I1 F1 S0 S1 J0 B0 J1 B1 G0");
+  EXPECT_EQ(messages_of({PipelineSchedule::one_f_one_b, 2, 1, 3}, 0),
+            "I0 F0 I1 F1 S0 J0 S1 B0 I2 F2 J1 S2 B1 J2 B2 G0");
 }
 
 TEST(PipelineSchedule, OneForwardOneBackwardHoldsAsManyAsStagesFollow) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "ops/ops.h"
 
@@ -49,6 +52,31 @@ TEST_F(Engine, ReleasesWhatWasSavedAsItPasses) {
   EXPECT_EQ(live_bytes(), 4 * kBlock);
   backward(y);
   EXPECT_EQ(live_bytes(), 3 * kBlock);  // w, its gradient, y
+}
+
+TEST_F(Engine, GoesBackFromAPlaceWhoseTensorIsGone) {
+  const Tensor w = parameter({8});
+  Tensor y = neg(neg(w));
+  const Edge place{y.impl().grad_fn, y.impl().output};
+  y.reset();
+  backward(std::vector<Edge>{place}, {empty(run, {8}, Dtype::f32)});
+  EXPECT_TRUE(w.grad());
+  EXPECT_EQ(live_bytes(), 2 * kBlock);
+}
+
+TEST_F(Engine, ComputesNothingButTheGradientThatIsAskedFor) {
+  const Tensor x = parameter({8, 8}), w = parameter({8, 8});
+  const Tensor y = silu(mm(x, w));
+  const std::size_t before = run.ledger().size();
+  const Tensor gradient = gradient_at(x, y, empty(run, {8, 8}, Dtype::f32));
+  EXPECT_EQ(gradient.sizes(), x.sizes());
+  EXPECT_FALSE(x.grad() || w.grad());
+  std::set<std::string> makers;
+  for (std::size_t i = before; i < run.ledger().size(); ++i) makers.insert(run.ledger()[i].op);
+  EXPECT_EQ(makers, (std::set<std::string>{"-", "MmBackward0", "SiluBackward0"}));
+  std::int64_t kept = 0;
+  for (std::size_t i = before; i < run.ledger().size(); ++i) kept += run.ledger()[i].bytes == kBlock;
+  EXPECT_EQ(kept, 3);  // what it began with, silu's gradient and the one of x; not of w
 }
 
 TEST_F(Engine, StealsAGradientThatNobodyElseHolds) {
