@@ -23,6 +23,7 @@ class Axes:
         self.groups, self.guards, self.guarded = [], [], []
         self.first = look(base)
         self.leaves = dict(leaves_of(base))
+        self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
         for path, value in self.leaves.items():
             self._place(path, value)
         for path, kind in kinds_of(base):
@@ -58,14 +59,14 @@ class Axes:
         if _KV_HEADS.search(path) and self._tie(path, value):
             return   # the model has no heads of keys of its own
         step = self.layers.get(path)
-        tries = [value + step, value + 2 * step] if step else [value * 2, value * 3, value + 1] if value else [1]
+        tries = [value + step, value + 2 * step] if step else [value * 2, value * 3] if value else [1, 2]
         told = [self._told({path: v}) for v in tries]
-        if "numbers" in told and "other" not in told:
-            self.groups.append([path])
-        elif "numbers" in told and told[0] == "numbers" and value > 1:
-            self.groups.append([path])
-        elif set(told) == {"same"} or set(told) == {"same", "fails"} and told[0] == "same":
+        if "same" in told and set(told) <= {"same", "fails"}:
             return
+        if told[0] != "numbers" or told[1] == "other":
+            told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
+        if told[0] == "numbers":
+            self.groups.append([path])
         elif not self._tie(path, value):
             self._guard(path, f"{path} == {value}")
 
@@ -87,10 +88,10 @@ class Axes:
             self._guard(path, f"{path} == {written(value)}")
 
     def _real(self, path, value):
-        of_zero = self._told({path: 0.0 if value else 0.1})
-        if value and self._told({path: value / 2}) != "same":
+        """Of most, nothing but a value follows; of some, sizes; what is dropped with no probability is not dropped."""
+        if value and not self.reals_are_values and self._told({path: value / 2}) != "same":
             self._guard(path, f"{path} == {written(value)}")
-        elif of_zero != "same":
+        elif "drop" in path and self._told({path: 0.0 if value else 0.1}) != "same":
             self._guard(path, f"{path} > 0.0" if value else f"{path} == 0.0")
 
     def _word(self, path, value):

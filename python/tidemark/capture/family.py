@@ -78,6 +78,7 @@ class Family:
 
         self.kind, self.device = keys["model_type"], device
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
+        self.head = self._head()
         self.layers = Layers(self.build(keys), self.build({}))
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
@@ -99,6 +100,13 @@ class Family:
 
         return transformers.AutoConfig.for_model(**{**keys, "model_type": self.kind}).to_dict()
 
+    def _head(self):
+        """Encoders are trained on words that are masked, also where transformers has a class for the next word; None: what transformers.models.auto has first."""
+        from transformers.models.auto import modeling_auto
+
+        reads_both_ways = not self.build({}).get("is_decoder", True)
+        return "masked_lm" if reads_both_ways and self.kind in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES else None
+
     def _experts(self):
         """The condition on how experts are run, of models that have some and a choice."""
         model = self.source(self.base, self.usual).make(torch.bfloat16, self.device)
@@ -106,7 +114,7 @@ class Family:
         return [f"experts == {written(how)}"] if how == "grouped_mm" and any(hasattr(module, "num_experts") for module in model.modules()) else []
 
     def source(self, keys, way):
-        return from_configuration({**keys, "model_type": self.kind}, self.kind, attention=way.attention, cache=way.cache)
+        return from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
 
     def ready(self, source, model, sizes):
         """The model after a first call, and the point of that: with as many tokens as its images take."""
@@ -163,7 +171,9 @@ class Family:
             heads = at(self.base, path)
             if not is_whole(at(self.base, few)) or not is_whole(heads):
                 continue
-            fewer, equal = changed(self.base, {few: heads // 2, path: heads * 2}), changed(self.base, {few: heads * 2, path: heads * 2})
+            width = path.replace("num_attention_heads", "hidden_size")
+            wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
+            fewer, equal = changed(self.base, {**wider, few: heads // 2}), changed(self.base, {**wider, few: heads * 2})
             try:
                 alike = [self.look(fewer, way).is_alike(self.look(equal, way)) for way in self.looks]
             except Exception:   # whatever a model of such a configuration raises
@@ -173,8 +183,22 @@ class Family:
                 return [Case((f"{few} < {path}",), lambda keys: keys), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
         return [_ANY]
 
+    def head_guards(self):
+        """Attention pads heads that are no multiple of 8, and does not share those that are wider than 256 (torch's sdp_utils.cpp, transformers/integrations/sdpa_attention.py)."""
+        for path in [p for p, v in leaves_of(self.base) if p.endswith("num_attention_heads") and is_whole(v)]:
+            own, width, heads = path.replace("num_attention_heads", "head_dim"), path.replace("num_attention_heads", "hidden_size"), at(self.base, path)
+            name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
+            for size, bound in ((12, "% 8 == 0"), (264, "<= 256")):
+                try:
+                    alike = self.look(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.look(self.base))
+                except Exception:   # whatever a model of such a configuration raises
+                    continue
+                if not alike:
+                    yield f"{name} {bound}"
+
     def text(self):
         cases = self.cases()
+        self.guards = list(self.head_guards())
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
         merged, without, shared = [], [], {}
@@ -195,7 +219,7 @@ class Family:
         configurations = [case.keys(keys) for keys in self.draws]
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, _SHAPES)]
         for recorder, keys in zip(recorders, configurations):
-            recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names()}}
+            recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
         bodies = [Bodies(r, fold).of(r.root) for r in recorders]
         solve = Solver([r.sizes for r in recorders])
@@ -206,7 +230,7 @@ class Family:
     def _tree(self, merged):
         """(lines, flags that tie parameters, conditions on flags that do more)"""
         recorders = [r for *_, captures in merged for r in captures]
-        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver([r.sizes for r in recorders])), [], []
+        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver(_common([r.sizes for r in recorders]))), [], []
         way, case, *_, captures = merged[0]
         solve = Solver([r.sizes for r in captures])
         own = merged_lines([r.tree for r in captures], solve)
@@ -251,9 +275,15 @@ class Family:
                   ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
                   ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"),
                   *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
-                  *(("holds", condition) for condition in ("padding == false", *self.experts, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
+
+
+def _common(points):
+    """The names that are numbers at all of them."""
+    names = set.intersection(*map(set, points))
+    return [{name: value for name, value in point.items() if name in names} for point in points]
 
 
 def _either(lines, others, path):

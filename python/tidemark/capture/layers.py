@@ -23,8 +23,8 @@ class Layers:
         period = max((len(self.cycles[prefix + key]) for key in lists), default=1)
         for number in numbers:
             if is_whole(at(self.keys, prefix + number)):
-                self.counts[prefix + number] = period
-                self.keys = changed(self.keys, {prefix + number: 5 if period == 1 else 4 * period + count % period})
+                self.counts[prefix + number] = period   # as many rounds as it takes to see them (folding.py), and some that are left over
+                self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) if period == 1 else 4 * period + count % period})
         for key, value in defaults.items():
             if isinstance(value, dict):
                 self._part(f"{prefix}{key}.", value)
