@@ -46,8 +46,8 @@ def test_what_a_program_does_not_hold_for_is_said(predicted):
     refused = predicted({**GRANITE, "attention_bias": True}, **NO_PYTHON)
     assert refused.returncode == 3
     assert "the program of granite holds for attention_bias == false alone, and attention_bias is true, and this configuration was not captured: " in refused.stderr
-    refused = predicted({**GRANITE, "architectures": ["GraniteForSequenceClassification"]}, **NO_PYTHON)
-    assert refused.returncode == 3 and "not captured" in refused.stderr
+    refused = predicted(GRANITE, "--head", "sequence_classification", **NO_PYTHON)
+    assert refused.returncode == 3 and "the program of granite is trained for causal_lm, and this configuration was not captured: " in refused.stderr
 
 
 def test_models_lists_what_is_shipped(tidemark):
