@@ -186,8 +186,8 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
       ->type_name("FILE");
   command.add_option("--program", options.programs,
-                     "The model as a captured program, in the place of CONFIG; again for other ways of running it; a "
-                     "family's program, with CONFIG")
+                     "The model as a captured program, in the place of CONFIG; again for other ways of running it; or its "
+                     "family's, with CONFIG")
       ->type_name("FILE");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }

@@ -287,7 +287,8 @@ class FamilyReader {
   void choose_main() {
     const bool either = use_.any_attention && use_.context.attention == AttentionKind::sdpa;
     for (const char* attention : {"sdpa", "eager"}) {
-      if (!either && (use_.context.attention == AttentionKind::eager) != (std::string_view(attention) == "eager")) continue;
+      const bool is_asked = (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
+      if (!either && !is_asked) continue;
       mode_.resize(2);  // experts and padding
       mode_.emplace_back("attention", attention);
       mode_.emplace_back("cache", use_.context.use_cache);

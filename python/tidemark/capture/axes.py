@@ -84,7 +84,8 @@ class Axes:
         return False
 
     def _flag(self, path, value, tries):
-        if any(self._told({path: v}) != "same" for v in tries):
+        told = {self._told({path: v}) for v in tries}   # what a class does not take is no reason where it takes another
+        if told - {"same", "fails"} or told == {"fails"}:
             self._guard(path, f"{path} == {written(value)}")
 
     def _real(self, path, value):
