@@ -204,7 +204,7 @@ class FamilyReader {
   bool is_so(std::string_view text) const {
     LineReader reader = reader_of(text);
     LineReader named = reader;
-    if (!reader.rest().empty() && reader.rest().find_first_of("abcdefghijklmnopqrstuvwxyz") == 0) {
+    if (!reader.rest().empty() && reader.rest().find_first_of("_abcdefghijklmnopqrstuvwxyz") == 0) {
       const Value* value = value_of(named.name("_."));
       if (value && named.take_word("in")) return is_one_of(*value, list(named));
       if (value && named.take_word("cycles")) return cycles(*value, list(named));
