@@ -10,6 +10,7 @@ endif()
 install(DIRECTORY ${TIDEMARK_EXTENSIONS}/ DESTINATION lib/tidemark/extensions COMPONENT tidemark OPTIONAL USE_SOURCE_PERMISSIONS
   PATTERN "compiling-*" EXCLUDE)
 install(DIRECTORY data/ DESTINATION share/tidemark/data COMPONENT tidemark FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY data/programs DESTINATION share/tidemark/data COMPONENT tidemark)
 install(DIRECTORY validation/ DESTINATION share/tidemark/validation COMPONENT tidemark FILES_MATCHING PATTERN "*.json" PATTERN "*.jsonl"
   PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY python/ DESTINATION share/tidemark/python COMPONENT tidemark PATTERN "__pycache__" EXCLUDE)

@@ -39,7 +39,9 @@ std::string reason_in(std::string text) {
 }
 
 /// As a type that is not known is refused, and why that was not mended.
-[[noreturn]] void refuse(const std::string& model_type, const std::string& why) {
+[[noreturn]] void refuse(const std::string& model_type, const std::string& refusal, const std::string& why) {
+  if (!refusal.empty())
+    throw Error(Errc::unsupported, refusal + ", and this configuration was not captured: " + why);
   try {
     model_entry(model_type);
   } catch (const Error& error) {
@@ -51,19 +53,20 @@ std::string reason_in(std::string text) {
 }  // namespace
 
 Program captured_model(const Spec& spec, const std::string& model_type, const std::filesystem::path& config,
-                       const Environment& environment) {
+                       const std::string& refusal, const Environment& environment) {
   const auto python = active_python(environment);
-  if (!python) refuse(model_type, "no Python is active");
+  if (config.empty()) refuse(model_type, refusal, "it stands in no file of its own");
+  if (!python) refuse(model_type, refusal, "no Python is active");
   for (const char* package : {"torch", "transformers"})
     if (!installed_version(*python, package))
-      refuse(model_type, fmt::format("{} has no {}", python->interpreter.string(), package));
+      refuse(model_type, refusal, fmt::format("{} has no {}", python->interpreter.string(), package));
   std::vector<std::string> command{python->interpreter.string(), "-m", "tidemark.capture"};
   for (std::string& word : request_of(spec, config)) command.push_back(std::move(word));
   Environment changed = environment;
   changed.prepend("PYTHONPATH", find_resources().python.string());
   changed.set("TIDEMARK_BIN", std::filesystem::read_symlink("/proc/self/exe").string());
   const Finished done = run_helper(command, changed);
-  if (done.exit_code != 0) refuse(model_type, reason_in(done.errors));
+  if (done.exit_code != 0) refuse(model_type, refusal, reason_in(done.errors));
   return io::read_program_text(done.output, "the captured program");
 }
 

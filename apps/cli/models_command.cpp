@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "commands.h"
 #include "estimate/predict.h"
 #include "io/text_table.h"
 #include "io/value_json.h"
+#include "shipped_program.h"
 
 namespace tidemark::cli {
 namespace {
@@ -28,6 +30,13 @@ int models(const ListOptions& options) {
     Value::List heads(model.heads.begin(), model.heads.end());
     list.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary}, {"heads", heads}});
     table.add({model.model_type, fmt::format("{}", fmt::join(model.heads, ", ")), model.summary});
+  }
+  for (const std::string& type : shipped_model_types()) {
+    if (std::any_of(list.begin(), list.end(), [&](const Value& known) { return *known.find("model_type") == type; }))
+      continue;
+    const char* summary = "a captured program";
+    list.push_back(Value::Map{{"model_type", type}, {"summary", summary}, {"heads", Value::List()}});
+    table.add({type, "", summary});
   }
   fmt::print("{}", options.json ? io::value_to_json(list) : table.text());
   return 0;

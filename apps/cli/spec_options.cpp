@@ -15,6 +15,8 @@
 #include "io/hf_config.h"
 #include "io/program_text.h"
 #include "io/spec_yaml.h"
+#include "program/family.h"
+#include "shipped_program.h"
 #include "zoo/model.h"
 
 namespace tidemark::cli {
@@ -147,9 +149,15 @@ void choose_versions(Asked& asked) {
   choose("transformers", asked.spec.transformers);
 }
 
+/// A family's program needs a configuration, and is the only one.
+bool is_family_file(const std::vector<std::string>& files) {
+  return files.size() == 1 && is_family(read_file(files[0]));
+}
+
 /// One model in several ways of running it, which brings its configuration.
 std::vector<Program> read_programs(const std::vector<std::string>& files, Value& spec) {
   std::vector<Program> programs;
+  if (is_family_file(files)) return programs;
   for (const std::string& file : files) programs.push_back(io::read_program_text(read_file(file), file));
   if (programs.empty()) return programs;
   const Program& first = programs.front();
@@ -163,6 +171,12 @@ std::vector<Program> read_programs(const std::vector<std::string>& files, Value&
   return programs;
 }
 
+void take_program(Asked& asked, Program program) {
+  asked.model_config = program.config;
+  asked.spec.transformers = program.transformers;
+  asked.programs.push_back(std::move(program));
+}
+
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
@@ -172,7 +186,8 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
       ->type_name("FILE");
   command.add_option("--program", options.programs,
-                     "The model as a captured program, in the place of CONFIG; again for other ways of running it")
+                     "The model as a captured program, in the place of CONFIG; again for other ways of running it; or its "
+                     "family's, with CONFIG")
       ->type_name("FILE");
   Adder(command, options.said).add(describe_fields<Spec>(), "", "");
 }
@@ -190,6 +205,8 @@ Asked read_asked(const SpecOptions& options) {
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
   asked.programs = std::move(programs);
+  if (is_family_file(options.programs))
+    take_program(asked, program_of_family(options.programs[0], asked.spec, asked.model_config));
   choose_versions(asked);
   return asked;
 }
@@ -198,13 +215,18 @@ void capture_unknown(Asked& asked) {
   const Value* type = asked.model_config.find("model_type");
   const std::string* name = type ? type->as_text() : nullptr;
   const auto is_it = [&](const ModelEntry& entry) { return *name == entry.model_type; };
-  if (!asked.programs.empty() || asked.config_file.empty() || !name ||
-      std::any_of(model_entries().begin(), model_entries().end(), is_it))
-    return;
-  asked.programs.push_back(
-      captured_model(asked.spec, *name, asked.config_file, Environment::of_this_process()));
-  asked.model_config = asked.programs.front().config;
-  asked.spec.transformers = asked.programs.front().transformers;
+  if (!asked.programs.empty() || !name || std::any_of(model_entries().begin(), model_entries().end(), is_it)) return;
+  std::string refusal;
+  if (const auto shipped = shipped_program(*name, asked.spec.transformers)) {
+    try {
+      return take_program(asked, program_of_family(shipped->string(), asked.spec, asked.model_config));
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported) throw;
+      refusal = error.message();
+    }
+  }
+  if (asked.config_file.empty() && refusal.empty()) return;
+  take_program(asked, captured_model(asked.spec, *name, asked.config_file, refusal, Environment::of_this_process()));
 }
 
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where) {

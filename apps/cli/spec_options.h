@@ -38,7 +38,8 @@ struct Asked {
 /// those of the active Python.  Throws Error.
 Asked read_asked(const SpecOptions& options);
 
-/// A model whose family is not known comes as a program, of the active Python's transformers.  Throws Error.
+/// A model whose family is not known comes as a program: the one that is shipped where it holds for the configuration,
+/// else one that the active Python captures.  Throws Error.
 void capture_unknown(Asked& asked);
 
 /// The same of a spec that stands in another file, `where`, whose paths are meant from `folder`.  A key "spec" names a

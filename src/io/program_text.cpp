@@ -3,10 +3,18 @@
 #include "io/value_json.h"
 
 namespace tidemark::io {
+namespace {
+
+Value read_value(std::string_view json, const std::string& where) { return value_from_json(json, where); }
+
+}  // namespace
 
 Program read_program_text(std::string_view text, const std::string& name) {
-  return read_program(text, name,
-                      [](std::string_view json, const std::string& where) { return value_from_json(json, where); });
+  return read_program(text, name, read_value);
+}
+
+Program read_family_text(std::string_view text, const std::string& name, const Value& config, const FamilyUse& use) {
+  return read_family(text, name, read_value, config, use);
 }
 
 }  // namespace tidemark::io

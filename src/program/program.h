@@ -1,6 +1,7 @@
 // A captured program as its file says it: docs/reference/programs.md has the grammar.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,10 +134,22 @@ struct Program {
   std::string where(int line) const { return file + ":" + std::to_string(line); }
 };
 
-/// Reads one; `read_config` reads the header's JSON.  Throws Error{bad_file} with the line and the nearest name, and
-/// Error{unsupported} with every function that is not simulated.
-Program read_program(std::string_view text, const std::string& file,
-                     Value (*read_config)(std::string_view json, const std::string& where));
+/// Reads JSON.
+using ReadValue = Value (*)(std::string_view json, const std::string& where);
+
+/// What one configuration makes of a family's program.  program/family.h
+struct Binding {
+  Value config = {};                                         // with the defaults of what it leaves out
+  std::vector<std::pair<std::string, std::int64_t>> numbers;  // its whole numbers, by path
+  std::set<std::string> flags;                               // that are true
+  std::string main;                                          // the body that the model begins with
+  std::map<std::string, std::string> mode;                   // "attention": "sdpa"
+};
+
+/// Reads one; `read_value` reads what is JSON in its header.  Throws Error{bad_file} with the line and the nearest
+/// name, and Error{unsupported} with every function that is not simulated.
+Program read_program(std::string_view text, const std::string& file, ReadValue read_value,
+                     const Binding* binding = nullptr);
 
 /// Finds the functions of all statements, and puts arguments in the order of parameters.
 void resolve_functions(Program& program);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
@@ -48,27 +49,62 @@ std::vector<ProgramLine> split_lines(std::string_view text) {
 
 class ProgramReader {
  public:
-  ProgramReader(std::string_view text, const std::string& file,
-                Value (*read_config)(std::string_view json, const std::string& where))
-      : lines_(split_lines(text)), read_config_(read_config) {
+  ProgramReader(std::string_view text, const std::string& file, ReadValue read_value, const Binding* binding)
+      : lines_(split_lines(text)), read_value_(read_value), binding_(binding) {
     program_.file = file;
   }
 
   Program read() {
     header();
     modules();
-    while (at_ < lines_.size()) {
-      Body body = read_body(program_, lines_, at_);
-      program_.main = body.name;
-      const int line = body.line;
-      if (!program_.bodies.emplace(body.name, std::move(body)).second)
-        fail(line, fmt::format("{} is there twice", program_.main));
-    }
+    if (binding_)
+      bodies_for(binding_->main);
+    else
+      all_bodies();
     if (program_.bodies.empty()) fail(0, "it has no class");
     return std::move(program_);
   }
 
  private:
+  void all_bodies() {
+    while (at_ < lines_.size()) {
+      Body body = read_body(program_, lines_, at_);
+      program_.main = body.name;
+      add(std::move(body));
+    }
+  }
+
+  void add(Body body) {
+    const int line = body.line;
+    const std::string name = body.name;
+    if (!program_.bodies.emplace(name, std::move(body)).second) fail(line, fmt::format("{} is there twice", name));
+  }
+
+  /// Those that the main body needs, from the last line up: a body stands before those that call it.
+  void bodies_for(const std::string& main) {
+    program_.main = main;
+    std::set<std::string> needed{main};
+    const auto first = static_cast<std::ptrdiff_t>(at_);
+    for (auto head = static_cast<std::ptrdiff_t>(lines_.size()) - 1; head >= first; --head) {
+      const ProgramLine& line = lines_[static_cast<std::size_t>(head)];
+      if (line.indent > 0) continue;
+      const std::size_t name = line.text.find(' ') + 1;
+      if (!needed.contains(std::string(line.text.substr(name, line.text.find('(') - name)))) continue;
+      at_ = static_cast<std::size_t>(head);
+      Body body = read_body(program_, lines_, at_);
+      add_called(body.statements, needed);
+      add(std::move(body));
+    }
+    if (!program_.bodies.contains(main)) fail(0, fmt::format("it has no class {}", main));
+  }
+
+  static void add_called(const std::vector<Statement>& statements, std::set<std::string>& needed) {
+    for (const Statement& statement : statements) {
+      if (statement.kind != Statement::Kind::function) needed.insert(statement.name);
+      add_called(statement.block, needed);
+    }
+  }
+
   [[noreturn]] void fail(int line, const std::string& what, const std::string& hint = {}) const {
     throw Error(Errc::bad_file, what, line > 0 ? program_.where(line) : program_.file, hint);
   }
@@ -91,16 +127,19 @@ class ProgramReader {
         inputs.push_back(&line());
       else if (key == "sizes")
         sizes = &line();
-      else if (key == "holds")
+      else if (key == "holds" && !binding_)
         conditions = &line();
       else if (key == "config")
-        program_.config = read_config_(value, program_.where(line().number));
+        program_.config = read_value_(value, program_.where(line().number));
       else
         program_.header[key] = value;
     }
     if (sizes) read_sizes(*sizes);
     program_.sizes = program_.symbols.size();
-    add_numbers_of(program_.config, "");
+    if (binding_)
+      bind();
+    else
+      add_numbers_of(program_.config, "");
     for (const ProgramLine* input : inputs) read_input(*input);
     if (conditions) read_conditions(*conditions);
     program_.model_type = required("model_type");
@@ -108,6 +147,15 @@ class ProgramReader {
     program_.transformers = required("transformers");
     program_.torch = required("torch");
     program_.attention = required("attention");
+  }
+
+  void bind() {
+    program_.config = binding_->config;
+    for (const auto& [path, value] : binding_->numbers) {
+      program_.symbols.push_back(path);
+      program_.captured_values.push_back(value);
+    }
+    for (const auto& [key, value] : binding_->mode) program_.header[key] = value;
   }
 
   const std::string& required(const std::string& key) const {
@@ -221,6 +269,12 @@ class ProgramReader {
       reader.expect(":");
       parameter.type = reader.type(sizes_alone());
     }
+    if (parameter.tied_to.empty() && reader.take("=")) {  // of a family: tied, where the configuration says so
+      parameter.tied_to = reader.name("_.");
+      reader.expect("when");
+      const std::string flag = reader.name("_.");
+      if (!binding_ || !binding_->flags.contains(flag)) parameter.tied_to.clear();
+    }
     for (bool found = true; found;) {
       found = reader.take_word("transient");
       if (reader.take_word("frozen")) found = parameter.frozen = true;
@@ -259,14 +313,14 @@ class ProgramReader {
   Program program_;
   std::vector<ProgramLine> lines_;
   std::size_t at_ = 0;
-  Value (*read_config_)(std::string_view json, const std::string& where);
+  ReadValue read_value_;
+  const Binding* binding_;
 };
 
 }  // namespace
 
-Program read_program(std::string_view text, const std::string& file,
-                     Value (*read_config)(std::string_view json, const std::string& where)) {
-  Program program = ProgramReader(text, file, read_config).read();
+Program read_program(std::string_view text, const std::string& file, ReadValue read_value, const Binding* binding) {
+  Program program = ProgramReader(text, file, read_value, binding).read();
   resolve_functions(program);
   return program;
 }

@@ -71,7 +71,7 @@ void Routines::bind(const std::vector<Statement>& statements, Routine& routine, 
     if (statement.kind != Statement::Kind::call && statement.kind != Statement::Kind::within) continue;
     std::vector<Target>& targets = routine.targets[statement.site];
     const std::size_t hole = statement.path.find('{');
-    if (hole == std::string::npos || !repeat) {
+    if (hole == std::string::npos) {
       targets.push_back(target(statement, routine, statement.path));
       continue;
     }
@@ -80,8 +80,9 @@ void Routines::bind(const std::vector<Statement>& statements, Routine& routine, 
     symbols.emplace_back("i");
     const Expression number = Expression::parse(std::string_view(statement.path).substr(hole + 1, end - hole - 1),
                                                 symbols, program_.where(statement.line));
-    const std::int64_t first = repeat->first(program_.captured_values), last = repeat->last(program_.captured_values);
-    if (last - first >= kMostRounds || first < 0) fail(repeat->line, "such a number of rounds");
+    const std::int64_t first = repeat ? repeat->first(program_.captured_values) : 0;
+    const std::int64_t last = repeat ? repeat->last(program_.captured_values) : 0;
+    if (last - first >= kMostRounds || first < 0) fail(statement.line, "such a number of rounds");
     std::vector<std::int64_t> values = program_.captured_values;
     values.push_back(0);
     for (std::int64_t i = first; i <= last; ++i) {

@@ -78,6 +78,27 @@ def _hidden(named):
     return f"^{sum(path.startswith('^') for path, _ in named)}"
 
 
+def _settle(recorder):
+    """Numbers on the host that one frame makes and another is the first to use (a cache's count for each layer) are made where they are used: that takes no memory of the device."""
+    makers = {}
+
+    def visit(frame):
+        for event in list(frame.events):
+            for ref in used(event):
+                maker = makers.pop(ref, None)
+                if maker is not None and maker[0] is not frame and not isinstance(event, Call):
+                    maker[0].events.remove(maker[1])
+                    frame.events.insert(frame.events.index(event), maker[1])
+                    recorder.seen[ref.value].frame = frame
+            if isinstance(event, Call):
+                visit(event.frame)
+            elif isinstance(event, Op) and event.name == "torch.tensor" and len(event.results) == 1 and isinstance(event.results[0], Typed) and "cpu" in event.results[0].flags:
+                makers[event.results[0].ref] = (frame, event)
+
+    visit(recorder.root)
+
+
 def lift(recorder):
+    _settle(recorder)
     lifter = _Lifter(recorder)
     lifter.frame(recorder.root)

@@ -1,16 +1,36 @@
 """The same program captured at several points as one, whose numbers are expressions."""
 
+import re
+
 from .bodies import Body, Statement
 from .terms import DtypeFrom, DtypeOf, Listed, Number, Ref, Slice, Typed
+
+
+_PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
+_SCOPES = ("enter autocast", "exit autocast")
 
 
 class Differs(Exception):
     """Two captures that are not one program: what is done depends on a size."""
 
 
+_FLOAT = re.compile(r"(?<![\w.])-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)(?![\w.])")
+
+
+def without_floats(text):
+    """The text without floats, and of what is dropped no more than whether it is nothing: what is done, and with what sizes."""
+    return "\n".join(_FLOAT.sub(lambda found: "0.0" if "drop" in line and _is_zero(found.group()) else "1.0", line) for line in text.split("\n"))
+
+
+def _is_zero(text):
+    return not text.strip("-0.").partition("e")[0].strip("0.")
+
+
 class Merger:
-    def __init__(self, solve):
-        self.solve, self.merged, self.interned, self.unsolved = solve, {}, {}, 0
+    """`interned`: bodies of other merges that may be shared."""
+
+    def __init__(self, solve, interned=None):
+        self.solve, self.merged, self.interned, self.unsolved = solve, {}, {} if interned is None else interned, 0
 
     def body(self, bodies):
         key = tuple(map(id, bodies))
@@ -29,6 +49,12 @@ class Merger:
         return self.interned.setdefault((body.kind, body.name, body.checkpointable, body.params, body.statements, body.saved, body.returned), body)
 
     def statements(self, columns, where):
+        scopes = [at for at, s in enumerate(columns[0]) if s.name in _SCOPES]
+        if scopes and not any(s.name in _SCOPES for column in columns[1:] for s in column):   # the first alone was compared with what is done under autocast
+            rest = list(self.statements([[s for s in columns[0] if s.name not in _SCOPES], *columns[1:]], where))
+            for at in scopes:
+                rest.insert(at, columns[0][at])
+            return tuple(rest)
         if len(set(map(len, columns))) != 1:
             raise Differs(f"{where} does {' or '.join(map(str, sorted({len(c) for c in columns})))} things, as sizes differ")
         return tuple(self.statement(row, where) for row in zip(*columns))
@@ -36,15 +62,24 @@ class Merger:
     def statement(self, row, where):
         one = row[0]
         place = f"{where}, {one.name or one.kind}"
-        names = {s.name for s in row} if one.kind != "repeat" else set()
+        path = self.path([s.name for s in row]) if one.kind == "call" else None
+        names = {s.name for s in row} if one.kind != "repeat" and not path else set()
         if {s.kind for s in row} != {one.kind} or len(names) > 1:
             raise Differs(f"{place} here, {next((s.name for s in row if s.name != one.name), '') or row[1].kind} there")
         marks = {s.mark for s in row}
         return Statement(
-            one.kind, self.term([s.name for s in row], place) if one.kind == "repeat" else one.name,
+            one.kind, self.term([s.name for s in row], place) if one.kind == "repeat" else path or one.name,
             self.terms([s.results for s in row], place), self.named([s.args for s in row], place), one.mark if len(marks) == 1 else self.mark(row, place),
             self.body(tuple(s.body for s in row)) if one.body else None, self.statements([s.block for s in row], place) if one.block else (),
             self.term([s.count for s in row], place) if one.kind == "repeat" else None, one.next)
+
+    def path(self, paths):
+        """Modules whose places in a list differ: `layers.{num_hidden_layers - 1}`."""
+        if len(set(paths)) == 1 or len({_PLACE.sub("#", p) for p in paths}) != 1:
+            return None
+        columns = zip(*([int(n) for n in _PLACE.findall(p)] for p in paths))
+        texts = iter([str(c[0]) if len(set(c)) == 1 else "{" + str(self.term([Number(n, False) for n in c], "")) + "}" for c in columns])
+        return _PLACE.sub(lambda _: next(texts), paths[0])
 
     def mark(self, row, place):
         """Numbers that the host read may differ; what it decided may not."""
@@ -63,7 +98,10 @@ class Merger:
         return tuple(self.term(row, where) for row in zip(*columns))
 
     def term(self, row, where):
+        """Dtypes are those of the first: it may be the only one that was compared with captures in other dtypes."""
         one = row[0]
+        if isinstance(one, (DtypeOf, DtypeFrom)) and all(isinstance(t, (DtypeOf, DtypeFrom)) for t in row):
+            return one
         if len({type(t) for t in row}) != 1:
             raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
         if isinstance(one, Number):
@@ -76,14 +114,12 @@ class Merger:
             return Listed(self.terms([t.items for t in row], where))
         if isinstance(one, Slice):
             return Slice(*(self.term(cells, where) for cells in zip(*row)))
-        if isinstance(one, DtypeFrom):
-            return DtypeFrom(self.term([t.ref for t in row], where))
         if isinstance(one, Typed):
             if len({t.flags for t in row}) != 1:
                 raise Differs(f"{where}: a view or not, as sizes differ")
             return Typed(self.term([t.ref for t in row], where), self.term([t.dtype for t in row], where), self.terms([t.sizes for t in row], where), one.flags)
         if isinstance(one, tuple) and not isinstance(one, (Ref, DtypeOf)):
             return self.terms(row, where)
-        if len(set(row)) != 1:
+        if len(set(row)) != 1 and not all(isinstance(t, str) and _FLOAT.fullmatch(t) and _is_zero(t) == _is_zero(one) for t in row):
             raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
         return one

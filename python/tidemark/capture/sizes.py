@@ -1,31 +1,62 @@
 """Integers of several captures as one expression in named sizes, exactly.
 
-`Solver(points)` is given what the names were worth in each capture.  The last point is not used to find an expression, only to check it.
+`Solver(points)` is given what the names were worth in each capture: sizes of the batch and, of a family, keys of the configuration.  An expression is found by looking
+up what is left of the numbers, up to a factor, among products of the names; it has to hold at every point, so that more points than it has terms check it.
 """
 
 import itertools
+import math
 from fractions import Fraction
 
 _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+_FACTORS = (1, -1, 2, -2, 3, -3, 4, -4)
+_LARGEST_FACTOR = 4096   # of a term; what is larger comes of chance
+_MOST_TERMS = 60         # of which any two are looked at together
+
+
+def _direction(column):
+    """The column up to a factor, as whole numbers without a common divisor."""
+    divisor = math.gcd(*column) * (1 if column[0] > 0 else -1)
+    return tuple(v // divisor for v in column)
 
 
 class Solver:
     def __init__(self, points):
         self.points, self.solved = points, {}
-        names = [n for n in points[0] if len({p[n] for p in points}) > 1]
-        self.products = {"1": self._column(lambda p: 1)}
-        for degree in (1, 2, 3):
-            for chosen in itertools.combinations_with_replacement(names, degree):
-                if degree == 3 and len(set(chosen)) == 3:
-                    continue
-                values = self.products["1"]
-                for name in chosen:
-                    values = tuple(v * p[name] for v, p in zip(values, points))
-                self.products["*".join(chosen)] = values
-        self.names = names
+        self.columns = {n: tuple(p[n] for p in points) for n in points[0]}
+        distinct = {}
+        for name, column in self.columns.items():
+            if len(set(column)) > 1:
+                distinct.setdefault(column, name)
+        self.names = list(distinct.values())
+        self.simple, self.table = [], {}
+        self._fill()
 
-    def _column(self, of):
-        return tuple(of(p) for p in self.points)
+    def _fill(self):
+        """Products of up to three names and quotients, by their direction; the simplest is kept."""
+        atoms = [(name, 1, self.columns[name]) for name in self.names]
+        for a, b in itertools.permutations(self.names, 2):
+            over, under = self.columns[a], self.columns[b]
+            if all(y and x % y == 0 for x, y in zip(over, under)):
+                atoms.append((f"({a}//{b})", 1.75, tuple(x // y for x, y in zip(over, under))))
+        for degree in (1, 2, 3):
+            for chosen in itertools.combinations_with_replacement(atoms, degree):
+                if degree == 3 and len(atoms) > 12 and sum(cost != 1 for _, cost, _ in chosen) == 1 and len({n for n, *_ in chosen}) == 3:
+                    continue   # three different ones of many, a quotient among them: nobody's size
+                column = tuple(map(math.prod, zip(*(c for *_, c in chosen))))
+                text = "*".join(n for n, *_ in chosen)
+                self._add(text[1:-1] if degree == 1 and text[0] == "(" else text, sum(cost for _, cost, _ in chosen), column)
+        self.simple.sort(key=lambda entry: entry[0])
+
+    def _add(self, text, cost, column):
+        if 0 in column:
+            return
+        entry = (cost, text, column)
+        kept = self.table.setdefault(_direction(column), entry)
+        if kept[0] > cost:
+            self.table[_direction(column)] = entry
+        if cost <= 3.5:
+            self.simple.append(entry)
 
     def __call__(self, values):
         """The expression, or None where none of those that are tried holds at every point."""
@@ -36,56 +67,105 @@ class Solver:
     def _solve(self, values):
         if len(set(values)) == 1:
             return str(values[0])
-        for attempt in (self._one_term, self._two_terms, self._chunks):
-            for text, found in attempt(values):
-                if found == values:
+        if len(values) < 3:
+            return None   # two numbers are any expression's
+        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._compared(values) or self._three_terms(values)
+
+    def _term(self, values):
+        found = self._match(values)
+        return found and _times(found[1], found[2])
+
+    def _match(self, values):
+        """(cost, factor, text) of the product that the values are, up to a factor."""
+        if 0 in values:
+            return None
+        entry = self.table.get(_direction(values))
+        if entry is None:
+            return None
+        factor = Fraction(values[0], entry[2][0])
+        return (entry[0] + _cost(factor), factor, entry[1]) if abs(factor.numerator) <= _LARGEST_FACTOR and factor.denominator <= 64 else None
+
+    def _two_terms(self, values):
+        """Simplest first: small factors, low degree."""
+        found = []
+        for cost, text, column in self.simple:
+            for factor in _FACTORS:
+                rest = tuple(v - factor * c for v, c in zip(values, column))
+                if len(set(rest)) == 1:
+                    found.append((cost + _cost(factor) + 0.5, _sum(_times(factor, text), str(rest[0]))))
+                    continue
+                match = self._match(rest)
+                if match:
+                    found.append((cost + _cost(factor) + match[0], _joined((factor, text), match[1:])))
+        return min(found)[1] if found else None
+
+    def _three_terms(self, values):
+        simple = [entry for entry in self.simple if entry[0] <= 2][:_MOST_TERMS]
+        found = []
+        for (cost, text, column), (other_cost, other, others) in itertools.combinations(simple, 2):
+            for factor, second in itertools.product((1, 2, -1), repeat=2):
+                rest = tuple(v - factor * c - second * o for v, c, o in zip(values, column, others))
+                match = (0, None, None) if len(set(rest)) == 1 else self._match(rest)
+                if match:
+                    last = str(rest[0]) if match[1] is None else _times(*match[1:])
+                    found.append((cost + other_cost + match[0] + _cost(factor) + _cost(second), _sum(_joined((factor, text), (second, other)), last)))
+        return min(found)[1] if found else None
+
+    def _chunks(self, values):
+        """Lengths in chunks of a power of two, or of another name, and what fills the last one."""
+        names = [(n, self.columns[n]) for n in self.names]
+        chunks = [*((str(c), (c,) * len(values)) for c in _CHUNKS), *names]
+        for (name, column), (chunk, sizes) in itertools.product(names, chunks):
+            if name == chunk or 0 in sizes:
+                continue
+            forms = ((f"ceildiv({name}, {chunk})", tuple(-(-v // c) for v, c in zip(column, sizes))), (f"-{name} % {chunk}", tuple(-v % c for v, c in zip(column, sizes))),
+                     (f"{name}//{chunk}", tuple(v // c for v, c in zip(column, sizes))), (f"{name} % {chunk}", tuple(v % c for v, c in zip(column, sizes))))
+            for text, form in forms:
+                text = self._from(text, form, values)
+                if text:
                     return text
         return None
 
-    def _one_term(self, values):
-        for text, column in self.products.items():
-            if text != "1":
-                factor = Fraction(values[0], column[0])
-                yield _times(factor, text), tuple(_whole(factor * c) for c in column)
+    def _from(self, text, form, values):
+        """The values as this form and a number, or times a number or a name."""
+        if len(set(form)) == 1:
+            return None
+        if len({v - f for v, f in zip(values, form)}) == 1:
+            return _sum(text, str(values[0] - form[0]))
+        if 0 in form or any(v % f for v, f in zip(values, form)):
+            return None
+        quotients = tuple(v // f for v, f in zip(values, form))
+        if len(set(quotients)) == 1:
+            return f"{quotients[0]}*({text})"
+        factor = self._term(quotients)
+        return factor and f"({factor})*({text})"
 
-    def _two_terms(self, values):
-        """Simplest first: whole coefficients, low degree."""
-        found = []
-        for (f, xs), (g, zs) in itertools.combinations(self.products.items(), 2):
-            determinant = xs[0] * zs[1] - xs[1] * zs[0]
-            if not determinant:
-                continue
-            a = Fraction(values[0] * zs[1] - values[1] * zs[0], determinant)
-            b = Fraction(xs[0] * values[1] - xs[1] * values[0], determinant)
-            column = tuple(_whole(a * x + b * z) for x, z in zip(xs, zs))
-            if a and b and column == values:
-                found.append((a.denominator * b.denominator, f.count("*") + g.count("*"), abs(a) + abs(b), _sum(_times(b, g), _times(a, f)), column))
-        for *_, text, column in sorted(found)[:1]:
-            yield text, column
-
-    def _chunks(self, values):
-        """Lengths in chunks of a power of two, and what fills the last one."""
-        for name, chunk in itertools.product(self.names, _CHUNKS):
-            up = self._column(lambda p: -(-p[name] // chunk))
-            rest = self._column(lambda p: -p[name] % chunk)
-            for text, column in ((f"ceildiv({name}, {chunk})", up), (f"-{name} % {chunk}", rest), (f"{name}//{chunk}", self._column(lambda p: p[name] // chunk))):
-                yield _sum(text, str(values[0] - column[0])), tuple(c + values[0] - column[0] for c in column)
-                for other in self.names + ["1"]:
-                    scale = self.products[other]
-                    if column[0]:
-                        factor = Fraction(values[0], column[0] * scale[0])
-                        yield _times(factor, text if other == "1" else f"{other}*{text}"), tuple(_whole(factor * c * s) for c, s in zip(column, scale))
+    def _compared(self, values):
+        """The smaller or larger of two, and by how much one is over another."""
+        plain = [(text, column) for cost, text, column in self.simple if cost <= 2][:_MOST_TERMS]
+        for (a, xs), (b, ys) in itertools.permutations(plain, 2):
+            for text, form in ((f"min({a}, {b})", map(min, xs, ys)), (f"max({a}, {b})", map(max, xs, ys)), (f"max(0, {a} - {b})", (max(0, x - y) for x, y in zip(xs, ys)))):
+                if tuple(form) == values:
+                    return text
+        return None
 
 
-def _whole(fraction):
-    return int(fraction) if fraction == int(fraction) else None
+def _cost(factor):
+    factor = Fraction(factor)
+    return 0 if factor == 1 else 0.3 + 0.01 * min(abs(factor.numerator), 99) + (0.5 if factor.denominator != 1 else 0)
 
 
 def _times(factor, text):
-    if text == "1":
-        return str(factor.numerator) if factor.denominator == 1 else f"{factor.numerator}//{factor.denominator}"
+    factor = Fraction(factor)
     top = "" if factor.numerator == 1 else "-" if factor.numerator == -1 else f"{factor.numerator}*"
     return f"{top}{text}" + (f"//{factor.denominator}" if factor.denominator != 1 else "")
+
+
+def _joined(first, second):
+    """A sum that begins with what is added, if anything is."""
+    (f, _), (g, _) = first, second
+    first, second = (second, first) if f < 0 <= g else (first, second)
+    return _sum(_times(*first), _times(*second))
 
 
 def _sum(a, b):

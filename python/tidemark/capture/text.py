@@ -81,3 +81,11 @@ def program_text(header, tree, root):
     printer.name(root)
     lines = [f"{key} {value if isinstance(value, str) else json.dumps(value)}" for key, value in header]
     return "\n".join([*lines, "", *tree, "", "\n".join(printer.out)])
+
+
+def family_text(header, tree, mains):
+    """mains: (conditions, root body)s; the same of several cases is printed once."""
+    printer = Printer()
+    names = [f"{printer.name(root)} when {', '.join(conditions)}" for conditions, root in mains]
+    lines = [f"{key} {value}" for key, value in header]
+    return "\n".join([*lines, *(f"main {name}" for name in names), "", *tree, "", "\n".join(printer.out)])

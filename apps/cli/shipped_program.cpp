@@ -1,0 +1,53 @@
+#include "shipped_program.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/release.h"
+#include "estimate/program.h"
+#include "files.h"
+#include "io/program_text.h"
+#include "resources.h"
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders by release.
+std::map<Release, fs::path> releases() {
+  std::map<Release, fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(find_resources().data / "programs", error))
+    if (const auto release = release_of(entry.path().filename().string())) found.emplace(*release, entry.path());
+  return found;
+}
+
+}  // namespace
+
+std::optional<fs::path> shipped_program(const std::string& model_type, const std::string& transformers) {
+  if (model_type.find('/') != std::string::npos) return std::nullopt;
+  const std::optional<Release> asked = release_of(transformers);
+  std::optional<fs::path> nearest;
+  std::error_code error;
+  for (const auto& [release, folder] : releases())
+    if (fs::is_regular_file(folder / model_type, error) && (!nearest || !asked || release <= *asked))
+      nearest = folder / model_type;
+  return nearest;
+}
+
+std::vector<std::string> shipped_model_types() {
+  std::set<std::string> types;
+  std::error_code error;
+  for (const auto& [release, folder] : releases())
+    for (const auto& entry : fs::directory_iterator(folder, error)) types.insert(entry.path().filename().string());
+  return {types.begin(), types.end()};
+}
+
+Program program_of_family(const std::string& file, const Spec& spec, const Value& model_config) {
+  const FamilyUse use{context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.head};
+  return io::read_family_text(read_file(file), file, model_config, use);
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,22 @@
+// Programs of whole families that come with Tidemark: data/programs/RELEASE OF TRANSFORMERS/MODEL_TYPE.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate/spec.h"
+#include "program/program.h"
+
+namespace tidemark::cli {
+
+/// The file of a model type, of the release that is asked for, else of the nearest before it, else of the oldest.
+std::optional<std::filesystem::path> shipped_program(const std::string& model_type, const std::string& transformers);
+
+/// All model types that have one, in order.
+std::vector<std::string> shipped_model_types();
+
+/// The program of one configuration.  Throws Error{unsupported} where the family's does not hold for it.
+Program program_of_family(const std::string& file, const Spec& spec, const Value& model_config);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,174 @@
+"""Which keys of a configuration a program's numbers follow, and which it holds for one value of: found by changing them one by one."""
+
+import random
+import re
+
+from .keys import at, changed, is_whole, kinds_of, leaves_of, written
+
+_HEADS = re.compile(r"heads?$|n_head$")
+_KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv")
+_WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width")
+_VOCABULARY = re.compile(r"vocab_size")
+_LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
+_ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
+_ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
+
+
+class Axes:
+    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `guards`: conditions on the others."""
+
+    def __init__(self, base, look, runs, layers):
+        """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period}."""
+        self.base, self.look, self.runs, self.layers = base, look, runs, layers
+        self.groups, self.guards, self.guarded = [], [], []
+        self.first = look(base)
+        self.leaves = dict(leaves_of(base))
+        self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
+        for path, value in self.leaves.items():
+            self._place(path, value)
+        for path, kind in kinds_of(base):
+            self._guard(path, f"{path} == {written(kind)}")
+
+    def _place(self, path, value):
+        if any(path in group for group in self.groups):
+            return
+        if path.endswith("tie_word_embeddings"):
+            return   # the tree says both
+        if is_whole(value):
+            self._whole(path, value)
+        elif isinstance(value, bool):
+            self._flag(path, value, [not value])
+        elif isinstance(value, float):
+            self._real(path, value)
+        elif isinstance(value, str):
+            self._word(path, value)
+        elif value is None:
+            self._flag(path, value, [16, True, 0.5])
+        else:
+            self._list(path, value)
+
+    def _told(self, values):
+        """same, numbers, other or fails: what changing these keys does."""
+        try:
+            seen = self.look(changed(self.base, values))
+        except Exception:   # whatever a model of such a configuration raises
+            return "fails"
+        return "same" if seen.exact == self.first.exact else "numbers" if seen.is_alike(self.first) else "other"
+
+    def _whole(self, path, value):
+        if _KV_HEADS.search(path) and self._tie(path, value):
+            return   # the model has no heads of keys of its own
+        step = self.layers.get(path)
+        tries = [value + step, value + 2 * step] if step else [value * 2, value * 3] if value else [1, 2]
+        told = [self._told({path: v}) for v in tries]
+        if "same" in told and set(told) <= {"same", "fails"}:
+            return
+        if told[0] != "numbers" or told[1] == "other":
+            told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
+        if told[0] == "numbers":
+            self.groups.append([path])
+        elif not self._tie(path, value):
+            self._guard(path, f"{path} == {value}")
+
+    def _tie(self, path, value):
+        """Keys that have to be equal: this one and others of its value."""
+        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and bool(_HEADS.search(p)) == bool(_HEADS.search(path))]
+        for other in others:
+            group = next((g for g in self.groups if other in g), [other])
+            if self._told({p: value * 2 for p in [path, *group]}) in ("numbers",):
+                if group in self.groups:
+                    group.append(path)
+                else:
+                    self.groups.append([path, other])
+                return True
+        return False
+
+    def _flag(self, path, value, tries):
+        told = {self._told({path: v}) for v in tries}   # what a class does not take is no reason where it takes another
+        if told - {"same", "fails"} or told == {"fails"}:
+            self._guard(path, f"{path} == {written(value)}")
+
+    def _real(self, path, value):
+        """Of most, nothing but a value follows; of some, sizes; what is dropped with no probability is not dropped."""
+        if value and not self.reals_are_values and self._told({path: value / 2}) != "same":
+            self._guard(path, f"{path} == {written(value)}")
+        elif "drop" in path and self._told({path: 0.0 if value else 0.1}) != "same":
+            self._guard(path, f"{path} > 0.0" if value else f"{path} == 0.0")
+
+    def _word(self, path, value):
+        if path.endswith("rope_type"):
+            factors = {"factor": 2.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
+            above = path.rpartition(".")[0]
+            alike = [t for t in _ROPE_TYPES if t == value or self._told({path: t, **{f"{above}.{k}": v for k, v in factors.items()}}) == "same"]
+            self._guard(path, f"{path} in {written(alike)}")
+            return
+        tries = [a for a in _ACTIVATIONS if a != value] if value in _ACTIVATIONS else [value + "_"]
+        told = {v: self._told({path: v}) for v in tries}
+        if any(t != "same" for t in told.values()):
+            alike = [value, *(v for v, t in told.items() if t == "same")]
+            self._guard(path, f"{path} in {written(alike)}" if len(alike) > 1 else f"{path} == {written(value)}")
+
+    def _list(self, path, value):
+        tries = [value[:-1], [*value, *value[-1:]]] if value else [[0], [1]]
+        if any(self._told({path: v}) != "same" for v in tries):
+            self._guard(path, f"{path} == {written(value)}")
+
+    def _guard(self, path, text):
+        self.guarded.append(path)
+        self.guards.append(text)
+
+    def names(self):
+        return [group[0] for group in self.groups]
+
+    def equalities(self):
+        return [f"{other} == {group[0]}" for group in self.groups for other in group[1:]]
+
+    def draws(self, count, seed):
+        """Configurations with other values of the axes each."""
+        drawer = random.Random(seed)
+        drawn = []
+        for _ in range(count * 4):
+            values = self._accepted(_drawn(self.groups, self.base, self.layers, drawer))
+            keys = changed(self.base, values)
+            if values and keys not in drawn:
+                drawn.append(keys)
+            if len(drawn) == count:
+                break
+        return drawn
+
+    def _accepted(self, values):
+        """The values all together where a model of them runs; else those that can be taken one after the other."""
+        if self.runs(changed(self.base, values)):
+            return values
+        taken = {}
+        for group in self.groups:
+            more = {**taken, **{p: values[p] for p in group}}
+            if self.runs(changed(self.base, more)):
+                taken = more
+        return taken
+
+
+def _drawn(groups, base, layers, drawer):
+    """A value for each axis; heads divide widths, and those of keys divide those of queries."""
+    values, parts = {}, {}
+    for group in sorted(groups, key=lambda g: bool(_HEADS.search(g[0])), reverse=True):
+        path = group[0]
+        part, name = path.rpartition(".")[0], path.rpartition(".")[2]
+        heads = parts.setdefault(part, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
+        first = at(base, path)
+        if path in layers:
+            value = first + layers[path] * drawer.randrange(4)
+        elif _KV_HEADS.search(name):
+            value = first * heads[0]
+        elif _HEADS.search(name):
+            value = first * heads[0] * heads[1]
+        elif _WIDTHS.search(name):
+            value = first * heads[0] * heads[1] * drawer.choice((1, 2, 3))
+        elif _VOCABULARY.search(name):
+            value = first + drawer.randrange(1, 99)
+        elif _LENGTHS.search(name):
+            value = first + 8 * drawer.randrange(1, 50)
+        else:
+            value = first * drawer.choice((1, 2, 3, 4, 5) if first > 4 else (1, 2, 3))
+        values.update(dict.fromkeys(group, value))
+    return values

@@ -1,0 +1,299 @@
+"""One program for every size of a family: captured at configurations whose sizes all differ, and solved over their keys.
+
+A family has several main bodies: one for each way in which it runs (attention, cache) and each case that its sizes make (texts longer than a window; as many heads of
+keys as of queries).  They share the modules, and the bodies that are alike.
+"""
+
+import dataclasses
+import itertools
+import re
+from typing import NamedTuple
+
+import torch
+
+from .axes import Axes
+from .batches import Shape
+from .bodies import Bodies
+from .dtypes import follow
+from .folding import fold
+from .keys import Defaults, at, changed, is_whole, leaves_of, written
+from .layers import Layers
+from .merging import Differs, Merger, without_floats
+from .mistakes import Mistake, Unsupported
+from .models import from_configuration
+from .program import _called, _one
+from .sizes import Solver
+from .text import Printer, family_text, typed
+from .tree import merged_lines, tree_lines
+
+# Samples, tokens, images of a sample, patches down and across.
+_SHAPES = ((2, 96, 1, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
+_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|attention_window|local_attention|attention_chunk_size)$")
+_WIDE = 4096
+
+
+class Way(NamedTuple):
+    """How a model is made to run."""
+
+    attention: str
+    cache: object   # None where a model has none
+
+    def conditions(self):
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else [])]
+
+
+class Case(NamedTuple):
+    """What sizes are to each other: the conditions, and the keys of a configuration for which they hold."""
+
+    conditions: tuple
+    keys: object
+
+    def and_also(self, other):
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)))
+
+
+_ANY = Case((), lambda keys: keys)
+
+
+@dataclasses.dataclass(eq=False)
+class Look:
+    """What the capture of one configuration does."""
+
+    body: object
+    tree: list
+    exact: str
+
+    def is_alike(self, other):
+        try:
+            merged_lines([self.tree, other.tree], lambda values: "0")
+            Merger(lambda values: "0").body((self.body, other.body))
+        except Differs:
+            return False
+        return True
+
+
+class Family:
+    def __init__(self, keys, device):
+        import transformers
+
+        self.kind, self.device = keys["model_type"], device
+        self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
+        self.head = self._head()
+        self.layers = Layers(self.build(keys), self.build({}))
+        self.base = self.layers.keys
+        cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
+        ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
+        self.looks = {}
+        for way in ways:
+            try:
+                self.looks[way] = self.look(self.base, way)
+            except Exception as error:   # whatever a model that does not run so raises
+                self.refusal = error
+        if not self.looks:
+            raise self.refusal
+        self.usual = next(iter(self.looks))
+        self.experts = self._experts()
+
+    def build(self, keys):
+        """All keys, as the configuration class understands these."""
+        import transformers
+
+        return transformers.AutoConfig.for_model(**{**keys, "model_type": self.kind}).to_dict()
+
+    def _head(self):
+        """Encoders are trained on words that are masked, also where transformers has a class for the next word; None: what transformers.models.auto has first."""
+        from transformers.models.auto import modeling_auto
+
+        reads_both_ways = not self.build({}).get("is_decoder", True)
+        return "masked_lm" if reads_both_ways and self.kind in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES else None
+
+    def _experts(self):
+        """The condition on how experts are run, of models that have some and a choice."""
+        model = self.source(self.base, self.usual).make(torch.bfloat16, self.device)
+        how = getattr(model.config.get_text_config(), "_experts_implementation", None)
+        return [f"experts == {written(how)}"] if how == "grouped_mm" and any(hasattr(module, "num_experts") for module in model.modules()) else []
+
+    def source(self, keys, way):
+        return from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+
+    def ready(self, source, model, sizes):
+        """The model after a first call, and the point of that: with as many tokens as its images take."""
+        samples, tokens, images, *grid = sizes
+        for more in (0, 256, 1024, 4096):
+            point = Shape(samples, tokens + more, images, grid=tuple(grid))
+            try:
+                return _called(source, model, point, self.device), point
+            except Mistake as mistake:
+                last = mistake
+        raise last
+
+    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False):
+        source = self.source(keys, way)
+        model = source.make(dtype, self.device)
+        tree = tree_lines(model, dtype, self.device)
+        recorder = _one(source, *self.ready(source, model, sizes), self.device, autocast)
+        recorder.tree = tree
+        return recorder
+
+    def look(self, keys, way=None):
+        recorder = self.capture(keys, way or self.usual, _SHAPES[0])
+        body, printer = Bodies(recorder, fold).of(recorder.root), Printer()
+        printer.name(body)
+        return Look(body, recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])))
+
+    def runs(self, keys):
+        try:
+            source = self.source(keys, self.usual)
+            self.ready(source, source.make(torch.bfloat16, self.device), _SHAPES[0])
+        except Exception:   # whatever a model of such a configuration raises
+            return False
+        return True
+
+    def cases(self):
+        return [a.and_also(b) for a in self._by_window() for b in self._by_heads()]
+
+    def _by_window(self):
+        """Texts within a window, and longer ones."""
+        paths = [path for path, value in leaves_of(self.base) if _WINDOWS.search(path) and is_whole(value)]
+        if not paths:
+            return [_ANY]
+        over, within, exact = (self.look(changed(self.base, dict.fromkeys(paths, v))) for v in (16, _WIDE, _SHAPES[0][1]))
+        if over.is_alike(within):
+            return [_ANY]
+        below, above = ("<=", ">") if exact.is_alike(within) else ("<", ">=")
+        cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths), lambda keys: keys)]
+        none = changed(self.base, dict.fromkeys(paths))
+        return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
+
+    def _by_heads(self):
+        """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv)."""
+        for few, path in ((p, p.replace("num_key_value_heads", "num_attention_heads")) for p, _ in leaves_of(self.base) if p.endswith("num_key_value_heads")):
+            heads = at(self.base, path)
+            if not is_whole(at(self.base, few)) or not is_whole(heads):
+                continue
+            width = path.replace("num_attention_heads", "hidden_size")
+            wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
+            fewer, equal = changed(self.base, {**wider, few: heads // 2}), changed(self.base, {**wider, few: heads * 2})
+            try:
+                alike = [self.look(fewer, way).is_alike(self.look(equal, way)) for way in self.looks]
+            except Exception:   # whatever a model of such a configuration raises
+                continue
+            if not all(alike):
+                self.base = fewer
+                return [Case((f"{few} < {path}",), lambda keys: keys), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
+        return [_ANY]
+
+    def head_guards(self):
+        """Attention pads heads that are no multiple of 8, and does not share those that are wider than 256 (torch's sdp_utils.cpp, transformers/integrations/sdpa_attention.py)."""
+        for path in [p for p, v in leaves_of(self.base) if p.endswith("num_attention_heads") and is_whole(v)]:
+            own, width, heads = path.replace("num_attention_heads", "head_dim"), path.replace("num_attention_heads", "hidden_size"), at(self.base, path)
+            name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
+            for size, bound in ((12, "% 8 == 0"), (264, "<= 256")):
+                try:
+                    alike = self.look(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.look(self.base))
+                except Exception:   # whatever a model of such a configuration raises
+                    continue
+                if not alike:
+                    yield f"{name} {bound}"
+
+    def text(self):
+        cases = self.cases()
+        self.guards = list(self.head_guards())
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts)
+        self.draws = self.axes.draws(len(_SHAPES), seed=7)
+        merged, without, shared = [], [], {}
+        for way, case in itertools.product(self.looks, cases):
+            try:
+                solved = self._solved(way, case, shared)
+                if solved[1]:
+                    raise Unsupported(f"{solved[1]} numbers that are not solved")
+                merged.append((way, case, *solved))
+            except Exception as error:   # whatever a model of such a configuration raises, or Differs
+                without.append(f"{', '.join([*way.conditions(), *case.conditions])}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
+        if not merged:
+            raise Unsupported("; ".join(without))
+        return self._written(merged, without)
+
+    def _solved(self, way, case, shared):
+        """(main body, numbers that are left, captures)"""
+        configurations = [case.keys(keys) for keys in self.draws]
+        recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, _SHAPES)]
+        for recorder, keys in zip(recorders, configurations):
+            recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
+        follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
+        bodies = [Bodies(r, fold).of(r.root) for r in recorders]
+        solve = Solver([r.sizes for r in recorders])
+        merger = Merger(solve, shared)
+        root = merger.body(tuple(bodies))
+        return root, merger.unsolved, recorders
+
+    def _tree(self, merged):
+        """(lines, flags that tie parameters, conditions on flags that do more)"""
+        recorders = [r for *_, captures in merged for r in captures]
+        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver(_common([r.sizes for r in recorders]))), [], []
+        way, case, *_, captures = merged[0]
+        solve = Solver([r.sizes for r in captures])
+        own = merged_lines([r.tree for r in captures], solve)
+        for path, value in [(p, v) for p, v in leaves_of(self.base) if p.endswith("tie_word_embeddings")]:
+            try:
+                models = [self.source(changed(case.keys(keys), {path: not value}), way).make(torch.bfloat16, self.device) for keys in self.draws]
+                other = merged_lines([tree_lines(model, torch.bfloat16, self.device) for model in models], solve)
+            except Exception:   # whatever a model of such a configuration raises
+                other = None
+            if other == own:
+                continue
+            both = _either(own, other, path) if other and tree == own and not ties else None
+            tree, used = (both, ties) if both else (tree, guards)
+            used.append(path if both else f"{path} == {written(value)}")
+        return tree, ties, guards
+
+    def _heads(self, trained):
+        """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
+        from transformers.models.auto import modeling_auto
+
+        from .models import HEADS, SEQUENCE_CLASSIFICATION
+
+        tables = {head: getattr(modeling_auto, f"MODEL_FOR_{head}_MAPPING_NAMES", {}).get(self.kind) for head in (*HEADS, SEQUENCE_CLASSIFICATION)}
+        classes = {head: (name,) if isinstance(name, str) else name for head, name in tables.items() if name}
+        yield from [("head", head.lower()) for head, names in classes.items() if trained in names][:1]
+        others = sorted({name for names in classes.values() for name in names} - {trained})
+        if others:
+            yield "instead", " ".join(others)
+
+    def _written(self, merged, without):
+        tree, ties, tie_guards = self._tree(merged)
+        axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
+        asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
+        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties]))
+        wholes = [path for path in used if is_whole(at(self.base, path))]
+        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}))
+        _, _, root, _, (first, *_) = merged[0]
+        sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
+        import transformers
+
+        header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
+                  ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
+                  ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"),
+                  *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
+                  *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
+        return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
+
+
+def _common(points):
+    """The names that are numbers at all of them."""
+    names = set.intersection(*map(set, points))
+    return [{name: value for name, value in point.items() if name in names} for point in points]
+
+
+def _either(lines, others, path):
+    """Both of two trees that differ in what is tied; None where they differ in more."""
+    if len(lines) != len(others):
+        return None
+    both = []
+    for line, other in zip(lines, others):
+        tied, free = (line, other) if " = " in line else (other, line)
+        if line != other and not (" = " in tied and ": " in free and tied.split(" = ")[0] == free.split(": ")[0]):
+            return None
+        both.append(line if line == other else f"{free} = {tied.split(' = ')[1]} when {path}")
+    return both

@@ -1,0 +1,128 @@
+"""Keys of a configuration, nested ones by dotted paths; and what transformers takes for those that a config.json leaves out."""
+
+import copy
+import json
+import re
+
+from .sizes import Solver
+
+# Of no part in what a model computes: names, texts, and what is said to whoever generates.
+_ASIDE = re.compile(r"(^|\.)(id2label|label2id|problem_type|architectures|_name_or_path|transformers_version|dtype|torch_dtype|tokenizer_class|model_type|use_cache|\w*token_ids?|\w*token_index"
+                    r"|initializer_\w+|task_specific_params|finetuning_task|prefix|generation_config|\w*_std|name_or_path)$")
+
+
+def is_whole(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def leaves_of(keys, prefix=""):
+    """(path, value) of all that is no dict; dicts that are not asked for by name (labels) are left out."""
+    for key, value in keys.items():
+        path = f"{prefix}{key}"
+        if not isinstance(key, str) or _ASIDE.search(path):
+            continue
+        if isinstance(value, dict):
+            yield from leaves_of(value, path + ".")
+        else:
+            yield path, value
+
+
+def kinds_of(keys, prefix=""):
+    """(path, model type) of the parts of a configuration."""
+    for key, value in keys.items():
+        if isinstance(value, dict):
+            if "model_type" in value:
+                yield f"{prefix}{key}.model_type", value["model_type"]
+            yield from kinds_of(value, f"{prefix}{key}.")
+
+
+def at(keys, path):
+    for key in path.split("."):
+        keys = keys.get(key) if isinstance(keys, dict) else None
+    return keys
+
+
+def changed(keys, values):
+    """A copy in which these paths have these values."""
+    keys = copy.deepcopy(keys)
+    for path, value in values.items():
+        *above, last = path.split(".")
+        inner = keys
+        for key in above:
+            inner = inner.setdefault(key, {})
+        inner[last] = copy.deepcopy(value)
+    return keys
+
+
+def without(keys, path):
+    keys = copy.deepcopy(keys)
+    *above, last = path.split(".")
+    inner = keys
+    for key in above:
+        inner = inner.get(key, {})
+    inner.pop(last, None)
+    return keys
+
+
+def written(value):
+    """A literal of the header, as JSON."""
+    return json.dumps(value)
+
+
+class Defaults:
+    """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them."""
+
+    def __init__(self, build, draws, attribute_map):
+        self.build, self.draws, self.attribute_map = build, draws, attribute_map
+
+    def _built(self, keys, path):
+        try:
+            return at(self.build(keys), path)
+        except Exception:   # whatever a configuration class thinks of
+            return _Refused
+
+    def line(self, path, names):
+        """The header's line of a key; `names` are whole-numbered keys that a default may be made of."""
+        absent = [self._built(without(draw, path), path) for draw in self.draws]
+        text = self._default(path, absent, names)
+        null = [self._built(changed(draw, {path: None}), path) for draw in self.draws]
+        line = f"{path} = {text}"
+        if null == absent and absent[0] is not None:
+            line += "; null"
+        others = self._others(path)
+        return line + (f"; also {' '.join(others)}" if others else "")
+
+    def _default(self, path, absent, names):
+        first = absent[0]
+        if first is _Refused:
+            return written(at(self.build({}), path))
+        if all(value == first for value in absent):
+            return written(first)
+        if all(is_whole(value) for value in absent):
+            found = Solver([{n: at(draw, n) for n in names} for draw in self.draws])(tuple(absent))
+            if found:
+                return found
+        return written(at(self.build({}), path))
+
+    def _others(self, path):
+        """Other paths at which transformers takes the same: older spellings, and keys that stood at the top before there were parts."""
+        *above, last = path.split(".")
+        value = at(self.draws[0], path)
+        candidates = [last] if above else []
+        if above and above[-1] == "rope_parameters":
+            candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
+        candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
+        return [other for other in candidates if self._takes(path, other, value)]
+
+    def _takes(self, path, other, value):
+        if ".rope_scaling." in f".{other}" or other.startswith("rope_scaling."):
+            return True   # transformers/modeling_rope_utils.py, RotaryEmbeddingConfigMixin.convert_rope_params_to_dict
+        keys = without(self.draws[0], path)
+        above = path.split(".")[0]
+        if "." in path and above in keys:
+            keys.pop(above)
+        return self._built(changed(keys, {other: value}), path) == value != self._built(keys, path)
+
+
+class _Refused:
+    pass

@@ -1,0 +1,44 @@
+"""How many layers the parts of a configuration have, and in what pattern their kinds go round."""
+
+from .keys import at, changed, is_whole, without, written
+
+_COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers")
+_LONGEST_PERIOD = 8
+
+
+class Layers:
+    """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}."""
+
+    def __init__(self, keys, defaults):
+        self.counts, self.cycles, self.keys = {}, {}, keys
+        self._part("", defaults)
+
+    def _part(self, prefix, defaults):
+        numbers = [c for c in _COUNTS if is_whole(defaults.get(c))]
+        count = defaults[numbers[0]] if numbers else None
+        lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2}
+        for key, value in lists.items():
+            self.keys = without(self.keys, prefix + key)
+            self.cycles[prefix + key] = value[:_period(value)]
+        period = max((len(self.cycles[prefix + key]) for key in lists), default=1)
+        for number in numbers:
+            if is_whole(at(self.keys, prefix + number)):
+                self.counts[prefix + number] = period   # as many rounds as it takes to see them (folding.py), and some that are left over
+                self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) if period == 1 else 4 * period + count % period})
+        for key, value in defaults.items():
+            if isinstance(value, dict):
+                self._part(f"{prefix}{key}.", value)
+
+    def conditions(self):
+        for path, period in self.counts.items():
+            if period > 1:
+                yield f"{path} % {period} == {at(self.keys, path) % period}"
+        for path, cycle in self.cycles.items():
+            yield f"{path} cycles {written(cycle)}"
+
+
+def _period(entries):
+    for period in range(1, _LONGEST_PERIOD + 1):
+        if all(entry == entries[i % period] for i, entry in enumerate(entries)):
+            return period
+    return len(entries)

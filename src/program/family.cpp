@@ -1,0 +1,347 @@
+#include "program/family.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "program/line_reader.h"
+#include "program/model.h"
+
+namespace tidemark {
+namespace {
+
+/// "key head_dim = hidden_size//num_attention_heads; null; also attention_head_dim"
+struct Key {
+  std::string path, fallback;
+  std::vector<std::string> others;
+  bool null_is_absent = false;
+  Value value = {};
+  bool is_known = false;
+};
+
+const Value* find_path(const Value& config, std::string_view path) {
+  const Value* found = &config;
+  while (found && !path.empty()) {
+    const std::string_view key = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(key.size() + 1, path.size()));
+    found = found->find(key);
+  }
+  return found;
+}
+
+void set_path(Value& config, std::string_view path, const Value& value) {
+  const std::size_t dot = path.find('.');
+  const std::string_view key = path.substr(0, dot);
+  if (dot == std::string_view::npos) return config.set(key, value);
+  const Value* inner = config.find(key);
+  Value changed = inner && inner->as_map() ? *inner : Value(Value::Map());
+  set_path(changed, path.substr(dot + 1), value);
+  config.set(key, std::move(changed));
+}
+
+bool is_literal(std::string_view text) {
+  if (text.empty()) return false;
+  return text.find_first_of("\"[{") == 0 || text == "true" || text == "false" || text == "null" ||
+         text.find_first_not_of("+-.0123456789e") == std::string_view::npos;
+}
+
+std::optional<double> real_of(const Value& value) {
+  if (const double* real = value.as_real()) return *real;
+  if (const std::int64_t* whole = value.as_integer()) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+bool compare(double a, std::string_view comparison, double b) {
+  if (comparison == "==") return a == b;
+  if (comparison == "!=") return a != b;
+  return comparison == "<" ? a < b : comparison == "<=" ? a <= b : comparison == ">" ? a > b : a >= b;
+}
+
+class FamilyReader {
+ public:
+  FamilyReader(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
+               const FamilyUse& use)
+      : text_(text), file_(file), read_value_(read_value), use_(use) {
+    binding_.config = config;
+  }
+
+  Program read() {
+    header();
+    check_class();
+    bind();
+    constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
+    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding}};
+    for (const auto& [line, text] : holds_) {
+      at_ = line;
+      if (!is_so(text)) refuse(text);
+    }
+    choose_main();
+    for (const Key& key : keys_) {
+      if (!find_path(binding_.config, key.path)) set_path(binding_.config, key.path, key.value);
+      if (const bool* flag = key.value.as_bool(); flag && *flag) binding_.flags.insert(key.path);
+    }
+    return read_program(text_, file_, read_value_, &binding_);
+  }
+
+ private:
+  using Line = std::pair<int, std::string_view>;
+
+  LineReader reader_of(std::string_view text) const { return {text, file_ + ":" + std::to_string(at_)}; }
+
+  void header() {
+    std::string_view rest = text_;
+    for (at_ = 1; !rest.empty() && !rest.starts_with("modules "); ++at_) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      LineReader reader = reader_of(line);
+      if (reader.take_word("key"))
+        add_key(reader);
+      else if (reader.take_word("holds"))
+        holds_.emplace_back(at_, line.substr(6));
+      else if (reader.take_word("main"))
+        mains_.emplace_back(at_, line.substr(5));
+      else if (reader.take_word("model_type"))
+        model_type_ = reader.name("_.-");
+      else if (reader.take_word("class"))
+        class_ = reader.name("_");
+      else if (reader.take_word("head"))
+        head_ = reader.name("_");
+      else if (reader.take_word("instead"))
+        while (!reader.at_end()) instead_.insert(reader.name("_"));
+    }
+  }
+
+  /// A configuration may name another class of the family that is trained.
+  void check_class() const {
+    if (use_.head != "auto" && use_.head != head_)
+      throw Error(Errc::unsupported, fmt::format("the program of {} is trained for {}", model_type_, head_), file_);
+    const Value* named = binding_.config.find("architectures");
+    const Value::List* classes = named ? named->as_list() : nullptr;
+    for (std::size_t i = 0; classes && i < classes->size(); ++i)
+      if (const std::string* name = (*classes)[i].as_text(); name && instead_.contains(*name))
+        throw Error(Errc::unsupported, fmt::format("the program of {} is of {}, not of {}", model_type_, class_, *name),
+                    file_);
+  }
+
+  void add_key(LineReader& reader) {
+    Key key{.path = reader.name("_."), .fallback = {}, .others = {}};
+    reader.expect("=");
+    key.fallback = reader.until(";");
+    while (key.fallback.ends_with(' ')) key.fallback.pop_back();
+    while (reader.take(";")) {
+      if (reader.take_word("null")) key.null_is_absent = true;
+      if (!reader.take_word("also")) continue;
+      while (!reader.at_end() && !reader.rest().starts_with(';')) key.others.push_back(reader.name("_."));
+    }
+    keys_.push_back(std::move(key));
+  }
+
+  /// The configuration's value where it has one.
+  void find_value(Key& key) const {
+    std::vector<std::string> paths{key.path};
+    paths.insert(paths.end(), key.others.begin(), key.others.end());
+    for (const std::string& path : paths) {
+      const Value* found = find_path(binding_.config, path);
+      if (!found || (found->is_null() && key.null_is_absent)) continue;
+      key.value = *found;
+      key.is_known = true;
+      return;
+    }
+  }
+
+  /// Values, then defaults that are numbers or words, then those that are made of others.
+  void bind() {
+    for (Key& key : keys_) {
+      find_value(key);
+      if (key.is_known || !is_literal(key.fallback)) continue;
+      key.value = read_value_(key.fallback, file_);
+      key.is_known = true;
+    }
+    collect();
+    for (std::size_t round = 0; round < keys_.size(); ++round)
+      for (Key& key : keys_) {
+        if (key.is_known) continue;
+        try {
+          key.value = Expression::parse(key.fallback, names_, file_)(values_);
+        } catch (const Error&) {
+          continue;  // of a key whose own default is not known yet
+        }
+        key.is_known = true;
+        collect();
+      }
+    for (const Key& key : keys_)
+      if (const std::int64_t* number = key.value.as_integer()) binding_.numbers.emplace_back(key.path, *number);
+  }
+
+  void collect() {
+    names_ = {"S"};
+    values_ = {use_.seq};
+    for (const Key& key : keys_) {
+      const std::int64_t* number = key.is_known ? key.value.as_integer() : nullptr;
+      if (!number) continue;
+      names_.push_back(key.path);
+      values_.push_back(*number);
+    }
+    if (use_.seq > 0) return;
+    for (const char* longest : {"max_position_embeddings", "text_config.max_position_embeddings"})
+      if (const Value* found = find_path(binding_.config, longest); found && found->as_integer())
+        values_[0] = *found->as_integer();
+  }
+
+  const Value* value_of(const std::string& path) const {
+    for (const auto& [name, value] : mode_)
+      if (name == path) return &value;
+    for (const Key& key : keys_)
+      if (key.path == path && key.is_known) return &key.value;
+    return nullptr;
+  }
+
+  /// "hidden_act == "silu"", "rope_type in ["default"]", "layer_types cycles ["a", "b"]", "S <= sliding_window"
+  bool is_so(std::string_view text) const {
+    LineReader reader = reader_of(text);
+    LineReader named = reader;
+    if (!reader.rest().empty() && reader.rest().find_first_of("_abcdefghijklmnopqrstuvwxyz") == 0) {
+      const Value* value = value_of(named.name("_."));
+      if (value && named.take_word("in")) return is_one_of(*value, list(named));
+      if (value && named.take_word("cycles")) return cycles(*value, list(named));
+      if (value && !value->as_integer()) return is_literal_so(*value, named);
+    }
+    return is_number_so(reader);
+  }
+
+  Value list(LineReader& reader) const {
+    reader.at_end();
+    return read_value_(reader.rest(), file_);
+  }
+
+  static bool is_one_of(const Value& value, const Value& options) {
+    const Value::List* list = options.as_list();
+    return list && std::find(list->begin(), list->end(), value) != list->end();
+  }
+
+  static bool cycles(const Value& value, const Value& cycle) {
+    const Value::List *entries = value.as_list(), *round = cycle.as_list();
+    if (value.is_null()) return true;
+    if (!entries || !round || round->empty()) return false;
+    for (std::size_t i = 0; i < entries->size(); ++i)
+      if (!((*entries)[i] == (*round)[i % round->size()])) return false;
+    return true;
+  }
+
+  bool is_literal_so(const Value& value, LineReader& reader) const {
+    const std::string comparison(comparison_of(reader));
+    const Value wanted = list(reader);
+    const std::optional<double> a = real_of(value), b = real_of(wanted);
+    if (a && b) return compare(*a, comparison, *b);
+    return (value == wanted) == (comparison == "==");
+  }
+
+  std::string comparison_of(LineReader& reader) const {
+    for (const char* known : {"==", "!=", "<=", ">=", "<", ">"})
+      if (reader.take(known)) return known;
+    reader.fail(fmt::format("expected a comparison, found \"{}\"", reader.rest()));
+  }
+
+  /// A number that the configuration says is none is in no relation to others.
+  bool names_null(std::string_view text) const {
+    return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) {
+      return key.is_known && key.value.is_null() && text.find(key.path) != std::string_view::npos;
+    });
+  }
+
+  bool is_number_so(LineReader& reader) const {
+    if (names_null(reader.rest())) return false;
+    const std::string_view left = reader.until("<>=!");
+    const std::string comparison = comparison_of(reader);
+    reader.at_end();
+    const std::string where = file_ + ":" + std::to_string(at_);
+    if (is_literal(reader.rest()) && reader.rest().find_first_not_of("-0123456789") != std::string_view::npos)
+      return false;  // a number where it holds for a word
+    const auto number = [&](std::string_view text) {
+      return static_cast<double>(Expression::parse(text, names_, where)(values_));
+    };
+    return compare(number(left), comparison, number(reader.rest()));
+  }
+
+  [[noreturn]] void refuse(std::string_view condition) const {
+    const std::string path = reader_of(condition).name("_.");
+    const Value* value = value_of(path);
+    throw Error(Errc::unsupported,
+                fmt::format("the program of {} holds for {} alone{}", model_type_, condition,
+                            value ? fmt::format(", and {} is {}", path, told(*value)) : ""),
+                file_);
+  }
+
+  static std::string told(const Value& value) {
+    if (const std::int64_t* number = value.as_integer()) return std::to_string(*number);
+    if (const double* real = value.as_real()) return fmt::format("{}", *real);
+    if (const bool* flag = value.as_bool()) return *flag ? "true" : "false";
+    return value.quoted();
+  }
+
+  /// The first body whose conditions hold.
+  void choose_main() {
+    const bool either = use_.any_attention && use_.context.attention == AttentionKind::sdpa;
+    for (const char* attention : {"sdpa", "eager"}) {
+      const bool is_asked = (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
+      if (!either && !is_asked) continue;
+      mode_.resize(2);  // experts and padding
+      mode_.emplace_back("attention", attention);
+      mode_.emplace_back("cache", use_.context.use_cache);
+      for (const auto& [line, text] : mains_)
+        if (takes(line, text)) return;
+    }
+    throw Error(Errc::unsupported,
+                fmt::format("the program of {} does not hold for attention {}, cache {}, {} tokens", model_type_,
+                            use_.context.attention == AttentionKind::eager ? "eager" : "sdpa", use_.context.use_cache,
+                            values_[0]),
+                file_);
+  }
+
+  /// "LlamaForCausalLM#1 when attention == "sdpa", S <= sliding_window"
+  bool takes(int line, std::string_view text) {
+    at_ = line;
+    LineReader reader = reader_of(text);
+    const std::string name = reader.name("_.#");
+    if (reader.take_word("when"))
+      while (!reader.at_end()) {
+        if (!is_so(reader.until(","))) return false;
+        reader.take(",");
+      }
+    binding_.main = name;
+    for (const auto& [key, value] : mode_) binding_.mode[key] = value.as_text() ? *value.as_text() : told(value);
+    return true;
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  ReadValue read_value_;
+  const FamilyUse& use_;
+  Binding binding_;
+  std::string model_type_ = "the family", class_, head_;
+  std::set<std::string> instead_;  // classes that are trained where a configuration names them
+  std::vector<Key> keys_;
+  std::vector<Line> holds_, mains_;
+  std::vector<std::pair<std::string, Value>> mode_;
+  std::vector<std::string> names_;
+  std::vector<std::int64_t> values_;
+  int at_ = 0;
+};
+
+}  // namespace
+
+bool is_family(std::string_view text) {
+  const std::size_t modules = text.find("\nmodules ");
+  return text.substr(0, modules).find("\nmain ") != std::string_view::npos;
+}
+
+Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
+                    const FamilyUse& use) {
+  return FamilyReader(text, file, read_value, config, use).read();
+}
+
+}  // namespace tidemark

@@ -1,0 +1,27 @@
+// A captured program for every size of a family: "key", "holds" and "main" in its header.  docs/reference/programs.md
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "nn/context.h"
+#include "program/program.h"
+
+namespace tidemark {
+
+/// How the model is to run, as far as bodies differ by it.
+struct FamilyUse {
+  Context context;
+  bool any_attention = false;  // eager will do where there is no sdpa
+  std::int64_t seq = 0;        // 0: as long as the model takes
+  std::string head = "auto";   // what it is trained for
+};
+
+/// Whether the text is one of a family, or of one configuration.
+bool is_family(std::string_view text);
+
+/// The program of one configuration.  Throws Error{unsupported} with the key that the family's program does not hold
+/// for, and Error{bad_file} as read_program does.
+Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
+                    const FamilyUse& use);
+
+}  // namespace tidemark

@@ -1,0 +1,75 @@
+"""Which keys of a configuration a program follows, and which it holds for one value of; with models that are arithmetic."""
+
+from tidemark.capture.axes import Axes
+from tidemark.capture.keys import Defaults, at, changed, leaves_of, without
+from tidemark.capture.layers import Layers
+
+BASE = {"hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 2, "ffn": 128, "layers": 5, "act": "gelu", "bias": False, "dropout": 0.1, "eps": 1e-6, "bos_token_id": 7, "kernel": 4, "unused": 3, "part": {"out": 64}}
+
+
+class Seen:
+    def __init__(self, keys):
+        assert keys["hidden_size"] % keys["num_attention_heads"] == 0 and keys["num_attention_heads"] % keys["num_key_value_heads"] == 0
+        assert keys["part"]["out"] == keys["hidden_size"]
+        numbers = [keys[k] for k in ("hidden_size", "num_attention_heads", "num_key_value_heads", "ffn", "layers")]
+        self.done = (keys["act"] in ("gelu", "tanh"), keys["bias"], keys["dropout"] > 0, keys["kernel"] == 4)
+        self.exact = (numbers, self.done)
+
+    def is_alike(self, other):
+        return self.done == other.done
+
+
+def runs(keys):
+    try:
+        Seen(keys)
+    except AssertionError:
+        return False
+    return True
+
+
+def axes():
+    return Axes(BASE, Seen, runs, {"layers": 1})
+
+
+def test_keys_that_numbers_follow_are_axes_and_those_that_have_to_be_equal_one():
+    found = axes()
+    assert found.groups == [["hidden_size", "part.out"], ["num_attention_heads"], ["num_key_value_heads"], ["ffn"], ["layers"]]
+    assert found.equalities() == ["part.out == hidden_size"]
+
+
+def test_other_keys_hold_for_what_they_were_where_they_matter():
+    assert axes().guards == ['act in ["gelu", "tanh"]', "bias == false", "dropout > 0.0", "kernel == 4"]
+
+
+def test_all_axes_differ_between_draws_that_run():
+    draws = axes().draws(6, seed=1)
+    assert len(draws) == 6 and all(map(runs, draws))
+    for path in ("hidden_size", "ffn", "layers", "num_attention_heads"):
+        assert len({at(keys, path) for keys in draws}) > 2, path
+    assert all(keys["unused"] == 3 and keys["kernel"] == 4 for keys in draws)
+
+
+def test_paths():
+    assert dict(leaves_of({"a": {"b": 1, "pad_token_id": 5}, "id2label": {"0": "x"}})) == {"a.b": 1}
+    assert changed(BASE, {"part.out": 1, "new.er": 2})["new"] == {"er": 2} and BASE["part"]["out"] == 64
+    assert without(BASE, "part.out")["part"] == {} and at(BASE, "part.nothing.more") is None
+
+
+def test_defaults_are_numbers_or_made_of_other_keys():
+    def build(keys):
+        keys = {"heads": 4, "dim": None, "act": "relu", **keys}
+        return {**keys, "dim": keys["dim"] or keys["width"] // keys["heads"], "act": keys.pop("hidden_act", keys["act"])}
+
+    draws = [{"width": w, "heads": h, "dim": 99, "act": "gelu"} for w, h in ((64, 4), (96, 2), (160, 8), (40, 4), (240, 6))]
+    defaults = Defaults(build, draws, {"hidden_act": "act"})
+    assert defaults.line("dim", ["width", "heads"]) == "dim = width//heads; null"
+    assert defaults.line("heads", ["width", "dim"]) == "heads = 4"
+    assert defaults.line("act", []) == 'act = "relu"; also hidden_act'
+
+
+def test_layers_go_round_by_the_lists_of_a_configuration():
+    defaults = {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13, "vision": {"depth": 12}, "sizes": [1, 2]}
+    layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "vision": {"depth": 4}}, defaults)
+    assert layers.keys == {"num_hidden_layers": 8, "vision": {"depth": 5}}
+    assert layers.counts == {"num_hidden_layers": 2, "vision.depth": 1}
+    assert list(layers.conditions()) == ["num_hidden_layers % 2 == 0", 'kinds cycles ["a", "b"]']

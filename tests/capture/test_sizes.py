@@ -1,0 +1,57 @@
+"""Numbers of several captures as expressions of what the captures were made of."""
+
+import math
+import random
+
+import pytest
+
+from tidemark.capture.sizes import Solver
+
+NAMES = ("B", "S", "hidden", "heads", "head_dim", "ffn", "image", "patch")
+
+
+def points(count, seed):
+    draw = random.Random(seed)
+    made = []
+    for _ in range(count):
+        heads, patch = draw.choice((2, 4, 6, 8)), draw.choice((4, 8, 14))
+        made.append({"B": draw.randrange(2, 12), "S": draw.randrange(40, 400), "heads": heads, "hidden": heads * 8 * draw.randrange(2, 9), "head_dim": 2 * draw.randrange(4, 40),
+                     "ffn": draw.randrange(60, 900), "image": patch * draw.randrange(2, 9), "patch": patch})
+    return made
+
+
+def value(text, point):
+    return eval(text, {"ceildiv": lambda a, b: -(-a // b), "min": min, "max": max}, point)
+
+
+@pytest.mark.parametrize("wanted", [
+    "B*S", "hidden//heads", "2*head_dim*heads", "head_dim//2", "S + 1", "-head_dim", "hidden + 2*heads*head_dim", "B*heads*S", "(image//patch)*(image//patch)", "(image//patch)*(image//patch) + 1",
+    "B*((image//patch)*(image//patch) + 1)", "ceildiv(S, 64)", "-S % 64", "B*ceildiv(S, 64)", "S % head_dim", "min(S, ffn)", "max(0, ffn - S)", "ffn + heads + head_dim", "64*S", "hidden//2 - heads", "17"])
+def test_what_is_found_holds_at_points_that_were_not_seen(wanted):
+    seen, later = points(7, 1), points(20, 2)
+    found = Solver(seen)(tuple(value(wanted, p) for p in seen))
+    assert found is not None
+    assert [value(found, p) for p in later] == [value(wanted, p) for p in later], found
+
+
+def test_what_follows_no_name_is_not_solved():
+    draw = random.Random(3)
+    assert Solver(points(7, 1))(tuple(draw.randrange(1, 10**6) for _ in range(7))) is None
+
+
+def test_two_points_are_any_expressions():
+    assert Solver(points(2, 1))((3, 5)) is None
+    assert Solver(points(2, 1))((4, 4)) == "4"
+
+
+def test_the_simplest_is_chosen():
+    seen = points(7, 4)
+    solve = Solver(seen)
+    assert solve(tuple(p["hidden"] for p in seen)) == "hidden"
+    assert solve(tuple(p["hidden"] * 3 for p in seen)) == "3*hidden"
+    assert solve(tuple(math.prod((p["B"], p["S"], p["hidden"])) for p in seen)) == "B*S*hidden"
+
+
+def test_names_that_are_always_equal_are_one():
+    seen = [{**p, "width": p["hidden"]} for p in points(7, 1)]
+    assert Solver(seen)(tuple(p["width"] for p in seen)) == "hidden"

@@ -1,0 +1,83 @@
+"""Programs of whole families, as they are shipped: bound to a configuration without Python, and equal to the families that are written in C++."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+SHIPPED = Path(__file__).resolve().parents[2] / "data" / "programs"
+ASKED = ("--batch", 2, "--seq", 64, "--gpu", "h200", "--torch", "2.11.0")
+NO_PYTHON = {"PATH": "/usr/bin:/bin", "VIRTUAL_ENV": "", "CONDA_PREFIX": ""}
+GRANITE = {"model_type": "granite", "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 500}
+
+
+@pytest.fixture
+def predicted(tidemark, folders):
+    """predicted(config, *options) -> the report, or what was said in its place."""
+
+    def run(config, *options, **environment):
+        (folders / "work" / "config.json").write_text(json.dumps(config))
+        done = tidemark("predict", "config.json", *ASKED, *options, "--json", "report.json", **environment)
+        return json.loads((folders / "work" / "report.json").read_text()) if done.returncode in (0, 1) else done
+
+    return run
+
+
+def answer(report):
+    return report["peak"], report["steps"]
+
+
+def test_a_family_that_is_not_written_in_cpp_needs_no_python(predicted):
+    report = predicted(GRANITE, **NO_PYTHON)
+    assert any("the model is a program, captured of transformers" in row["what"] for row in report["assumptions"])
+    larger = predicted({**GRANITE, "num_hidden_layers": 4}, **NO_PYTHON)
+    assert larger["peak"]["allocated_bytes"] > report["peak"]["allocated_bytes"]
+
+
+def test_what_is_left_out_is_what_transformers_takes(predicted):
+    # GraniteConfig: as many heads of keys as of queries, biases nowhere, hidden_act silu (transformers 5.17.0)
+    without = {key: value for key, value in GRANITE.items() if key != "num_key_value_heads"}
+    said = {**without, "num_key_value_heads": 6, "hidden_act": "silu", "attention_bias": False, "tie_word_embeddings": False}
+    assert answer(predicted(without, **NO_PYTHON)) == answer(predicted(said, **NO_PYTHON)) == answer(predicted({**without, "num_key_value_heads": None}, **NO_PYTHON))
+
+
+def test_what_a_program_does_not_hold_for_is_said(predicted):
+    refused = predicted({**GRANITE, "attention_bias": True}, **NO_PYTHON)
+    assert refused.returncode == 3
+    assert "the program of granite holds for attention_bias == false alone, and attention_bias is true, and this configuration was not captured: " in refused.stderr
+    refused = predicted(GRANITE, "--head", "sequence_classification", **NO_PYTHON)
+    assert refused.returncode == 3 and "the program of granite is trained for causal_lm, and this configuration was not captured: " in refused.stderr
+
+
+def test_models_lists_what_is_shipped(tidemark):
+    listed = {row["model_type"]: row["summary"] for row in json.loads(tidemark("models", "--json").stdout)}
+    assert listed["granite"] == "a captured program" and listed["llama"] != "a captured program"
+
+
+def test_a_family_file_is_bound_to_a_configuration(tidemark, folders):
+    (folders / "work" / "config.json").write_text(json.dumps(GRANITE))
+    done = tidemark("predict", "config.json", "--program", SHIPPED / "5.17.0" / "granite", *ASKED)
+    assert done.returncode == 0, done.stderr
+    refused = tidemark("predict", "--program", SHIPPED / "5.17.0" / "granite", *ASKED)
+    assert refused.returncode == 2 and "CONFIG is missing" in refused.stderr
+
+
+def drawn(seed):
+    """A configuration of a Llama as the header of its program allows, and a way to train it."""
+    draw = random.Random(seed)
+    heads = draw.choice((2, 4, 6, 8))
+    keys = draw.choice([k for k in (1, 2, 3, 4, 6, 8) if heads % k == 0])
+    config = {"model_type": "llama", "hidden_size": heads * 8 * draw.randrange(2, 9), "num_attention_heads": heads, "num_key_value_heads": keys, "intermediate_size": draw.randrange(40, 400),
+              "num_hidden_layers": draw.randrange(1, 7), "vocab_size": draw.randrange(100, 3000), "tie_word_embeddings": draw.random() < 0.5}
+    if draw.random() < 0.5:
+        config["head_dim"] = 8 * draw.randrange(2, 12)
+    options = [*draw.choice(((), ("--attn", "eager"))), *draw.choice(((), ("--checkpointing", "non_reentrant"))), *draw.choice(((), ("--dtype", "fp32"), ("--dtype", "fp32", "--autocast", "bf16")))]
+    return config, options
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_any_llama_is_as_the_family_in_cpp(predicted, seed):
+    config, options = drawn(seed)
+    of_program = predicted(config, *options, "--program", SHIPPED / "5.17.0" / "llama")
+    assert answer(of_program) == answer(predicted(config, *options)), (config, options)

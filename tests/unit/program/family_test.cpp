@@ -1,0 +1,112 @@
+#include "program/family.h"
+
+#include <gtest/gtest.h>
+
+#include "io/program_text.h"
+#include "program/tiny_program.h"
+#include "support/sample_card.h"
+#include "support/throws.h"
+
+namespace tidemark {
+namespace {
+
+/// The tiny program for every width and number of layers.
+std::string tiny_family() {
+  const std::string keys = R"(head causal_lm
+instead TinyForSequenceClassification
+key width = 64
+key layers = 2
+key hidden = 2*width; null
+key text.depth = layers; also depth
+key act = "gelu"; also hidden_act
+key dropout = 0.1
+key kinds = null
+key tie = true
+key window = 4
+holds act in ["gelu", "relu"]
+holds dropout > 0.0
+holds kinds cycles ["a", "b"]
+holds hidden % 8 == 0
+)";
+  std::string text = with(tiny_program(), "attention sdpa\ncache false\n", keys);
+  text = with(text, "config {\"model_type\": \"tiny\", \"width\": 64, \"layers\": 2}\n",
+              "main TinyForCausalLM#1 when attention == \"sdpa\", cache == false, S > window\n"
+              "main TinyForCausalLM#2 when cache == false, S <= window\n");
+  text = with(text, "param weight = embed.weight", "param weight: T[hidden, width] = embed.weight when tie");
+  return text + R"(
+class TinyForCausalLM#2(input_ids: int64[B, S], labels: int64[B, S]):
+  %0: T[B, S, 64] = call embed: Embedding#1(0=$input_ids)
+  return logits=%0
+)";
+}
+
+Program bound(const Value& config, FamilyUse use = {.context = {.use_cache = false}, .seq = 8}) {
+  return io::read_family_text(tiny_family(), "tiny", config, use);
+}
+
+Value config(Value::Map keys) { return keys; }
+
+std::int64_t number(const Program& program, const std::string& name) {
+  const auto found = std::find(program.symbols.begin(), program.symbols.end(), name);
+  return program.captured_values.at(static_cast<std::size_t>(found - program.symbols.begin()));
+}
+
+std::string refusal(const Value& config, const FamilyUse& use = {.context = {.use_cache = false}, .seq = 8}) {
+  return error_of([&] { bound(config, use); })->message();
+}
+
+TEST(Family, IsToldFromTheProgramOfOneConfiguration) {
+  EXPECT_TRUE(is_family(tiny_family()));
+  EXPECT_FALSE(is_family(tiny_program()));
+}
+
+TEST(Family, TakesNumbersFromTheConfigurationAndDefaultsForTheRest) {
+  const Program program = bound(config({{"width", 24}, {"hidden", {}}, {"depth", 5}}));
+  EXPECT_EQ(number(program, "width"), 24);
+  EXPECT_EQ(number(program, "layers"), 2);
+  EXPECT_EQ(number(program, "hidden"), 48) << "null says the same as nothing";
+  EXPECT_EQ(number(program, "text.depth"), 5) << "found where it used to stand";
+  EXPECT_EQ(*program.config.find("text")->find("depth")->as_integer(), 5);
+  EXPECT_EQ(number(bound(config({})), "text.depth"), 2);
+}
+
+TEST(Family, TiesWhatTheConfigurationTies) {
+  EXPECT_EQ(bound(config({})).root.children[2].parameters[0].tied_to, "embed.weight");
+  EXPECT_EQ(bound(config({{"tie", false}})).root.children[2].parameters[0].tied_to, "");
+}
+
+TEST(Family, BeginsWithTheBodyWhoseConditionsHoldAndReadsNoOther) {
+  const Program longer = bound(config({}));
+  EXPECT_EQ(longer.main, "TinyForCausalLM#1");
+  EXPECT_EQ(longer.attention, "sdpa");
+  EXPECT_FALSE(longer.bodies.contains("TinyForCausalLM#2"));
+  const Program within = bound(config({{"window", 8}}));
+  EXPECT_EQ(within.main, "TinyForCausalLM#2");
+  EXPECT_EQ(within.bodies.size(), 2U);
+}
+
+TEST(Family, SaysWhatItDoesNotHoldFor) {
+  EXPECT_EQ(refusal(config({{"act", "silu"}})),
+            "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is \"silu\"");
+  EXPECT_EQ(refusal(config({{"hidden_act", "silu"}})),
+            "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is \"silu\"");
+  EXPECT_EQ(refusal(config({{"dropout", 0.0}})), "the program of tiny holds for dropout > 0.0 alone, and dropout is 0");
+  EXPECT_EQ(refusal(config({{"kinds", Value::List{"a", "a"}}})),
+            "the program of tiny holds for kinds cycles [\"a\", \"b\"] alone, and kinds is a list");
+  EXPECT_EQ(refusal(config({{"hidden", 12}})), "the program of tiny holds for hidden % 8 == 0 alone, and hidden is 12");
+  EXPECT_EQ(refusal(config({}), {.context = {.use_cache = true}, .seq = 8}),
+            "the program of tiny does not hold for attention sdpa, cache true, 8 tokens");
+  EXPECT_EQ(refusal(config({{"window", {}}})),
+            "the program of tiny does not hold for attention sdpa, cache false, 8 tokens");
+  EXPECT_EQ(refusal(config({{"architectures", Value::List{"TinyForSequenceClassification"}}})),
+            "the program of tiny is of TinyForCausalLM, not of TinyForSequenceClassification");
+  EXPECT_EQ(refusal(config({}), {.context = {.use_cache = false}, .seq = 8, .head = "masked_lm"}),
+            "the program of tiny is trained for causal_lm");
+}
+
+TEST(Family, HoldsForListsThatGoRound) {
+  EXPECT_EQ(bound(config({{"kinds", Value::List{"a", "b", "a"}}})).main, "TinyForCausalLM#1");
+}
+
+}  // namespace
+}  // namespace tidemark
