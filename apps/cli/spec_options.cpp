@@ -120,7 +120,7 @@ std::filesystem::path model_file(const std::string& model, bool offline, Asked& 
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .programs = {}, .sources = {}};
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = {}, .sources = {}};
   const Value& model = asked.spec.model;
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");

@@ -49,6 +49,7 @@ TEST_F(Ddp, GradientsMoveIntoTheBuckets) {
   const Tensor& weight = root_["second"]("weight");
   const std::int64_t before = live_bytes();
   weight.grad() = empty_like(weight);
+  hooks_.pass_begins(true);
   EXPECT_EQ(live_bytes(), before + kBytes);
   hooks_.gradient_is_ready(weight);
   EXPECT_EQ(live_bytes(), before);
@@ -58,6 +59,7 @@ TEST_F(Ddp, AGradientThatNeverComesIsAnError) {
   buckets_of({.ranks = 2});
   const Tensor& weight = root_["second"]("weight");
   weight.grad() = empty_like(weight);
+  hooks_.pass_begins(true);
   hooks_.gradient_is_ready(weight);
   EXPECT_THROW(hooks_.before_forward(), Error);
 }
@@ -66,6 +68,7 @@ TEST_F(Ddp, AGradientThatNeverComesIsLookedFor) {
   buckets_of({.ranks = 2, .find_unused_parameters = true});
   const Tensor& weight = root_["second"]("weight");
   weight.grad() = empty_like(weight);
+  hooks_.pass_begins(true);
   hooks_.gradient_is_ready(weight);
   EXPECT_NO_THROW(hooks_.before_forward());
 }
