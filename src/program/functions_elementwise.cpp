@@ -1,4 +1,6 @@
 // One result per element.
+#include "ops/in_place.h"
+#include "ops/pointwise.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -34,7 +36,24 @@ Tensors of_whole_numbers(FunctionCall& call) {
 
 Tensors sub_call(FunctionCall& call) {
   if (call.is_tensor(1)) return {sub(call.tensor(0), call.tensor(1))};
-  return of_whole_numbers<sub_scalar>(call);
+  return {sub_number(call.tensor(0))};
+}
+
+/// Two numbers, or one.
+Tensors clamp_call(FunctionCall& call) {
+  call.require(!call.is_tensor(1) && !call.is_tensor(2), "tensors as bounds");
+  return {clamp_between(call.tensor(0), call.given(1) && call.given(2))};
+}
+
+Tensors negated_sub(FunctionCall& call) {
+  if (call.is_tensor(1)) return {sub(call.tensor(1), call.tensor(0))};
+  return {rsub(call.tensor(0))};
+}
+
+template <char... name>
+Tensors rounded_call(FunctionCall& call) {
+  static constexpr char kName[] = {'a', 't', 'e', 'n', ':', ':', name..., '\0'};
+  return {rounded(kName, "RoundBackward0", call.tensor(0))};
 }
 
 Tensors pow_call(FunctionCall& call) {
@@ -54,15 +73,15 @@ Tensors power_of_number(FunctionCall& call) {
   return {std::move(y)};
 }
 
-/// number / x
+/// number / x.  torch: _tensor.py, Tensor.__rdiv__
 Tensors number_over(FunctionCall& call) {
-  const Tensor x = call.tensor(0);
-  call.require(!needs_grad(x), "a gradient");
-  const auto reciprocal = [&] {
+  Tensor x = call.tensor(1);
+  if (is_floating(x.dtype())) return {mul_scalar(reciprocal(std::move(x)))};
+  const auto of_whole_number = [&] {
     const Op op(call.run, "aten::reciprocal");
-    return empty_like(x, is_floating(x.dtype()) ? x.dtype() : Dtype::f32);
+    return empty_like(x, Dtype::f32);
   };
-  return {mul_scalar(reciprocal())};
+  return {mul_scalar(of_whole_number())};
 }
 
 Tensors compared(const FunctionCall& call, const char* name) {
@@ -113,6 +132,17 @@ constexpr Function kFunctions[] = {
     {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
     {"add_ __iadd__", "input other alpha", in_place<add_>},
     {"sub subtract __sub__", "input other alpha", sub_call},
+    {"rsub __rsub__", "input other alpha", negated_sub},
+    {"abs absolute __abs__", "input", unary<abs>},
+    {"sqrt", "input", unary<sqrt>},
+    {"square", "input", unary<pow2>},
+    {"log", "input", unary<log>},
+    {"expm1", "input", unary<expm1>},
+    {"reciprocal", "input", unary<reciprocal>},
+    {"floor", "input", rounded_call<'f', 'l', 'o', 'o', 'r'>},
+    {"ceil", "input", rounded_call<'c', 'e', 'i', 'l'>},
+    {"round", "input decimals", rounded_call<'r', 'o', 'u', 'n', 'd'>},
+    {"sign", "input", rounded_call<'s', 'i', 'g', 'n'>},
     {"mul multiply __mul__ __rmul__", "input other",
      [](FunctionCall& c) { return with_number(c, mul, mul_scalar); }},
     {"mul_ __imul__", "input other", in_place<mul_>},
@@ -120,8 +150,11 @@ constexpr Function kFunctions[] = {
      [](FunctionCall& c) { return with_number(c, div, div_scalar); }},
     {"div_ __itruediv__", "input other", in_place<div_>},
     {"floor_divide __floordiv__", "input other", of_whole_numbers<floor_divide>},
-    {"fmod", "input other", of_whole_numbers<fmod>},
-    {"clamp clip", "input min max", of_whole_numbers<clamp>},
+    {"fmod remainder __mod__", "input other", of_whole_numbers<fmod>},
+    {"clamp clip", "input min max", clamp_call},
+    {"clamp_min clamp_max", "input min", unary<clamp_from>},
+    {"zero_ fill_", "input value", unary<fill_>},
+    {"copy_", "input src non_blocking", [](FunctionCall& c) { return Tensors{copy_(c.tensor(0), c.tensor(1))}; }},
     {"clamp_ clip_", "input min max", of_whole_numbers<[](Tensor x) { return x; }>},
     {"neg negative __neg__", "input", unary<neg>},
     {"pow __pow__", "input exponent", pow_call},
@@ -144,6 +177,7 @@ constexpr Function kFunctions[] = {
     {"__or__ bitwise_or logical_or or", "input other", [](FunctionCall& c) { return compared(c, "aten::__or__"); }},
     {"__invert__ bitwise_not logical_not invert", "input",
      [](FunctionCall& c) { return Tensors{compare("aten::bitwise_not", c.tensor(0))}; }},
+    {"maximum minimum", "input other", [](FunctionCall& c) { return Tensors{maximum(c.tensor(0), c.tensor(1))}; }},
     {"where", "condition input other", where_call},
     {"masked_fill", "input mask value",
      [](FunctionCall& c) { return Tensors{masked_fill(c.tensor(0), c.tensor(1))}; }},

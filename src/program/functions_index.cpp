@@ -1,6 +1,8 @@
 // x[…], and what reads or writes by indices.
 #include <algorithm>
 
+#include "ops/in_place.h"
+#include "ops/selection.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -38,17 +40,12 @@ Tensors gathered(const FunctionCall& call, const std::vector<Argument>& items) {
   return {index_pairs(call.tensor(0), tensor(0), tensor(1))};
 }
 
-/// torch: csrc/autograd/python_variable_indexing.cpp, THPVariable_getitem
-Tensors getitem_call(FunctionCall& call) {
-  const Argument& index = call.argument(1);
-  const std::vector<Argument> one{index};
-  const std::vector<Argument>& items = index.kind == Argument::Kind::list ? index.items : one;
-  if (!items.empty() && items[0].kind == Argument::Kind::value) return gathered(call, items);
+/// Ranges, numbers, None and `...`, one after the other; x itself where they take all of it.
+Tensor shown(const FunctionCall& call, const Tensor& x, const std::vector<Argument>& items) {
   const auto used = [](const Argument& item) {
     return item.kind == Argument::Kind::slice || item.kind == Argument::Kind::number;
   };
   const auto uses = static_cast<int>(std::count_if(items.begin(), items.end(), used));
-  const Tensor x = call.tensor(0);
   call.require(uses <= x.dims(), "more indices than dimensions");
   Tensor result = x;
   int d = 0;
@@ -64,18 +61,48 @@ Tensors getitem_call(FunctionCall& call) {
       default: call.refuse("such an index");
     }
   }
+  return result;
+}
+
+std::vector<Argument> items_of(const Argument& index) {
+  return index.kind == Argument::Kind::list ? index.items : std::vector<Argument>{index};
+}
+
+/// torch: csrc/autograd/python_variable_indexing.cpp, THPVariable_getitem
+Tensors getitem_call(FunctionCall& call) {
+  const std::vector<Argument> items = items_of(call.argument(1));
+  if (!items.empty() && items[0].kind == Argument::Kind::value) return gathered(call, items);
+  const Tensor x = call.tensor(0);
+  Tensor result = shown(call, x, items);
   return {result.is(x) && x.dims() > 0 ? slice(x, 0, 0, x.size(0)) : std::move(result)};
 }
 
-/// x[index] = value in place, where nothing has a gradient: no memory.
+/// x[index] = value.  torch: ATen/TensorIndexing.h, copy_to; native/TensorAdvancedIndexing.cpp, index_put_: a number
+/// under a mask is masked_fill_, and indices take no memory where nothing has a gradient.
 Tensors setitem_call(FunctionCall& call) {
-  const Argument& index = call.argument(1);
-  const bool by_tensor = call.is_tensor(1);
-  call.require(!call.tensor(0).requires_grad() && !(call.is_tensor(2) && call.tensor(2).requires_grad()), "gradients");
-  call.require(!by_tensor || call.tensor_of(index).dtype() != Dtype::boolean, "a mask");
-  for (const Argument& item : index.items)
-    call.require(item.kind != Argument::Kind::value, "tensors among its indices");
+  const std::vector<Argument> items = items_of(call.argument(1));
+  const auto is_tensor = [](const Argument& item) { return item.kind == Argument::Kind::value; };
+  const Tensor x = call.tensor(0);
+  if (std::none_of(items.begin(), items.end(), is_tensor)) {
+    Tensor part = shown(call, x, items);
+    if (!call.is_tensor(2)) return fill_(std::move(part)), Tensors(0);
+    Tensor value = call.tensor(2);
+    if (value.sizes() != part.sizes()) value = expand(std::move(value), part.sizes());
+    return copy_(std::move(part), std::move(value)), Tensors(0);
+  }
+  const bool is_mask = items.size() == 1 && call.tensor_of(items[0]).dtype() == Dtype::boolean;
+  if (is_mask && !call.is_tensor(2)) return masked_fill_(x, call.tensor_of(items[0])), Tensors(0);
+  call.require(!x.requires_grad() && !(call.is_tensor(2) && call.tensor(2).requires_grad()), "gradients");
+  for (const Argument& item : items)
+    call.require(!is_tensor(item) || call.tensor_of(item).dtype() != Dtype::boolean, "a mask");
   return Tensors(0);
+}
+
+/// Elements of a tensor, or a number.
+Tensors scattered(const FunctionCall& call, Tensor (*of_tensor)(Tensor, int, Tensor, Tensor),
+                  Tensor (*of_number)(Tensor, Tensor)) {
+  if (!call.is_tensor(3)) return {of_number(call.tensor(0), call.tensor(2))};
+  return {of_tensor(call.tensor(0), call.dimension(1), call.tensor(2), call.tensor(3))};
 }
 
 constexpr Function kFunctions[] = {
@@ -83,7 +110,12 @@ constexpr Function kFunctions[] = {
     {"__getitem__", "input index", getitem_call},
     {"select", "input dim index",
      [](FunctionCall& c) { return Tensors{select(c.tensor(0), c.dimension(1), c.integer(2))}; }},
-    {"gather", "input dim index", [](FunctionCall& c) { return Tensors{gather(c.tensor(0), c.tensor(2))}; }},
+    {"gather", "input dim index sparse_grad",
+     [](FunctionCall& c) { return Tensors{gather_along(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
+    {"index_select", "input dim index",
+     [](FunctionCall& c) { return Tensors{index_select(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
+    {"scatter", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter, scatter_number); }},
+    {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
     {"masked_scatter", "input mask source",
      [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
     {"index_add_", "input dim index source",

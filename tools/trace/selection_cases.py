@@ -1,0 +1,108 @@
+"""Calls of operations that families of models need here and there: src/ops/pointwise.h, src/ops/selection.h."""
+
+from cases import call, case
+from ops_cases import _functional, _torch
+
+UNARY = {
+    "abs": lambda x: x.abs(),
+    "sqrt": lambda x: x.sqrt(),
+    "log": lambda x: x.log(),
+    "expm1": lambda x: x.expm1(),
+    "reciprocal": lambda x: x.reciprocal(),
+    "rounded": lambda x: x.floor(),
+    "softplus": lambda x: _functional().softplus(x),
+    "bent": lambda x: _functional().hardtanh(x),
+    "rsub": lambda x: 1 - x,
+    "sub_number": lambda x: x - 1,
+    "clamp_between": lambda x: x.clamp(-1, 1),
+    "clamp_from": lambda x: x.clamp_min(-1),
+    "amax": lambda x: x.amax(-1, keepdim=True),
+    "logsumexp": lambda x: x.logsumexp(-1, keepdim=True),
+    "triangle": lambda x: x.triu(1),
+    "flip": lambda x: x.flip(-1),
+    "roll": lambda x: x.roll(1, -1),
+    "running_sum": lambda x: x.cumsum(-1),
+}
+for name, function in UNARY.items():
+    call(name)(lambda inputs, args, function=function: function(inputs[0]))
+
+
+def _use(results, args):
+    return results[args["use"]]
+
+
+def _copied_into(x, parts):
+    for i in range(parts):
+        x[0][:, i * 8 : i * 8 + 8].copy_(x[1])
+    return x[0]
+
+
+OTHERS = {
+    "copy_": lambda x, a: x[0].copy_(x[1]),
+    "copy_into": lambda x, a: _copied_into(x, a["parts"]),
+    "fill_": lambda x, a: x[0].zero_(),
+    "maximum": lambda x, a: _torch().maximum(x[0], x[1]),
+    "extreme": lambda x, a: _use(x[0].max(dim=a["d"], keepdim=a["keep"]), a),
+    "gather_along": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
+    "index_select": lambda x, a: x[0].index_select(a["d"], x[1].zero_()),
+    "scatter_number": lambda x, a: x[0].scatter(-1, x[1].zero_(), 1),
+    "scatter_number_": lambda x, a: x[0].scatter_(-1, x[1].zero_(), 1),
+    "scatter": lambda x, a: x[0].scatter(-1, x[1].zero_(), x[2]),
+    "scatter_": lambda x, a: x[0].scatter_(-1, x[1].zero_(), x[2]),
+}
+for name, function in OTHERS.items():
+    call(name)(function)
+
+
+def unary_cases():
+    for name in UNARY:
+        in_matrices = name in ("triangle", "amax", "logsumexp", "flip", "roll", "running_sum")
+        for dtype in ("bfloat16", "float32"):
+            for flag in ("g", ""):
+                case(name, f"{dtype} 2x300x64 {flag}".strip())
+        case(name, "float32 2x300x64 p021 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g")
+        case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123")
+        case(name, "bfloat16 2x4x30x64 g", gradient="0213")
+        case(name, "float32 2x1x64 x2x30x64 g")
+        if not in_matrices:
+            case(name, "float32 scalar g")
+        for dtype in ("float32", "bfloat16"):
+            case(name, f"{dtype} 2x30x64 g", autocast="bfloat16")
+
+
+def other_cases():
+    case("fill_", "float32 4x30x64")
+    case("fill_", "bfloat16 4x30x64 g")
+    for flags in ("gg", "g-", "-g", "--"):
+        first, second = (f" {flag}".rstrip(" -") for flag in flags)
+        case("copy_", f"bfloat16 4x8x64{first}", f"bfloat16 4x8x64{second}")
+        case("copy_", f"bfloat16 4x8x64{first}", f"float32 4x8x64{second}")
+        for parts in (1, 3):
+            case("copy_into", f"bfloat16 4x30x64{first}", f"bfloat16 4x8x64{second}", parts=parts)
+            case("copy_into", f"float32 4x30x64{first}", f"bfloat16 4x8x64{second}", parts=parts)
+            case("copy_into", f"float32 4x30x64{first}", f"float32 4x1x64{second}", parts=parts)
+        for second in ("2x300x64", "64", "scalar"):
+            case("maximum", f"bfloat16 2x300x64 {flags[0]}".rstrip(" -"), f"bfloat16 {second} {flags[1]}".rstrip(" -"))
+    for dtype in ("bfloat16", "float32", "int64"):
+        flag = "" if dtype == "int64" else " g"
+        for d, keep in ((-1, True), (0, False), (1, True)):
+            for use in (0, 1):
+                case("extreme", f"{dtype} 4x30x64{flag}", d=d, keep=keep, use=use)
+        case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x30x8", d=-1)
+        case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x3x64", d=1)
+        case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=1)
+        case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=0)
+        case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=2)
+        for name in ("scatter_number", "scatter_number_"):
+            case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8")
+        for name in ("scatter", "scatter_"):
+            case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8", f"{dtype} 4x30x8{flag}")
+            case(name, f"{dtype} 4x30x64", "int64 4x30x8", f"{dtype} 4x30x8{flag}")
+            case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8", f"{dtype} 4x30x8")
+    case("running_sum", "bool 4x30")
+    case("running_sum", "int32 4x30")
+
+
+unary_cases()
+other_cases()
