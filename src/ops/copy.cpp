@@ -1,5 +1,6 @@
 // Operations that copy: types, concatenation, padding.
 #include "ops/ops.h"
+#include "ops/selection.h"
 #include "tensor/torch_rules.h"
 
 namespace tidemark {
@@ -73,23 +74,24 @@ Tensor repeat_rows(Tensor x, std::int64_t n) {
 }
 
 /// torch: native/Repeat.cpp, repeat_interleave_common and repeat_interleave_symint
+Tensor repeated_places(Tensor repeats, std::int64_t total) {
+  Run& run = repeats.run();
+  const Tensor in_order = contiguous(repeats);
+  const Tensor sums = cumsum(repeats, 0);
+  if (run.torch().finds_least_repeat) {
+    const Tensor least = max(repeats);
+  } else {
+    const Tensor not_negative = compare("aten::ge", repeats);
+    const Tensor all = empty(run, Dims{}, Dtype::boolean);
+  }
+  return empty(run, Dims{total}, repeats.dtype());
+}
+
 Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total) {
   const Op op(x, "aten::repeat_interleave");
   TM_CHECK(!x.requires_grad(), "repeating by a tensor has no gradient here");
-  Run& run = x.run();
-  Tensor index;
-  {
-    const Tensor in_order = contiguous(repeats);
-    const Tensor sums = cumsum(repeats, 0);
-    if (run.torch().finds_least_repeat) {
-      const Tensor least = max(repeats);
-    } else {
-      const Tensor not_negative = compare("aten::ge", repeats);
-      const Tensor all = empty(run, Dims{}, Dtype::boolean);
-    }
-    index = empty(run, Dims{total}, repeats.dtype());
-  }
-  return empty(run, Dims{total}, x.dtype());
+  const Tensor index = repeated_places(repeats, total);
+  return empty(x.run(), Dims{total}, x.dtype());
 }
 
 Tensor stack(const Tensors& parts, int d) {

@@ -25,6 +25,13 @@ Tensor restored(const Facts& facts, Tensor x) {
   return facts.b != 0 ? x : unsqueeze(std::move(x), static_cast<int>(facts.a));
 }
 
+/// A bit for each dimension that is marked.
+std::int64_t marked(const Dims& dims) {
+  std::int64_t bits = 0;
+  for (int d = 0; d < dims.count(); ++d) bits |= dims[d] << d;
+  return bits;
+}
+
 }  // namespace
 
 /// Keeps both.
@@ -172,6 +179,55 @@ Tensor triangle(const char* name, const char* backward, Tensor x) {
   return record(std::move(y), {std::move(x)}, {.name = backward, .backward = [](Backward& call) -> Tensors {
                                                  return {copy_of(call.gradient())};
                                                }});
+}
+
+Tensors unbind_along(Tensor x, int d) {
+  if (x.sizes().at(d) == 0) return unbind(std::move(x));
+  Tensors parts;
+  Layout layout = x.layout();
+  const int at = layout.sizes.at(d);
+  layout.sizes.erase(at);
+  layout.strides.erase(at);
+  for (std::int64_t i = 0; i < x.size(at); ++i) parts.push_back(view_of(x, layout));
+  const Facts facts{.sizes = x.sizes()};
+  record(parts, {std::move(x)}, {.name = "UnbindBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                                   Tensors zeros;  // in place of gradients that did not come
+                                   for (const Tensor& gradient : call.gradients)
+                                     if (!gradient)
+                                       zeros.push_back(empty(call.run, Dims{}, call.node.outputs[0].dtype));
+                                   return {empty(call.run, call.facts.sizes, call.node.outputs[0].dtype)};
+                                 }});
+  return parts;
+}
+
+/// torch: native/TensorShape.cpp, repeat; FunctionsManual.cpp, repeat_backward: the sum over what was repeated
+Tensor repeat(Tensor x, const Dims& times) {
+  const Op op(x, "aten::repeat");
+  Dims sizes = times, split, summed;
+  const int leading = times.count() - x.dims();
+  for (int d = 0; d < times.count(); ++d) {
+    const std::int64_t own = d < leading ? 1 : x.size(d - leading);
+    sizes[d] = times[d] * own;
+    if (d < leading) continue;
+    if (times[d] != 1 && own != 1) split.push_back(times[d]), summed.push_back(1);
+    split.push_back(own == 1 ? times[d] : own);
+    summed.push_back(times[d] != 1 && own == 1 ? 1 : 0);
+  }
+  Tensor y = empty(x.run(), sizes, x.dtype());
+  const Facts facts{.sizes = split, .a = marked(summed), .b = std::max(leading, 0)};
+  return record(std::move(y), {std::move(x)},
+                {.name = "RepeatBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   Tensor gradient = call.gradient();
+                   for (std::int64_t i = 0; i < call.facts.b; ++i)
+                     gradient = plain_sum(gradient, only(gradient, 0), false, gradient.dtype());
+                   if (call.facts.a == 0) return {gradient};
+                   const Edge& edge = call.node.edges[0];
+                   const Dims sizes = edge.node->outputs[static_cast<std::size_t>(edge.output)].sizes;
+                   gradient = reshape(gradient, call.facts.sizes);
+                   Dims reduced = call.facts.sizes;
+                   for (int d = 0; d < reduced.count(); ++d) reduced[d] = call.facts.a >> d & 1;
+                   return {reshape(plain_sum(gradient, reduced, false, gradient.dtype()), sizes)};
+                 }});
 }
 
 Tensor flip(Tensor x) {

@@ -1,6 +1,7 @@
 // What picks elements out, or puts them somewhere; the largest, the spread, and other reductions that few models call.
 #pragma once
 #include <array>
+#include <optional>
 
 #include "tensor/tensor.h"
 
@@ -25,6 +26,12 @@ Tensor logsumexp(Tensor x, int d, bool keep_dims);
 Tensor triangle(const char* name, const char* backward, Tensor x);
 /// Running sums of numbers of any type.
 Tensor running_sum(Tensor x, int d, std::optional<Dtype> dtype = {});
+/// list(x) along any dimension.
+Tensors unbind_along(Tensor x, int d);
+/// x.repeat(times…)
+Tensor repeat(Tensor x, const Dims& times);
+/// Of each place in `repeats` (N) as many as it says, `total` in all: what repeat_interleave takes its slices by.
+Tensor repeated_places(Tensor repeats, std::int64_t total);
 /// x with a dimension the other way round.
 Tensor flip(Tensor x);
 Tensor roll(Tensor x);

@@ -61,7 +61,7 @@ const Argument& FunctionCall::argument(std::size_t parameter) const {
 }
 
 bool FunctionCall::given(std::size_t parameter) const {
-  return arguments_[parameter] && arguments_[parameter]->kind != Argument::Kind::none;
+  return parameter < arguments_.size() && arguments_[parameter] && arguments_[parameter]->kind != Argument::Kind::none;
 }
 
 bool FunctionCall::is_tensor(std::size_t parameter) const {

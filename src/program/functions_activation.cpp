@@ -19,12 +19,6 @@ Tensors bent_call(FunctionCall& call, std::size_t inplace, const char* backward)
   return {bent("aten::activation", backward, call.tensor(0))};
 }
 
-Tensors softmax_call(FunctionCall& call) {
-  Tensor x = call.tensor(0);
-  call.require(x.sizes().at(call.dimension(1)) == x.dims() - 1, "another dimension than the last");
-  return {softmax(std::move(x), call.dtype(2))};
-}
-
 Tensors dropout_call(FunctionCall& call) {
   call.require(!call.flag_or(3, false), "inplace=True");
   return {dropout(call.tensor(0), call.flag_or(2, true) ? call.real_or(1, 0.5) : 0)};
@@ -66,7 +60,7 @@ constexpr Function kFunctions[] = {
     {"elu", "input alpha inplace", [](FunctionCall& c) { return bent_call(c, 2, "EluBackward0"); }},
     {"hardswish", "input inplace", [](FunctionCall& c) { return bent_call(c, 1, "HardswishBackward0"); }},
     {"mish", "input inplace", [](FunctionCall& c) { return bent_call(c, 1, "MishBackward0"); }},
-    {"softmax", "input dim dtype _stacklevel", softmax_call},
+    {"softmax", "input dim dtype _stacklevel", [](FunctionCall& c) { return Tensors{softmax(c.tensor(0), c.dtype(2))}; }},
     {"dropout", "input p training inplace", dropout_call},
     {"layer_norm", "input normalized_shape weight bias eps", layer_norm_call},
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},

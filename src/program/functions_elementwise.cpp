@@ -98,7 +98,11 @@ Tensors compare_call(FunctionCall& call) {
 /// A Python number becomes a tensor of the other one's type first.
 Tensors where_call(FunctionCall& call) {
   const Op op(call.run, "aten::where");
-  call.require(call.is_tensor(1) || call.is_tensor(2), "two numbers");
+  if (!call.is_tensor(1) && !call.is_tensor(2)) {
+    const Tensor number = empty(call.run, Dims{}, call.result_dtype());
+    const Tensor other = empty(call.run, Dims{}, call.result_dtype());
+    return {where(call.tensor(0), number, other)};
+  }
   const Tensor a = call.is_tensor(1) ? call.tensor(1) : empty(call.run, Dims{}, call.tensor(2).dtype());
   const Tensor b = call.is_tensor(2) ? call.tensor(2) : empty(call.run, Dims{}, a.dtype());
   return {where(call.tensor(0), a, b)};

@@ -7,8 +7,11 @@
 namespace tidemark {
 namespace {
 
+/// `axis` is another name of `dim`.
 Tensors mean_call(FunctionCall& call) {
-  return {mean(call.tensor(0), call.dimension(1), call.flag_or(2, false))};
+  const std::size_t dim = call.given(3) ? 3 : 1;
+  call.require(call.dims(dim).count() == 1, "several dimensions");
+  return {mean(call.tensor(0), static_cast<int>(call.dims(dim)[0]), call.flag_or(2, false))};
 }
 
 Tensors sum_call(FunctionCall& call) {
@@ -57,7 +60,7 @@ Tensors ask(FunctionCall& call) {
 }
 
 constexpr Function kFunctions[] = {
-    {"mean", "input dim keepdim", mean_call},
+    {"mean", "input dim keepdim axis", mean_call},
     {"sum", "input dim keepdim", sum_call},
     {"all", "input dim keepdim", all_call},
     {"_is_all_true", "input", [](FunctionCall& c) { return all_true(c, "aten::_is_all_true"); }},

@@ -197,7 +197,8 @@ struct ProgramModel {
     if (data.labels != sizes.labels.has_value())
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
-    if ((data.images > 0) != has_images())
+    const bool is_images = sizes.pixel_values && !sizes.input_ids;  // a sample is one
+    if ((data.images > 0) != has_images() && !is_images)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
                   program.file);

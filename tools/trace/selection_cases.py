@@ -1,7 +1,7 @@
 """Calls of operations that families of models need here and there: src/ops/pointwise.h, src/ops/selection.h."""
 
 from cases import call, case
-from ops_cases import _functional, _torch
+from ops_cases import _filled, _functional, _torch
 
 UNARY = {
     "abs": lambda x: x.abs(),
@@ -37,10 +37,30 @@ def _copied_into(x, parts):
     return x[0]
 
 
+def _true(mask, found):
+    _filled(mask.view(-1), found)
+    return mask
+
+
+def _put(x, args):
+    indices = [slice(None) if i is None else i if i.dtype == _torch().int64 else _true(i, args["found"]) for i in x[1:-1]]
+    x[0][tuple(indices)] = x[-1]
+    return x[0]
+
+
 OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
     "fill_": lambda x, a: x[0].zero_(),
+    "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
+    "repeat": lambda x, a: x[0].repeat(a["times"]),
+    "index": lambda x, a: x[0][tuple(slice(None) if i is None else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
+    "index_put_": lambda x, a: _put(x, a),
+    "average_pool": lambda x, a: _functional().avg_pool2d(x[0], 2),
+    "unfold_windows": lambda x, a: _functional().unfold(x[0], 2, stride=2),
+    "grid_sample": lambda x, a: _functional().grid_sample(x[0], x[1], mode="bicubic", padding_mode="border", align_corners=False),
+    "upsample": lambda x, a: _functional().interpolate(x[0], size=a["size"], mode=a["mode"]),
+    "solve_triangular": lambda x, a: _torch().linalg.solve_triangular(x[0], x[1], upper=False, unitriangular=True),
     "maximum": lambda x, a: _torch().maximum(x[0], x[1]),
     "extreme": lambda x, a: _use(x[0].max(dim=a["d"], keepdim=a["keep"]), a),
     "gather_along": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
@@ -100,6 +120,41 @@ def other_cases():
             case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8", f"{dtype} 4x30x8{flag}")
             case(name, f"{dtype} 4x30x64", "int64 4x30x8", f"{dtype} 4x30x8{flag}")
             case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8", f"{dtype} 4x30x8")
+        for d in (0, 1, 2):
+            for use in (0, 2):
+                case("unbind_along", f"{dtype} 3x4x5{flag}", d=d, use=use)
+        for times in ([1, 1, 1], [2, 1, 1], [1, 3, 2], [2, 1, 3, 1]):
+            case("repeat", f"{dtype} 1x30x64{flag}", times=times)
+            case("repeat", f"{dtype} 4x1x64 p021{flag}", times=times)
+        case("index", f"{dtype} 40x64{flag}", "int64 70", found=0)
+        case("index", f"{dtype} 40x64{flag}", "int64 7x9", found=0)
+        case("index", f"{dtype} 40x30x8{flag}", "int64 70", "int64 70", found=0)
+        case("index", f"{dtype} 40x30x8{flag}", "int64 7x1", "int64 9", found=0)
+        case("index", f"{dtype} 40x30x8", None, "int64 9", found=0)
+        case("index", f"{dtype} 40x30x8", "int64 9", None, "int64 9", found=0)
+        case("index", f"{dtype} 40x64{flag}", "bool 40", found=11)
+        case("index", f"{dtype} 40x30x8", "bool 40x30", found=25)
+        case("index_put_", f"{dtype} 40x64{flag}", "int64 9", f"{dtype} 9x64{flag}", found=0)
+        case("index_put_", f"{dtype} 40x64{flag}", "bool 40", f"{dtype} 9x64{flag}", found=9)
+        case("index_put_", f"{dtype} 40x64", "bool 40", f"{dtype} 9x64{flag}", found=9)
+        case("index_put_", f"{dtype} 40x64{flag}", "int64 9", f"{dtype} 9x64", found=0)
+    for dtype in ("bfloat16", "float32"):
+        case("average_pool", f"{dtype} 2x64x8x8 g")
+        case("unfold_windows", f"{dtype} 1x64x8x8 g")
+        case("unfold_windows", f"{dtype} 2x64x8x8")
+        for first, second in (("", ""), (" g", ""), ("", " g"), (" g", " g")):
+            case("grid_sample", f"float32 1x64x8x8{first}", f"float32 1x96x1x2{second}")
+        for mode in ("bilinear", "bicubic", "nearest"):
+            case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode)
+            case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, autocast="bfloat16")
+        case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear")
+    for flags in ("gg", "g-", "-g", "--"):
+        first, second = (f" {flag}".rstrip(" -") for flag in flags)
+        case("solve_triangular", f"float32 2x8x64x64{first}", f"float32 2x8x64x16{second}")
+        case("solve_triangular", f"float32 64x64{first}", f"float32 64x16{second}")
+        case("solve_triangular", f"float32 2x8x64x64 p0132{first}", f"float32 2x8x64x16{second}", gradient="0132")
+    case("solve_triangular", "float32 2x2x64x64 g", "float32 2x2x64x16 g")
+    case("solve_triangular", "float32 2x2x32x32 g", "float32 2x2x32x16 g")
     case("running_sum", "bool 4x30")
     case("running_sum", "int32 4x30")
 

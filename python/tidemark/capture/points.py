@@ -14,7 +14,8 @@ _TEXT_ALONE = 4   # points that do where there are no images
 def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
     shape = _with_grid(shape, model)
-    if shape.images and not {"pixel_values", "input_features"} & set(inspect.signature(model.forward).parameters):
+    takes = set(inspect.signature(model.forward).parameters)
+    if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):   # beside a text; one alone is the sample itself
         shape = dataclasses.replace(shape, images=0)
     steps = _STEPS if shape.images else _STEPS[:_TEXT_ALONE]
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None

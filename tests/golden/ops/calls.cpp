@@ -1,8 +1,11 @@
 #include <array>
 
+#include "ops/advanced_index.h"
 #include "ops/in_place.h"
 #include "ops/pointwise.h"
 #include "ops/selection.h"
+#include "ops/triangular.h"
+#include "ops/windows.h"
 #include "recorded_case.h"
 
 namespace tidemark {
@@ -190,6 +193,13 @@ const std::vector<NamedCall> kPointwise = {
      }},
 };
 
+/// The indices, which stand behind the tensor that they are for.
+Tensors between(Inputs& in, std::size_t end) {
+  Tensors indices;
+  for (std::size_t i = 1; i < end; ++i) indices.push_back(in[i]);
+  return indices;
+}
+
 const std::vector<NamedCall> kSelection = {
     {"amax", [](Inputs& in, const Arguments&, Run&) { return amax(in[0], -1, true); }},
     {"logsumexp", [](Inputs& in, const Arguments&, Run&) { return logsumexp(in[0], -1, true); }},
@@ -203,6 +213,41 @@ const std::vector<NamedCall> kSelection = {
      }},
     {"gather_along", [](Inputs& in, const Arguments& a, Run&) { return gather_along(in[0], dim(a), in[1]); }},
     {"index_select", [](Inputs& in, const Arguments& a, Run&) { return index_select(in[0], dim(a), in[1]); }},
+    {"unbind_along", [](Inputs& in, const Arguments& a, Run&) { return used(unbind_along(in[0], dim(a)), a); }},
+    {"repeat", [](Inputs& in, const Arguments& a, Run&) { return repeat(in[0], a.dims("times")); }},
+    {"index",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Tensors indices = between(in, in.tensors.size());
+       return index(in[0], std::move(indices), a.number("found"));
+     }},
+    {"index_put_",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Tensors indices = between(in, in.tensors.size() - 1);
+       Tensor values = in[in.tensors.size() - 1];
+       return index_put_(in[0], std::move(indices), std::move(values), a.number("found"));
+     }},
+    {"average_pool",
+     [](Inputs& in, const Arguments&, Run&) {
+       Dims sizes = in.tensors[0].sizes();
+       sizes[2] /= 2;
+       sizes[3] /= 2;
+       return average_pool(in[0], sizes);
+     }},
+    {"unfold_windows",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Dims& sizes = in.tensors[0].sizes();
+       const Dims columns{sizes[0], sizes[1] * 4, sizes[2] * sizes[3] / 4};
+       return unfold_windows(in[0], columns);
+     }},
+    {"grid_sample", binary<grid_sample>},
+    {"upsample",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Dims sizes = in.tensors[0].sizes();
+       const Dims size = a.dims("size");
+       for (int d = 0; d < size.count(); ++d) sizes[d + 2] = size[d];
+       return upsample(in[0], sizes);
+     }},
+    {"solve_triangular", binary<solve_triangular>},
     {"scatter_number", binary<scatter_number>},
     {"scatter_number_", binary<scatter_number_>},
     {"scatter", [](Inputs& in, const Arguments&, Run&) { return scatter(in[0], -1, in[1], in[2]); }},
