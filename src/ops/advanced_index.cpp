@@ -94,11 +94,11 @@ Tensors index_backward(Backward& call) {
   {
     const Places places = expanded(call.saved, call.facts.a);
     count = elements_of(places.sizes);
-    for (int d = 0; d < places.count; ++d) {
+    for (int d = 0; d < places.first + places.count; ++d) indexed *= call.facts.sizes[d];
+    for (int i = 0; i < places.count; ++i) {
       if (!linear) linear = integers();
       const Tensor wrapped = integers();
-      if (d > 0) linear = integers();
-      indexed *= call.facts.sizes[d];
+      if (i > 0) linear = integers();
     }
   }
   const Tensor sorted = integers(), original = integers(), range = integers();
@@ -128,8 +128,8 @@ Tensor index(Tensor x, Tensors indices, std::int64_t found) {
   const Op op(x, "aten::index");
   const auto taken = [&] {
     const Places places = places_of(indices, found);
-    if (needs_grad(x) && (places.first > 0 || !places.adjacent))
-      throw Error(Errc::unsupported, "[index] a gradient of what is indexed behind its first dimensions");
+    if (needs_grad(x) && !places.adjacent)
+      throw Error(Errc::unsupported, "[index] a gradient of what is indexed in dimensions that lie apart");
     return empty(x.run(), indexed_sizes(x, places), x.dtype());
   };
   Tensor y = taken();

@@ -121,22 +121,25 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
                                                  }});
 }
 
-Tensor pad(Tensor x, std::int64_t before, std::int64_t after) {
+Tensor pad(Tensor x, std::int64_t before, std::int64_t after) { return pad_around(std::move(x), {before, after}); }
+
+Tensor pad_around(Tensor x, const Dims& around) {
   const Op op(x, "aten::pad");
   Dims sizes = x.sizes();
-  sizes[-1] += before + after;
+  for (int i = 0; i < around.count(); ++i) sizes[-1 - i / 2] += around[i];
   if (sizes == x.sizes()) {
     Tensor same = empty_like(x);
     return record(std::move(same), {std::move(x)},
                   {.name = "CloneBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
   }
-  const Facts facts{.sizes = x.sizes(), .a = before};
+  const Facts facts{.sizes = x.sizes()};
   Tensor y = empty(x.run(), sizes, x.dtype());
   return record(std::move(y), {std::move(x)},
                 {.name = "ConstantPadNdBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
                    // constant_pad_nd with nothing to add: a copy of what is inside
-                   const std::int64_t start = call.facts.a, width = call.facts.sizes[-1];
-                   return {empty_like(slice(call.gradient(), -1, start, start + width))};
+                   Layout inside = call.gradient().layout();
+                   inside.sizes = call.facts.sizes;
+                   return {empty_like(view_of(call.gradient(), inside))};
                  }});
 }
 

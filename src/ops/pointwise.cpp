@@ -3,6 +3,7 @@
 #include "ops/pointwise.h"
 
 #include "ops/ops.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -150,10 +151,12 @@ Tensor maximum(Tensor a, Tensor b) {
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MaximumBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const auto part = [&] {
+                     const bool first = call.run.torch().maximum_compares_first;
+                     const Tensor is_less = first ? logical("aten::lt", call.saved[0], call.saved[1]) : Tensor();
                      const Tensor half = div_scalar(call.gradient());
                      const Tensor is_same = logical("aten::eq", call.saved[0], call.saved[1]);
                      Tensor gradient = chosen(is_same, half);
-                     const Tensor is_less = logical("aten::lt", call.saved[0], call.saved[1]);
+                     const Tensor later = first ? Tensor() : logical("aten::lt", call.saved[0], call.saved[1]);
                      return gradient;
                    };
                    Tensor other = call.needs(1) ? part() : Tensor();

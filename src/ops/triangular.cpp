@@ -21,6 +21,9 @@ Tensor solved(const Tensor& a, const Tensor& b) {
   if (matrices > kMostOneByOne || (matrices > 1 && n < kLeastOneByOne)) {
     const Setting<Category> category(run.category, Category::workspace);
     const Tensor of_a = empty(run, Dims{matrices}, Dtype::int64), of_b = empty(run, Dims{matrices}, Dtype::int64);
+    matmul_workspace(run);
+  } else {
+    matmul_workspace(run);
   }
   return x;
 }

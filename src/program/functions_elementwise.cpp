@@ -26,6 +26,17 @@ Tensors in_place(FunctionCall& call) {
   return {operation(call.tensor(0), call.tensor(1))};
 }
 
+/// A number changes nothing that is kept.
+Tensors add_in_place(FunctionCall& call) {
+  if (!call.is_tensor(1)) return {call.tensor(0)};
+  return {add_(call.tensor(0), call.tensor(1))};
+}
+
+Tensors sub_in_place(FunctionCall& call) {
+  call.require(!needs_grad(call.tensor(0)) && !(call.is_tensor(1) && needs_grad(call.tensor(1))), "a gradient");
+  return {call.tensor(0)};
+}
+
 /// Of whole numbers, which have no gradient.
 template <Unary operation>
 Tensors of_whole_numbers(FunctionCall& call) {
@@ -134,7 +145,8 @@ Tensors cast(FunctionCall& call) {
 
 constexpr Function kFunctions[] = {
     {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
-    {"add_ __iadd__", "input other alpha", in_place<add_>},
+    {"add_ __iadd__", "input other alpha", add_in_place},
+    {"sub_ __isub__", "input other alpha", sub_in_place},
     {"sub subtract __sub__", "input other alpha", sub_call},
     {"rsub __rsub__", "input other alpha", negated_sub},
     {"abs absolute __abs__", "input", unary<abs>},

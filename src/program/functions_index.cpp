@@ -10,6 +10,8 @@
 namespace tidemark {
 namespace {
 
+bool is_value(const Argument& at) { return at.kind == Argument::Kind::value; }
+
 std::int64_t bound(const FunctionCall& call, const Argument& at, std::int64_t usual, std::int64_t size) {
   if (at.kind == Argument::Kind::none) return usual;
   const std::int64_t given = call.integer_of(at);
@@ -18,13 +20,21 @@ std::int64_t bound(const FunctionCall& call, const Argument& at, std::int64_t us
 
 Tensor sliced(const FunctionCall& call, Tensor x, int d, const Argument& range) {
   const std::int64_t size = x.size(d);
+  if (is_value(range.items[0]) || is_value(range.items[1])) {  // the host reads them; only how many there are counts
+    call.run.stream_calls.host_waits();
+    return slice(std::move(x), d, 0, call.result_sizes()[d]);
+  }
   const std::int64_t start = bound(call, range.items[0], 0, size), end = bound(call, range.items[1], size, size);
   const std::int64_t step = range.items[2].kind == Argument::Kind::none ? 1 : call.integer_of(range.items[2]);
   if (step != 1) {
     call.require(step > 1 && d == x.dims() - 1 && end == size, "such a step");
     return slice_step(std::move(x), start, step);
   }
-  if (start == 0 && end == size) return x;
+  const auto is_end = [&](const Argument& at, std::int64_t usual) {
+    return at.kind == Argument::Kind::none || call.integer_of(at) == usual;
+  };
+  if (is_end(range.items[0], 0) && is_end(range.items[1], size)) return x;
+  if (start == 0 && end == size) return slice_all(std::move(x));
   return slice(std::move(x), d, start, std::max(start, end));
 }
 

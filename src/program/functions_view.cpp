@@ -114,10 +114,8 @@ Tensors cat_call(FunctionCall& call) {
 }
 
 Tensors pad_call(FunctionCall& call) {
-  const Dims around = call.dims(1);
-  for (int d = 2; d < around.count(); ++d) call.require(around[d] == 0, "another dimension than the last");
-  call.require(around.count() >= 2, "one number");
-  return {pad(call.tensor(0), around[0], around[1])};
+  call.require(call.dims(1).count() % 2 == 0, "half of a pair");
+  return {pad_around(call.tensor(0), call.dims(1))};
 }
 
 constexpr Function kFunctions[] = {

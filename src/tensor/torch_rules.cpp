@@ -31,6 +31,7 @@ std::vector<TorchRules> made() {
   rules.cudnn_names_large_heads = true;
   rules.cudnn_does_not_decode = true;
   rules.efficient_attention_groups_heads = true;
+  rules.maximum_compares_first = true;
   add("2.14.1");
   rules.caveat = {};  // tests/golden/steps/torch-2.15.0.open.txt has what is recorded and not equal: pipelines
   rules.cudnn = "9.26";

@@ -63,6 +63,9 @@ struct TorchRules {
   /// for each message.  Not modelled: predictions of pipelines are as before it, and say so.  torch: torch/distributed/
   /// pipelining/stage.py, _forward_metadata_inference (2.12.1)
   bool stages_measure_themselves = false;
+  /// The gradient of maximum finds where the other is larger before it halves.  torch: tools/autograd/derivatives.yaml,
+  /// maximum: the order of arguments is the compiler's (2.14.1)
+  bool maximum_compares_first = false;
   /// What barriers reduce is made once and kept, and what they are given is not.  torch: torch/csrc/distributed/c10d/
   /// ProcessGroupNCCL.cpp, barrier (2.15.0)
   bool keeps_number_of_barriers = false;

@@ -52,6 +52,8 @@ OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
     "fill_": lambda x, a: x[0].zero_(),
+    "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
+    "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
     "repeat": lambda x, a: x[0].repeat(a["times"]),
     "index": lambda x, a: x[0][tuple(slice(None) if i is None else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
@@ -126,6 +128,11 @@ def other_cases():
         for times in ([1, 1, 1], [2, 1, 1], [1, 3, 2], [2, 1, 3, 1]):
             case("repeat", f"{dtype} 1x30x64{flag}", times=times)
             case("repeat", f"{dtype} 4x1x64 p021{flag}", times=times)
+        for around in ([0, 0, 0, 2], [1, 2, 3, 4], [0, 0, 0, 0], [0, 3, 0, 0, 1, 0]):
+            case("pad_around", f"{dtype} 4x30x64{flag}", around=around)
+            case("pad_around", f"{dtype} 4x30x64 p021{flag}", around=around)
+        case("slice_all", f"{dtype} 4x30x64{flag}")
+        case("index", f"{dtype} 5x40x64{flag}", None, "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 7x9", found=0)
         case("index", f"{dtype} 40x30x8{flag}", "int64 70", "int64 70", found=0)
