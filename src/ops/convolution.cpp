@@ -20,21 +20,19 @@ Tensor bias_gradient(const Tensor& gradient) {
   return plain_sum(gradient, reduced, false, gradient.dtype());
 }
 
-/// cudnn_convolution_backward: of the input, then of the weight.
+/// cudnn_convolution_backward: of the input, then of the weight; conv_depthwise2d_backward: the other way round.
 Tensors convolution_backward(Backward& call) {
-  Tensor input, weight;
-  {
-    const Tensor gradient = call.needs(0) || call.needs(1) ? contiguous(call.gradient()) : Tensor();
-    if (call.needs(0)) {
-      input = empty(call.run, call.saved[0].sizes(), gradient.dtype());
-      take_scratch(call.run, call.facts.a);
-    }
-    if (call.needs(1)) {
-      weight = empty(call.run, call.saved[1].sizes(), gradient.dtype());
-      take_scratch(call.run, call.facts.b);
-    }
+  const Tensor &x = call.saved[0], &weight = call.saved[1];
+  const Tensor gradient = call.needs(0) || call.needs(1) ? contiguous(call.gradient()) : Tensor();
+  const Tensor in_order = call.needs(1) && !x.is_contiguous() ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
+  const bool depthwise = call.facts.c != 0;
+  Tensor gradients[2];
+  for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
+    if (!call.needs(i)) continue;
+    gradients[i] = empty(call.run, (i == 0 ? x : weight).sizes(), gradient.dtype());
+    take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
   }
-  return {input, weight, call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
+  return {gradients[0], gradients[1], call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
 }
 
 }  // namespace
@@ -62,7 +60,8 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
   };
   Tensor y = computed();
   Tensors saved{x, weight};
-  const Facts facts{.a = scratch.input_bytes, .b = scratch.backward_bytes};
+  const Facts facts{
+      .a = scratch.input_bytes, .b = scratch.backward_bytes, .c = is_depthwise(x, weight, shape) ? 1 : 0};
   return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
                 {.name = "ConvolutionBackward0",
                  .saved = std::move(saved),

@@ -69,16 +69,14 @@ std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape
                            sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
 }
 
-/// torch's own kernel, which takes none, where a group is one channel of a row.  torch: Convolution.cpp,
-/// use_cudnn_depthwise, check_cudnn_depthwise_workload_with_filter (2.11.0)
-bool is_without_cudnn(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+}  // namespace
+
+bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
   return x.dims() == 3 && shape.groups > 1 && shape.groups == x.size(1) && weight.size(2) > 1;
 }
 
-}  // namespace
-
 ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
-  if (is_without_cudnn(x, weight, shape)) return {};
+  if (is_depthwise(x, weight, shape)) return {};
   const Card& card = x.run().card();
   const std::string row = row_of(x, weight, shape);
   const ConvolutionTable* table = find_table(card, x.run().torch().cudnn);

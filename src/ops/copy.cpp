@@ -37,6 +37,15 @@ Tensor to(Tensor x, Dtype dtype) {
   return record(std::move(y), {std::move(x)}, {.name = "ToCopyBackward0", .facts = facts, .backward = to_backward});
 }
 
+Tensor to_in_order(Tensor x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  if (x.is_contiguous()) return to(std::move(x), dtype);
+  const Op op(x, "aten::to");
+  Tensor y = empty(x.run(), x.sizes(), dtype);
+  const Facts facts{.dtype = x.dtype()};
+  return record(std::move(y), {std::move(x)}, {.name = "ToCopyBackward0", .facts = facts, .backward = to_backward});
+}
+
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype) {
   const Op op(run, "aten::to");
   Tensor y = empty(run, sizes, dtype);

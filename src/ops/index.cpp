@@ -129,6 +129,7 @@ const OpEntry kEntries[] = {
     {"tanh", "aten::tanh"},
     {"to", "aten::to.dtype"},
     {"to_device", "aten::to from the host"},
+    {"to_in_order", "aten::to.dtype into contiguous format"},
     {"topk", "aten::topk over the last dimension; cuda/TensorTopK.cpp"},
     {"transpose", "aten::transpose.int"},
     {"triangle", "aten::triu and aten::tril"},

@@ -32,6 +32,8 @@ Tensors unbind_along(Tensor x, int d);
 Tensor repeat(Tensor x, const Dims& times);
 /// Of each place in `repeats` (N) as many as it says, `total` in all: what repeat_interleave takes its slices by.
 Tensor repeated_places(Tensor repeats, std::int64_t total);
+/// Tensor.to(dtype, memory_format=torch.contiguous_format)
+Tensor to_in_order(Tensor x, Dtype dtype);
 /// Constant padding: before and after the last dimension, then those in front of it.
 Tensor pad_around(Tensor x, const Dims& around);
 /// x[..., start:end] by numbers that take all of it: another view than x[:].

@@ -145,6 +145,8 @@ Dims FunctionCall::result_sizes() const {
   return sizes;
 }
 
+bool FunctionCall::has_result() const { return !statement_.results.empty(); }
+
 Dtype FunctionCall::result_dtype() const {
   return result_type().of_weights ? values_.weights : result_type().dtype;
 }

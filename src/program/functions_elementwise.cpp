@@ -1,6 +1,7 @@
 // One result per element.
 #include "ops/in_place.h"
 #include "ops/pointwise.h"
+#include "ops/selection.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -43,6 +44,19 @@ Tensors of_whole_numbers(FunctionCall& call) {
   Tensor x = call.tensor(0);
   call.require(!is_floating(x.dtype()) && !call.is_tensor(1), "floating-point numbers or two tensors");
   return {operation(std::move(x))};
+}
+
+/// Of tensors of whole numbers, or of one and a number.
+Tensors remainder_call(FunctionCall& call) {
+  if (!call.is_tensor(1)) return of_whole_numbers<fmod>(call);
+  call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
+  return {pow_tensor(call.tensor(0), call.tensor(1))};  // one result, of the type that both go into
+}
+
+Tensors floor_divide_call(FunctionCall& call) {
+  if (!call.is_tensor(1)) return of_whole_numbers<floor_divide>(call);
+  call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
+  return {pow_tensor(call.tensor(0), call.tensor(1))};
 }
 
 Tensors sub_call(FunctionCall& call) {
@@ -132,8 +146,9 @@ Tensors to_call(FunctionCall& call) {
     if (!call.given(parameter)) continue;
     const Argument::Kind kind = call.argument(parameter).kind;
     if (call.is_tensor(parameter)) return {to(call.tensor(0), call.tensor(parameter).dtype())};
-    if (kind == Argument::Kind::dtype || kind == Argument::Kind::dtype_of)
-      return {to(call.tensor(0), *call.dtype(parameter))};
+    if (kind != Argument::Kind::dtype && kind != Argument::Kind::dtype_of) continue;
+    if (call.given(6)) return {to_in_order(call.tensor(0), *call.dtype(parameter))};
+    return {to(call.tensor(0), *call.dtype(parameter))};
   }
   return {call.tensor(0)};
 }
@@ -165,8 +180,8 @@ constexpr Function kFunctions[] = {
     {"div divide true_divide __truediv__", "input other",
      [](FunctionCall& c) { return with_number(c, div, div_scalar); }},
     {"div_ __itruediv__", "input other", in_place<div_>},
-    {"floor_divide __floordiv__", "input other", of_whole_numbers<floor_divide>},
-    {"fmod remainder __mod__", "input other", of_whole_numbers<fmod>},
+    {"floor_divide __floordiv__", "input other", floor_divide_call},
+    {"fmod remainder __mod__", "input other", remainder_call},
     {"clamp clip", "input min max", clamp_call},
     {"clamp_min clamp_max", "input min", unary<clamp_from>},
     {"zero_ fill_", "input value", unary<fill_>},

@@ -22,7 +22,7 @@ Tensor sliced(const FunctionCall& call, Tensor x, int d, const Argument& range) 
   const std::int64_t size = x.size(d);
   if (is_value(range.items[0]) || is_value(range.items[1])) {  // the host reads them; only how many there are counts
     call.run.stream_calls.host_waits();
-    return slice(std::move(x), d, 0, call.result_sizes()[d]);
+    return slice(std::move(x), d, 0, call.has_result() ? call.result_sizes()[d] : size);
   }
   const std::int64_t start = bound(call, range.items[0], 0, size), end = bound(call, range.items[1], size, size);
   const std::int64_t step = range.items[2].kind == Argument::Kind::none ? 1 : call.integer_of(range.items[2]);

@@ -55,7 +55,10 @@ Tensors sort_call(FunctionCall& call) {
 
 /// The host waits for a number, unless it has it.
 Tensors ask(FunctionCall& call) {
-  if (call.tensor(0).impl().storage->id != kNoBytes) call.run.stream_calls.host_waits();
+  const Tensor x = call.tensor(0);
+  if (x.impl().storage->id == kNoBytes) return Tensors(0);
+  const Tensor in_order = x.elements() > 1 ? contiguous(detach(x)) : x;  // native/cuda/Copy.cu, copy_requires_temporaries
+  call.run.stream_calls.host_waits();
   return Tensors(0);
 }
 

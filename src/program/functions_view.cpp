@@ -114,8 +114,13 @@ Tensors cat_call(FunctionCall& call) {
 }
 
 Tensors pad_call(FunctionCall& call) {
-  call.require(call.dims(1).count() % 2 == 0, "half of a pair");
-  return {pad_around(call.tensor(0), call.dims(1))};
+  Dims around;
+  std::size_t last = 0;  // more than the tensor has room for, where those behind are 0
+  const std::vector<Argument>& given = call.argument(1).items;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (call.integer_of(given[i]) != 0) last = i + 1;
+  for (std::size_t i = 0; i < last + last % 2; ++i) around.push_back(call.integer_of(given[i]));
+  return {pad_around(call.tensor(0), around)};
 }
 
 constexpr Function kFunctions[] = {

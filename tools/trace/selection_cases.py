@@ -52,6 +52,7 @@ OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
     "fill_": lambda x, a: x[0].zero_(),
+    "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
@@ -132,6 +133,9 @@ def other_cases():
             case("pad_around", f"{dtype} 4x30x64{flag}", around=around)
             case("pad_around", f"{dtype} 4x30x64 p021{flag}", around=around)
         case("slice_all", f"{dtype} 4x30x64{flag}")
+        if dtype != "int64":
+            for order in ("p021", ""):
+                case("to_in_order", f"{dtype} 4x30x64 {order}{flag}".replace("  ", " "), dtype="float32")
         case("index", f"{dtype} 5x40x64{flag}", None, "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 7x9", found=0)

@@ -88,7 +88,13 @@ def program(source, device, points_of, facts):
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
     holds = _holds(source, model, points[0], sized[0], device)
     wide = _called(source, source.make(torch.float32, device), points[0], device)
-    alone = follow(sized, _one(source, wide, points[0], device), _one(source, wide, points[0], device, autocast=True))
+    in_float32 = _one(source, wide, points[0], device)
+    try:
+        under_autocast = _one(source, wide, points[0], device, autocast=True)
+    except RuntimeError as error:
+        under_autocast = in_float32
+        notes.append(("dtypes", f"it does not run under autocast: {' '.join(str(error).split())[:120]}"))
+    alone = follow(sized, in_float32, under_autocast)
     if alone:
         notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
     if holds:

@@ -215,6 +215,8 @@ const std::vector<NamedCall> kSelection = {
     {"index_select", [](Inputs& in, const Arguments& a, Run&) { return index_select(in[0], dim(a), in[1]); }},
     {"pad_around", [](Inputs& in, const Arguments& a, Run&) { return pad_around(in[0], a.dims("around")); }},
     {"slice_all", unary<slice_all>},
+    {"to_in_order",
+     [](Inputs& in, const Arguments& a, Run&) { return to_in_order(in[0], dtype_named(a.text("dtype"))); }},
     {"unbind_along", [](Inputs& in, const Arguments& a, Run&) { return used(unbind_along(in[0], dim(a)), a); }},
     {"repeat", [](Inputs& in, const Arguments& a, Run&) { return repeat(in[0], a.dims("times")); }},
     {"index",
