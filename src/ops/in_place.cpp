@@ -64,4 +64,11 @@ Tensor fill_(Tensor x) {
                                                }});
 }
 
+Tensor scale_(Tensor x) {
+  Tensor y = x;
+  return record(std::move(y), {std::move(x)}, {.name = "MulBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {mul_scalar(call.gradient())};
+                                               }});
+}
+
 }  // namespace tidemark

@@ -9,4 +9,7 @@ Tensor copy_(Tensor x, Tensor source);
 /// x.zero_(), x.fill_(number)
 Tensor fill_(Tensor x);
 
+/// x.mul_(number), x.div_(number)
+Tensor scale_(Tensor x);
+
 }  // namespace tidemark

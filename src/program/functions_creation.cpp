@@ -23,9 +23,10 @@ Tensors filled_as(const FunctionCall& call, const char* name, std::size_t dtype)
 
 /// torch.arange(end), (start, end) or (start, end, step).
 Tensors arange_call(FunctionCall& call) {
-  if (call.is_tensor(0)) {  // the host reads it
-    call.run.stream_calls.host_waits();
-    return {arange(call.run, call.result_sizes()[0], call.dtype_or(3, Dtype::int64))};
+  for (const std::size_t bound : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+    if (!call.given(bound) || call.argument(bound).kind == Argument::Kind::number) continue;
+    if (call.is_tensor(bound)) call.run.stream_calls.host_waits();  // which reads it
+    return {arange(call.run, call.result_sizes()[0], call.dtype_or(3, call.result_dtype()))};
   }
   const bool has_start = call.given(1);
   const std::int64_t start = has_start ? call.integer(0) : 0, end = call.integer(has_start ? 1 : 0);

@@ -11,10 +11,15 @@ namespace {
 using Unary = Tensor (*)(Tensor);
 using Binary = Tensor (*)(Tensor, Tensor);
 
-/// a (+) b, where one of them may be a Python number.
+/// a (+) b, where one of them may be a Python number: of whole numbers and a fraction that is float32.
 Tensors with_number(const FunctionCall& call, Binary of_tensors, Unary of_number) {
   if (call.is_tensor(0) && call.is_tensor(1)) return {of_tensors(call.tensor(0), call.tensor(1))};
-  return {of_number(call.tensor(call.is_tensor(0) ? 0 : 1))};
+  const std::size_t tensor = call.is_tensor(0) ? 0 : 1;
+  const Tensor x = call.tensor(tensor);
+  const bool is_fraction = call.argument(1 - tensor).kind == Argument::Kind::real || of_number == Unary{div_scalar};
+  if (is_floating(x.dtype()) || !is_fraction) return {of_number(x)};
+  const Op op(x, "aten::binary");
+  return {empty_like(x, Dtype::f32)};
 }
 
 template <Unary operation>
@@ -23,7 +28,8 @@ Tensors unary(FunctionCall& call) {
 }
 
 template <Binary operation>
-Tensors in_place(FunctionCall& call) {
+Tensors scaled_in_place(FunctionCall& call) {
+  if (!call.is_tensor(1)) return {scale_(call.tensor(0))};
   return {operation(call.tensor(0), call.tensor(1))};
 }
 
@@ -176,10 +182,10 @@ constexpr Function kFunctions[] = {
     {"sign", "input", rounded_call<'s', 'i', 'g', 'n'>},
     {"mul multiply __mul__ __rmul__", "input other",
      [](FunctionCall& c) { return with_number(c, mul, mul_scalar); }},
-    {"mul_ __imul__", "input other", in_place<mul_>},
+    {"mul_ __imul__", "input other", scaled_in_place<mul_>},
     {"div divide true_divide __truediv__", "input other",
      [](FunctionCall& c) { return with_number(c, div, div_scalar); }},
-    {"div_ __itruediv__", "input other", in_place<div_>},
+    {"div_ __itruediv__", "input other", scaled_in_place<div_>},
     {"floor_divide __floordiv__", "input other", floor_divide_call},
     {"fmod remainder __mod__", "input other", remainder_call},
     {"clamp clip", "input min max", clamp_call},
@@ -206,6 +212,7 @@ constexpr Function kFunctions[] = {
     {"__and__ bitwise_and logical_and and", "input other",
      [](FunctionCall& c) { return compared(c, "aten::__and__"); }},
     {"__or__ bitwise_or logical_or or", "input other", [](FunctionCall& c) { return compared(c, "aten::__or__"); }},
+    {"__ior__ __iand__ logical_or_ logical_and_", "input other", [](FunctionCall& c) { return Tensors{c.tensor(0)}; }},
     {"__invert__ bitwise_not logical_not invert", "input",
      [](FunctionCall& c) { return Tensors{compare("aten::bitwise_not", c.tensor(0))}; }},
     {"maximum minimum", "input other", [](FunctionCall& c) { return Tensors{maximum(c.tensor(0), c.tensor(1))}; }},

@@ -96,11 +96,14 @@ std::vector<Argument> items_of(const Argument& index) {
 }
 
 /// How many elements of the mask among the indices are true, by the sizes that the program gives the result.
-std::int64_t found_of(const FunctionCall& call, const Shown& shown) {
-  int d = 0;
+std::int64_t found_of(const Shown& shown, const Dims& result) {
+  int behind = shown.x.dims();
   for (const Tensor& index : shown.indices) {
-    if (index && index.dtype() == Dtype::boolean) return call.result_sizes()[d];
-    if (!index) ++d;
+    if (index && index.dtype() == Dtype::boolean) {
+      const int from_the_end = behind - index.dims() + 1;
+      return from_the_end > result.count() ? 1 : result[result.count() - from_the_end];
+    }
+    --behind;
   }
   return 0;
 }
@@ -110,7 +113,7 @@ Tensors getitem_call(FunctionCall& call) {
   const Tensor x = call.tensor(0);
   Shown shown = shown_of(call, x, items_of(call.argument(1)));
   if (!shown.indices.empty()) {
-    const std::int64_t found = found_of(call, shown);
+    const std::int64_t found = found_of(shown, call.result_sizes());
     return {index(std::move(shown.x), std::move(shown.indices), found)};
   }
   return {shown.x.is(x) && x.dims() > 0 ? slice(x, 0, 0, x.size(0)) : std::move(shown.x)};
@@ -130,7 +133,7 @@ Tensors setitem_call(FunctionCall& call) {
     masked_fill_(std::move(shown.x), std::move(shown.indices[0]));
   } else if (call.is_tensor(2)) {
     const Tensor value = call.tensor(2);
-    const std::int64_t found = value.dims() > 0 ? value.size(0) : 1;
+    const std::int64_t found = found_of(shown, value.sizes());
     index_put_(std::move(shown.x), std::move(shown.indices), value, found);
   } else {
     call.require(!shown.x.requires_grad(), "gradients");

@@ -37,6 +37,12 @@ Tensors extreme_call(FunctionCall& call, const char* name, const char* backward)
   return {std::move(values), std::move(places)};
 }
 
+Tensors any_call(FunctionCall& call) {
+  if (!call.given(1)) return all_true(call, "aten::any");
+  const Op op(call.tensor(0), "aten::any");
+  return {empty(call.run, call.result_sizes(), Dtype::boolean)};
+}
+
 Tensors argmax_call(FunctionCall& call) {
   Tensor x = call.tensor(0);
   call.require(call.given(1) && x.sizes().at(call.dimension(1)) == x.dims() - 1, "another dimension than the last");
@@ -66,6 +72,7 @@ constexpr Function kFunctions[] = {
     {"mean", "input dim keepdim axis", mean_call},
     {"sum", "input dim keepdim", sum_call},
     {"all", "input dim keepdim", all_call},
+    {"any", "input dim keepdim", any_call},
     {"_is_all_true", "input", [](FunctionCall& c) { return all_true(c, "aten::_is_all_true"); }},
     {"max", "input dim keepdim", [](FunctionCall& c) { return extreme_call(c, "aten::max", "MaxBackward0"); }},
     {"min", "input dim keepdim", [](FunctionCall& c) { return extreme_call(c, "aten::min", "MinBackward0"); }},

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Proves captured programs: trains a tiny model of each model type on the virtual GPU, predicts the same from its program, and compares the allocations one by one.
 
-usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--modes MODE ...] [MODEL_TYPE ...]
+usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained] [MODEL_TYPE ...] [--modes MODE ...]
        python tools/capture/prove.py --out FOLDER --table docs/proved-models.md
 
 Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
-named.txt are proved.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
+named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
 """
 
 import argparse
@@ -120,17 +120,19 @@ def on_virtual_gpu(folder, asked):
     for name in ("torch._dynamo", "torch.distributed.fsdp", "torch.distributed.tensor", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
         __import__(name)
     for model_type, mode in asked:
-        found = folder / f"{model_type}.{mode}.json"
+        why = folder / f"{model_type}.{mode}.failed"
+        why.unlink(missing_ok=True)
         log = folder / f"{model_type}.{mode}.log"
         program = program_of(model_type, mode, folder)
         failed = None if program.exists() else forked(capture, model_type, mode, folder, log=log)
         if failed:
-            found.write_text(json.dumps({"failed": f"capture: {failed}"}))
+            why.write_text(f"capture: {failed}")
             continue
         os.environ["TIDEMARK_EVENTS"] = str(folder / f"{model_type}.{mode}.real")
         failed = forked(train, model_type, mode, folder, log=log)
         del os.environ["TIDEMARK_EVENTS"]
-        found.write_text(json.dumps({"failed": f"training: {failed}"} if failed else {}))
+        if failed:
+            why.write_text(f"training: {failed}")
 
 
 # --- beside it
@@ -165,10 +167,13 @@ def compared(real, ours):
 
 
 def proved(model_type, mode, folder, tidemark):
-    found = folder / f"{model_type}.{mode}.json"
-    row = json.loads(found.read_text())
-    if "failed" in row:
-        return row
+    why = folder / f"{model_type}.{mode}.failed"
+    row = {"failed": why.read_text()} if why.exists() else predicted(model_type, mode, folder, tidemark)
+    (folder / f"{model_type}.{mode}.json").write_text(json.dumps(row))
+    return row
+
+
+def predicted(model_type, mode, folder, tidemark):
     spec = json.loads((folder / f"{model_type}.{mode}.spec").read_text())
     program = program_of(model_type, mode, folder)
     if "images" not in next((line for line in program.read_text().splitlines() if line.startswith("sizes ")), ""):
@@ -178,11 +183,8 @@ def proved(model_type, mode, folder, tidemark):
     asked = subprocess.run([tidemark, "predict", "--program", str(program), "--spec", str(question), "--gpu", "h200", "--torch", "2.11.0", "--quiet", "--events", str(ours)],
                            capture_output=True, text=True)
     if asked.returncode not in (0, 1):
-        row = {"failed": "prediction: " + asked.stderr.strip().replace(str(folder) + "/", "").removeprefix("tidemark: ")[:300]}
-    else:
-        row = compared(allocations(folder / f"{model_type}.{mode}.real"), allocations(ours))
-    found.write_text(json.dumps(row))
-    return row
+        return {"failed": "prediction: " + " ".join(asked.stderr.replace(str(folder) + "/", "").removeprefix("tidemark: ").split())[:300]}
+    return compared(allocations(folder / f"{model_type}.{mode}.real"), allocations(ours))
 
 
 def told(row):
@@ -223,6 +225,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--trained", action="store_true")
     parser.add_argument("--on-virtual-gpu", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("types", nargs="*")
     options = parser.parse_args()
@@ -233,13 +236,19 @@ def main():
     asked = [(model_type, mode) for model_type in options.types or named() for mode in options.modes]
     if options.on_virtual_gpu:
         return on_virtual_gpu(folder, asked)
-    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
-    subprocess.run([options.tidemark, "run", "--gpu", "h200", "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
-                   env=environment, check=True)
+    if not options.trained:
+        train_all(options.tidemark)
     rows = {(model_type, mode): proved(model_type, mode, folder, options.tidemark) for model_type, mode in asked}
     for (model_type, mode), row in rows.items():
         print(f"{model_type} {mode}: {told(row)}", flush=True)
     return 0 if all(row.get("equal") for row in rows.values()) else 1
+
+
+def train_all(tidemark):
+    """The same command once more, on the virtual GPU."""
+    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
+    subprocess.run([tidemark, "run", "--gpu", "h200", "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
+                   env=environment, check=True)
 
 
 if __name__ == "__main__":

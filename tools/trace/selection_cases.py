@@ -53,6 +53,8 @@ OTHERS = {
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
     "fill_": lambda x, a: x[0].zero_(),
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
+    "scale_": lambda x, a: x[0].mul_(2),
+    "attention_bias": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2], attn_mask=x[3], is_causal=x[3] is None),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
@@ -95,6 +97,16 @@ def unary_cases():
 
 
 def other_cases():
+    for dtype in ("bfloat16", "float32"):
+        for flag in (" g", ""):
+            case("scale_", f"{dtype} 4x30x64{flag}")
+        for s, t in ((96, 96), (40, 72)):
+            q, k = f"{dtype} 2x8x{s}x64 p0213 g", f"{dtype} 2x8x{t}x64 p0213 g"
+            for card in ("h200", "a100", "l4"):
+                case("attention_bias", q, k, k, f"{dtype} 1x8x{s}x{t} g", card=card)
+    for b, h, s, d, of_value in ((2, 4, 96, 32, 16), (1, 16, 300, 192, 128), (2, 4, 200, 64, 128)):
+        q, value = f"bfloat16 {b}x{h}x{s}x{d} p0213 g", f"bfloat16 {b}x{h}x{s}x{of_value} p0213 g"
+        case("attention_bias", q, q, value, None)
     case("fill_", "float32 4x30x64")
     case("fill_", "bfloat16 4x30x64 g")
     for flags in ("gg", "g-", "-g", "--"):

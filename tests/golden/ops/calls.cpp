@@ -184,6 +184,12 @@ const std::vector<NamedCall> kPointwise = {
     {"maximum", binary<maximum>},
     {"fill_", unary<fill_>},
     {"copy_", binary<copy_>},
+    {"scale_", unary<scale_>},
+    {"attention_bias",
+     [](Inputs& in, const Arguments&, Run&) {
+       const bool causal = !in.tensors[3];
+       return scaled_dot_product_attention(in[0], in[1], in[2], in[3], {.causal = causal});
+     }},
     {"copy_into",
      [](Inputs& in, const Arguments& a, Run&) {
        const Tensor x = in[0];
