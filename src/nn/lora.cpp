@@ -31,7 +31,8 @@ void visit_modules(Module& module, std::vector<Module*>& found) {
 
 /// PreTrainedModel.get_output_embeddings, by the names that the families give it.
 bool is_output_embedding(const std::string& name) {
-  return name == "lm_head" || name == "embed_out" || name == "output_projection" || name == "cls.predictions.decoder";
+  return name == "embed_out" || name == "output_projection" || name == "decoder" || name.ends_with("lm_head") ||
+         name.ends_with("lm_head.decoder") || name == "cls.predictions.decoder";
 }
 
 /// check_target_module_exists

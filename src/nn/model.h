@@ -15,6 +15,7 @@ struct Batch {
   Tensor input_ids, attention_mask, labels, pixel_values, image_grid_thw, mm_token_type_ids;
   Tensor position_ids, shift_labels;  // of models that take positions; labels of the next tokens
   Dims grid;                          // what every row of image_grid_thw holds, as the host reads it
+  std::vector<Tensor> others;         // that no member is for, in the order of BatchSizes
 };
 
 /// transformers' ModelOutput: it keeps all its members alive until the training loop lets it go.
@@ -38,6 +39,12 @@ struct BatchSizes {
   bool pixels_first = false;  // as a processor of images alone puts them
   std::optional<Dims> image_grid_thw = {}, mm_token_type_ids = {};
   Dims grid = {};                             // of every image: frames, rows and columns of patches
+  /// What a captured program takes besides: sounds, masks of images, …  Without a type they are as pixels.
+  struct Other {
+    Dims sizes;
+    std::optional<Dtype> dtype;
+  };
+  std::vector<Other> others = {};
   std::vector<std::string> assumptions = {};  // for the report
 };
 

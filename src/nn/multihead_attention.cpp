@@ -7,32 +7,33 @@ struct Projected {
   Tensor q, k, v;
 };
 
-/// _in_projection_packed of an attention to something else: queries alone, keys and values at once.
-Projected in_projection_packed(Module& m, Tensor q, Tensor k) {
+/// Several projections at once: parts of the last dimension become `count` tensors in a row.
+Tensor apart(Tensor projected, std::int64_t count) {
+  const std::int64_t s = projected.size(0), n = projected.size(1), d = projected.size(2) / count;
+  projected = unsqueeze(view(std::move(projected), {s, n, count, d}), 0);
+  projected = squeeze(transpose(std::move(projected), 0, -2), -2);
+  return contiguous(std::move(projected));
+}
+
+/// _in_projection_packed: all three at once of an attention to itself; else queries alone, keys and values at once.
+Projected in_projection_packed(Tensor q, Tensor k, const Tensor& weight, const Tensor& bias) {
   const std::int64_t d = q.size(-1);
-  const Tensors w = split_sizes(m("in_proj_weight"), {d, 2 * d}, 0), b = split_sizes(m("in_proj_bias"), {d, 2 * d}, 0);
+  if (q.is(k)) {
+    const Tensor all = apart(linear(std::move(q), weight, bias), 3);
+    return {select(all, 0, 0), select(all, 0, 1), select(all, 0, 2)};
+  }
+  const Tensors w = split_sizes(weight, {d, 2 * d}, 0), b = split_sizes(bias, {d, 2 * d}, 0);
   Tensor q_proj = linear(std::move(q), w[0], b[0]);
-  Tensor kv_proj = linear(std::move(k), w[1], b[1]);
-  const std::int64_t s = kv_proj.size(0), n = kv_proj.size(1);
-  kv_proj = unsqueeze(view(std::move(kv_proj), {s, n, 2, d}), 0);
-  kv_proj = squeeze(transpose(std::move(kv_proj), 0, -2), -2);
-  kv_proj = contiguous(std::move(kv_proj));
+  const Tensor kv_proj = apart(linear(std::move(k), w[1], b[1]), 2);
   return {std::move(q_proj), select(kv_proj, 0, 0), select(kv_proj, 0, 1)};
 }
 
 }  // namespace
 
-Module& add_multihead_attention(Module& parent, std::string_view name, std::int64_t d) {
-  Module& m = parent.add(name).parameter("in_proj_weight", {3 * d, d}).parameter("in_proj_bias", {3 * d});
-  add_linear(m, "out_proj", d, d, true);
-  return m;
-}
-
-Tensor multihead_attention(Module& m, Tensor query, Tensor key, std::int64_t heads) {
-  const InModule scope(query.run(), m);
-  const Tensor query_in = transpose(std::move(query), 1, 0), key_in = transpose(std::move(key), 1, 0);
-  const std::int64_t t = query_in.size(0), n = query_in.size(1), d = query_in.size(2), s = key_in.size(0);
-  auto [q, k, v] = in_projection_packed(m, query_in, key_in);
+MultiheadResult multi_head_attention_forward(Tensor query, Tensor key, const Tensor& weight, const Tensor& bias,
+                                             std::int64_t heads, const std::function<Tensor(Tensor)>& out_proj) {
+  const std::int64_t t = query.size(0), n = query.size(1), d = query.size(2), s = key.size(0);
+  auto [q, k, v] = in_projection_packed(query, key, weight, bias);
   const auto by_head = [&](Tensor x, std::int64_t length) {
     return transpose(view(std::move(x), {length, n * heads, d / heads}), 0, 1);
   };
@@ -44,9 +45,23 @@ Tensor multihead_attention(Module& m, Tensor query, Tensor key, std::int64_t hea
   attn_output_weights = softmax(attn_output_weights);
   Tensor attn_output = bmm(attn_output_weights, v);
   attn_output = view(contiguous(transpose(std::move(attn_output), 0, 1)), {t * n, d});
-  attn_output = view(m["out_proj"](attn_output), {t, n, d});
+  attn_output = view(out_proj(attn_output), {t, n, d});
   attn_output_weights = mean(view(attn_output_weights, {n, heads, t, s}), 1, false);
-  return transpose(attn_output, 1, 0);
+  return {attn_output, attn_output_weights};
+}
+
+Module& add_multihead_attention(Module& parent, std::string_view name, std::int64_t d) {
+  Module& m = parent.add(name).parameter("in_proj_weight", {3 * d, d}).parameter("in_proj_bias", {3 * d});
+  add_linear(m, "out_proj", d, d, true);
+  return m;
+}
+
+Tensor multihead_attention(Module& m, Tensor query, Tensor key, std::int64_t heads) {
+  const InModule scope(query.run(), m);
+  const Tensor query_in = transpose(std::move(query), 1, 0), key_in = transpose(std::move(key), 1, 0);
+  const MultiheadResult result = multi_head_attention_forward(
+      query_in, key_in, m("in_proj_weight"), m("in_proj_bias"), heads, [&](Tensor x) { return m["out_proj"](x); });
+  return transpose(result.output, 1, 0);
 }
 
 }  // namespace tidemark

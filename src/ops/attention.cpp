@@ -123,9 +123,10 @@ Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, c
   in.k = autocast_low(std::move(k));
   in.q = autocast_low(std::move(q));
   const AttentionInputs cast = in;  // the arguments and their casts are alive until the call returns
-  if (in.mask && in.mask.requires_grad())
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] a mask that needs a gradient");
-  switch (attention_backend(in)) {
+  const AttentionBackend backend = attention_backend(in);
+  if (needs_grad(in.mask) && backend != AttentionBackend::efficient)
+    throw Error(Errc::unsupported, "[scaled_dot_product_attention] a mask that needs a gradient, without the efficient kernel");
+  switch (backend) {
     case AttentionBackend::cudnn: return cudnn_attention(std::move(in));
     case AttentionBackend::flash: return padded_flash_attention(std::move(in));
     case AttentionBackend::efficient: return efficient_attention(std::move(in));

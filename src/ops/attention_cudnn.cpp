@@ -74,8 +74,6 @@ AttentionResult cudnn_attention_forward(const AttentionInputs& in, bool with_log
   Run& run = in.q.run();
   if (in.q.size(2) == 1 && in.k.size(2) > 512)
     throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for one query and over 512 keys");
-  if (in.q.size(-1) != in.v.size(-1))
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] cuDNN's workspace for unequal head sizes");
   Tensor seed = empty(run, Dims{}, Dtype::int64), offset = empty(run, Dims{}, Dtype::int64);
   Dims sizes = in.q.sizes();
   sizes[-1] = in.v.size(-1);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/attention.h"
+#include "tensor/mismatch.h"
 #include "tensor/arithmetic.h"
 #include "tensor/torch_rules.h"
 
@@ -75,9 +76,48 @@ Tensors random_state_of(const AttentionInputs& in) {
   return {std::move(seed), empty(run, Dims{}, Dtype::int64)};
 }
 
+/// Those of q, k and v, and of the bias where it needs one, whose rows are a multiple of 16.  torch: cuda/
+/// attention_backward.cu, _efficient_attention_backward
+struct Gradients {
+  std::array<Tensor, 3> inputs;
+  Tensor bias = {};
+};
+
+Gradients gradients_of(const AttentionGradient& call, const Tensor& bias) {
+  const Tensor &q = call.q, &k = call.k, &v = call.v;
+  Run& run = q.run();
+  const Tensor gradient = contiguous_with_heads_last(call.gradient);
+  const auto new_rows = [&](const Tensor& x) {
+    const Layout rows = with_heads_last(x.layout());
+    return transpose(empty(run, rows.sizes, x.dtype()), 1, 2);
+  };
+  Gradients gradients{{new_rows(q), new_rows(k), new_rows(v)}};
+  if (bias) {
+    Dims sizes = bias.sizes();
+    sizes[-1] = round_up(sizes[-1], 16);
+    const Tensor padded = empty(run, sizes, bias.dtype());
+    Layout shown = padded.layout();
+    shown.sizes[-1] = bias.size(-1);
+    gradients.bias = view_of(padded, shown);
+  }
+  const Setting<Category> category(run.category, Category::workspace);
+  const auto of_each_head = [&](const Tensor& x) {  // summed up for the heads that share one
+    return x.size(1) == q.size(1) ? Tensor() : empty(run, Dims{x.size(0), x.size(2), q.size(1), x.size(3)}, x.dtype());
+  };
+  const Tensor grad_k = of_each_head(k), grad_v = of_each_head(v), delta = delta_of(call.output);
+  const BackwardKernel kernel = backward_kernel(run.card(), q.dtype(), std::max(q.size(3), v.size(3)), call.dropout);
+  const Ref<Storage> workspace = run.allocate(workspace_bytes(kernel, q, k, v));
+  return gradients;
+}
+
 Tensors backward(Backward& call) {
-  return needed(call, efficient_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2],
-                                                    call.saved[4], call.facts.a == 1}));
+  const bool has_bias = call.node.edges.size() > 3 && call.needs(3);
+  Gradients gradients = gradients_of(
+      {call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[4], call.facts.a == 1},
+      has_bias ? call.saved[3] : Tensor());
+  Tensors result = needed(call, std::move(gradients.inputs));
+  if (call.node.edges.size() > 3) result.push_back(std::move(gradients.bias));
+  return result;
 }
 
 }  // namespace
@@ -98,33 +138,24 @@ AttentionResult efficient_attention_forward(const AttentionInputs& in, bool with
 }
 
 std::array<Tensor, 3> efficient_attention_backward(const AttentionGradient& call) {
-  const Tensor &q = call.q, &k = call.k, &v = call.v;
-  Run& run = q.run();
-  const Tensor gradient = contiguous_with_heads_last(call.gradient);
-  const auto new_rows = [&](const Tensor& x) {
-    const Layout rows = with_heads_last(x.layout());
-    return transpose(empty(run, rows.sizes, x.dtype()), 1, 2);
-  };
-  std::array<Tensor, 3> gradients{new_rows(q), new_rows(k), new_rows(v)};
-  const Setting<Category> category(run.category, Category::workspace);
-  const auto of_each_head = [&](const Tensor& x) {  // summed up for the heads that share one
-    return x.size(1) == q.size(1) ? Tensor() : empty(run, Dims{x.size(0), x.size(2), q.size(1), x.size(3)}, x.dtype());
-  };
-  const Tensor grad_k = of_each_head(k), grad_v = of_each_head(v), delta = delta_of(call.output);
-  const BackwardKernel kernel = backward_kernel(run.card(), q.dtype(), std::max(q.size(3), v.size(3)), call.dropout);
-  const Ref<Storage> workspace = run.allocate(workspace_bytes(kernel, q, k, v));
-  return gradients;
+  return gradients_of(call, {}).inputs;
 }
 
 /// Keeps q, k, v, the bias, the result, its logarithms of sums, and seed and offset.
 Tensor efficient_attention(AttentionInputs in) {
   in.mask = attention_bias(std::move(in.mask), in.q.dtype());
+  if (needs_grad(in.mask)) {
+    check_match(in.mask.size(-1) % 8 == 0, "a bias that needs a gradient and padding");
+    in.mask = expand(std::move(in.mask), {in.q.size(0), in.q.size(1), in.q.size(2), in.k.size(2)});
+  }
   in.mask = padded_bias(std::move(in.mask));
   AttentionResult result = efficient_attention_forward(in, attention_needs_grad(in));
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   const Facts facts{.a = in.options.dropout > 0 ? 1 : 0};
-  return record(std::move(result.output), {in.q, in.k, in.v},
+  Tensors inputs{in.q, in.k, in.v};
+  if (needs_grad(in.mask)) inputs.push_back(in.mask);
+  return record(std::move(result.output), std::move(inputs),
                 {.name = "ScaledDotProductEfficientAttentionBackward0",
                  .saved = std::move(saved),
                  .facts = facts,

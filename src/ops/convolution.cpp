@@ -1,5 +1,6 @@
-// Patch embeddings: convolutions whose stride is their kernel.  torch: aten/src/ATen/native/Convolution.cpp,
-// cudnn/Conv_v8.cpp, run_single_conv (2.11.0)
+// torch: aten/src/ATen/native/Convolution.cpp, cudnn/Conv_v8.cpp, run_single_conv, cuda/DepthwiseConv2d.cu (2.11.0)
+#include "ops/convolution.h"
+
 #include "ops/convolution_scratch.h"
 #include "ops/ops.h"
 
@@ -12,13 +13,6 @@ void take_scratch(Run& run, std::int64_t bytes) {
   const Ref<Storage> scratch = run.allocate(bytes);
 }
 
-Tensor weight_gradient(Backward& call) {
-  const Tensor gradient = contiguous(call.gradient());
-  Tensor weight = empty(call.run, call.saved[1].sizes(), gradient.dtype());
-  take_scratch(call.run, convolution_scratch(call.saved[0], call.saved[1]).backward_bytes);
-  return weight;
-}
-
 /// Of every dimension but the channels.
 Tensor bias_gradient(const Tensor& gradient) {
   Dims reduced = gradient.sizes();
@@ -26,26 +20,66 @@ Tensor bias_gradient(const Tensor& gradient) {
   return plain_sum(gradient, reduced, false, gradient.dtype());
 }
 
+/// cudnn_convolution_backward: of the input, then of the weight; conv_depthwise2d_backward: the other way round.
+Tensors convolution_backward(Backward& call) {
+  const Tensor &x = call.saved[0], &weight = call.saved[1];
+  Tensor gradient = call.needs(0) || call.needs(1) ? contiguous(call.gradient()) : Tensor();
+  Tensor in_order = call.needs(1) && !x.is_contiguous() ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
+  const bool depthwise = call.facts.c != 0;
+  Tensor gradients[2];
+  for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
+    if (!call.needs(i)) continue;
+    gradients[i] = empty(call.run, (i == 0 ? x : weight).sizes(), gradient.dtype());
+    take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
+  }
+  gradient.reset();
+  if (!depthwise) in_order.reset();
+  return {gradients[0], gradients[1], call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
+}
+
 }  // namespace
 
-/// Keeps x and the weight.  No gradient goes to the image.
-Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias) {
-  const Op op(x, weight.dims() == 4 ? "aten::conv2d" : "aten::conv3d");
-  TM_CHECK(!x.requires_grad(), "an image has no gradient");
+/// Keeps x and the weight.
+Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape& shape) {
+  constexpr const char* kNames[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
+  const int dims = weight.dims() - 2;
+  TM_CHECK(dims >= 1 && dims <= 3 && x.dims() == weight.dims(), "a convolution of one to three dimensions");
+  const Op op(x, kNames[dims - 1]);
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));
   Dims sizes = x.sizes();
   sizes[1] = weight.size(0);
-  for (int d = 2; d < sizes.count(); ++d) sizes[d] /= weight.size(d);
-  Tensor y = empty(x.run(), sizes, x.dtype());
-  take_scratch(x.run(), convolution_scratch(x, weight).forward_bytes);
+  for (int d = 0; d < dims; ++d)
+    sizes[d + 2] =
+        (x.size(d + 2) + 2 * shape.padding[d] - shape.dilation[d] * (weight.size(d + 2) - 1) - 1) / shape.stride[d] + 1;
+  const ConvolutionScratch scratch = convolution_scratch(x, weight, shape);
+  const auto computed = [&] {
+    const Tensor in_order = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
+    Tensor y = empty(x.run(), sizes, x.dtype());
+    take_scratch(x.run(), scratch.forward_bytes);
+    return y;
+  };
+  Tensor y = computed();
   Tensors saved{x, weight};
+  const Facts facts{
+      .a = scratch.input_bytes, .b = scratch.backward_bytes, .c = is_depthwise(x, weight, shape) ? 1 : 0};
   return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
-                {.name = "ConvolutionBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor weight_grad = call.needs(1) ? weight_gradient(call) : Tensor();
-                   return {Tensor(), weight_grad, call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
-                 }});
+                {.name = "ConvolutionBackward0",
+                 .saved = std::move(saved),
+                 .facts = facts,
+                 .backward = convolution_backward});
+}
+
+/// The stride being the kernel.
+Tensor patch_convolution(Tensor x, Tensor weight, Tensor bias) {
+  Dims stride, none, one;
+  for (int d = 2; d < weight.dims(); ++d) {
+    stride.push_back(weight.size(d));
+    none.push_back(0);
+    one.push_back(1);
+  }
+  return convolution(std::move(x), std::move(weight), std::move(bias), {stride, none, one});
 }
 
 }  // namespace tidemark

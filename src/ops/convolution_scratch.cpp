@@ -1,6 +1,8 @@
 #include "ops/convolution_scratch.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
@@ -52,26 +54,47 @@ const ConvolutionTable* find_table(const Card& card, std::string_view cudnn) {
   return newest;
 }
 
+std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+  std::string row = fmt::format("\n{} {} {} {}", name_of(x.dtype()), sizes_text(weight.sizes(), 2),
+                                sizes_text(x.sizes(), 2), weight.size(0));
+  Dims kernel, none, one;
+  for (int d = 2; d < weight.dims(); ++d) {
+    kernel.push_back(weight.size(d));
+    none.push_back(0);
+    one.push_back(1);
+  }
+  const bool is_patches = shape.stride == kernel && shape.padding == none && shape.dilation == one && shape.groups == 1;
+  if (is_patches && x.size(1) == 3) return row;
+  return row + fmt::format(" from {} by {} around {} over {} in {}", x.size(1), sizes_text(shape.stride, 0),
+                           sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
+}
+
 }  // namespace
 
-ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight) {
+bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+  return x.dims() == 3 && shape.groups > 1 && shape.groups == x.size(1) && weight.size(2) > 1;
+}
+
+ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+  if (is_depthwise(x, weight, shape)) return {};
   const Card& card = x.run().card();
-  const std::string row = fmt::format("\n{} {} {} {} | ", name_of(x.dtype()), sizes_text(weight.sizes(), 2),
-                                      sizes_text(x.sizes(), 2), weight.size(0));
+  const std::string row = row_of(x, weight, shape);
   const ConvolutionTable* table = find_table(card, x.run().torch().cudnn);
-  const std::size_t at = table ? table->rows.find(row) : std::string_view::npos;
-  const std::int64_t most_images = x.dims() == 4 ? 512 : 65536;
-  if (at == std::string_view::npos || x.size(1) != 3 || x.size(0) > most_images)
-    throw Error(
-        Errc::unsupported,
-        fmt::format("cuDNN's scratch memory is not known for {} patches of {} in {} images of {} to {} channels "
-                    "in {} on {}",
-                    sizes_text(weight.sizes(), 2), x.size(1), x.size(0), sizes_text(x.sizes(), 2), weight.size(0),
-                    name_of(x.dtype()), card.key));
-  const std::string_view rest = table->rows.substr(at + row.size());
-  const std::string_view line = rest.substr(0, rest.find('\n'));
-  const std::size_t bar = line.find(" | ");
-  return {value_at(line.substr(0, bar), x.size(0)), value_at(line.substr(bar + 3), x.size(0))};
+  const std::size_t at = table ? table->rows.find(row + " | ") : std::string_view::npos;
+  const std::int64_t most_images = x.dims() < 5 ? 512 : 65536;
+  if (at == std::string_view::npos || x.size(0) > most_images)
+    throw Error(Errc::unsupported,
+                fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}", x.size(0),
+                            x.size(1), card.key, row.substr(1)));
+  std::string_view line = table->rows.substr(at + row.size() + 3);
+  line = line.substr(0, line.find('\n'));
+  std::int64_t bytes[] = {0, 0, 0};
+  for (std::int64_t& part : bytes) {
+    const std::size_t bar = std::min(line.find(" | "), line.size());
+    part = value_at(line.substr(0, bar), x.size(0));
+    line.remove_prefix(std::min(bar + 3, line.size()));
+  }
+  return {bytes[0], bytes[1], bytes[2]};
 }
 
 }  // namespace tidemark

@@ -1,25 +1,32 @@
-// The scratch memory that cuDNN asks for in a patch embedding.  cuDNN chooses among its kernels by rules that it does
+// The scratch memory that cuDNN asks for in a convolution.  cuDNN chooses among its kernels by rules that it does
 // not publish, so these are tables (data/convolutions), recorded from cuDNN itself, per release of it, by
 // tools/trace/record_convolutions.py for the kernel shapes that the families use.
 #pragma once
 #include <span>
 #include <string_view>
 
-#include "tensor/tensor.h"
+#include "ops/convolution.h"
 
 namespace tidemark {
 
 struct ConvolutionScratch {
-  std::int64_t forward_bytes = 0, backward_bytes = 0;  // of the weight's gradient
+  std::int64_t forward_bytes = 0;
+  std::int64_t backward_bytes = 0, input_bytes = 0;  // of the weight's gradient, and of the input's
 };
+
+/// Whether torch runs a kernel of its own, which takes none: a group is one channel of a row.  torch: Convolution.cpp,
+/// use_cudnn_depthwise, check_cudnn_depthwise_workload_with_filter (2.11.0)
+bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape);
 
 /// Of the run's card and its release's cuDNN, or the newest before it that was recorded.  Throws Error{unsupported} for
 /// a shape, a type or a card that is not in the tables.
-ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight);
+ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape);
 
 /// The cards of one compute capability, which agree (checked between 114 and 132 multiprocessors of 9.0, 80 and 82 of
 /// 8.6, 128 and 142 of 8.9).  A row is "dtype kernel image channels-out | forward | backward", both of which are linear
-/// pieces in the number of images, written first:slope:constant.
+/// pieces in the number of images, written first:slope:constant.  One that is not of patches of three channels has
+/// "from channels-in by stride around padding over dilation in groups" behind its channels, and a third part, of the
+/// gradient of its input.
 struct ConvolutionTable {
   std::string_view cudnn;           // "9.19"
   std::int64_t compute_capability;  // 90 for 9.0

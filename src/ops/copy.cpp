@@ -1,5 +1,6 @@
 // Operations that copy: types, concatenation, padding.
 #include "ops/ops.h"
+#include "ops/selection.h"
 #include "tensor/torch_rules.h"
 
 namespace tidemark {
@@ -33,6 +34,15 @@ Tensor to(Tensor x, Dtype dtype) {
   Tensor y = empty_like(x, dtype);
   const Facts facts{.dtype = x.dtype()};
   if (!is_floating(dtype) || !is_floating(x.dtype())) return y;
+  return record(std::move(y), {std::move(x)}, {.name = "ToCopyBackward0", .facts = facts, .backward = to_backward});
+}
+
+Tensor to_in_order(Tensor x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  if (x.is_contiguous()) return to(std::move(x), dtype);
+  const Op op(x, "aten::to");
+  Tensor y = empty(x.run(), x.sizes(), dtype);
+  const Facts facts{.dtype = x.dtype()};
   return record(std::move(y), {std::move(x)}, {.name = "ToCopyBackward0", .facts = facts, .backward = to_backward});
 }
 
@@ -73,23 +83,24 @@ Tensor repeat_rows(Tensor x, std::int64_t n) {
 }
 
 /// torch: native/Repeat.cpp, repeat_interleave_common and repeat_interleave_symint
+Tensor repeated_places(Tensor repeats, std::int64_t total) {
+  Run& run = repeats.run();
+  const Tensor in_order = contiguous(repeats);
+  const Tensor sums = cumsum(repeats, 0);
+  if (run.torch().finds_least_repeat) {
+    const Tensor least = max(repeats);
+  } else {
+    const Tensor not_negative = compare("aten::ge", repeats);
+    const Tensor all = empty(run, Dims{}, Dtype::boolean);
+  }
+  return empty(run, Dims{total}, repeats.dtype());
+}
+
 Tensor repeat_interleave(Tensor x, Tensor repeats, std::int64_t total) {
   const Op op(x, "aten::repeat_interleave");
   TM_CHECK(!x.requires_grad(), "repeating by a tensor has no gradient here");
-  Run& run = x.run();
-  Tensor index;
-  {
-    const Tensor in_order = contiguous(repeats);
-    const Tensor sums = cumsum(repeats, 0);
-    if (run.torch().finds_least_repeat) {
-      const Tensor least = max(repeats);
-    } else {
-      const Tensor not_negative = compare("aten::ge", repeats);
-      const Tensor all = empty(run, Dims{}, Dtype::boolean);
-    }
-    index = empty(run, Dims{total}, repeats.dtype());
-  }
-  return empty(run, Dims{total}, x.dtype());
+  const Tensor index = repeated_places(repeats, total);
+  return empty(x.run(), Dims{total}, x.dtype());
 }
 
 Tensor stack(const Tensors& parts, int d) {
@@ -119,22 +130,20 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
                                                  }});
 }
 
-Tensor pad(Tensor x, std::int64_t before, std::int64_t after) {
+Tensor pad(Tensor x, std::int64_t before, std::int64_t after) { return pad_around(std::move(x), {before, after}); }
+
+Tensor pad_around(Tensor x, const Dims& around) {
   const Op op(x, "aten::pad");
   Dims sizes = x.sizes();
-  sizes[-1] += before + after;
-  if (sizes == x.sizes()) {
-    Tensor same = empty_like(x);
-    return record(std::move(same), {std::move(x)},
-                  {.name = "CloneBackward0", .backward = [](Backward& call) -> Tensors { return {call.gradient()}; }});
-  }
-  const Facts facts{.sizes = x.sizes(), .a = before};
-  Tensor y = empty(x.run(), sizes, x.dtype());
+  for (int i = 0; i < around.count(); ++i) sizes[-1 - i / 2] += around[i];
+  const Facts facts{.sizes = x.sizes()};
+  Tensor y = sizes == x.sizes() ? empty_like(x) : empty(x.run(), sizes, x.dtype());  // a clone where nothing is added
   return record(std::move(y), {std::move(x)},
                 {.name = "ConstantPadNdBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
                    // constant_pad_nd with nothing to add: a copy of what is inside
-                   const std::int64_t start = call.facts.a, width = call.facts.sizes[-1];
-                   return {empty_like(slice(call.gradient(), -1, start, start + width))};
+                   Layout inside = call.gradient().layout();
+                   inside.sizes = call.facts.sizes;
+                   return {empty_like(view_of(call.gradient(), inside))};
                  }});
 }
 

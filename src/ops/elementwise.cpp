@@ -83,9 +83,9 @@ namespace {
 Tensors div_backward(Backward& call) {
   Tensor other;
   if (call.needs(1)) {  // -grad * ((self / other) / other)
-    const Tensor minus = neg(call.gradient());
     const Tensor ratio = div(call.saved[0], call.saved[1]);
     const Tensor ratio_over_b = div(ratio, call.saved[1]);
+    const Tensor minus = neg(call.gradient());
     other = mul(minus, ratio_over_b);
   }
   return {call.needs(0) ? div(call.gradient(), call.saved[1]) : Tensor(), other};

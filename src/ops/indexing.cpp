@@ -2,6 +2,7 @@
 // ScanKernels.cpp}, cub/device (as torch 2.11.0 brings it)
 #include <algorithm>
 
+#include "ops/advanced_index.h"
 #include "ops/cub.h"
 #include "ops/ops.h"
 
@@ -69,26 +70,6 @@ Tensors masked_scatter_backward(Backward& call) {
   return {self, view_of(selected, {call.facts.sizes, contiguous_strides(call.facts.sizes)})};
 }
 
-/// The gradient is added in the order of sorted indices.  torch: native/cuda/Indexing.cu, index_put_with_sort_kernel
-Tensors index_backward(Backward& call) {
-  Run& run = call.run;
-  const std::int64_t count = call.gradient().size(0);
-  const auto integers = [&] { return empty(run, Dims{count}, Dtype::int64); };
-  Tensor self = empty(run, call.facts.sizes, call.gradient().dtype());
-  Tensor linear;  // computeLinearIndex: each index times its stride, and their sum
-  std::int64_t indexed = 1;
-  for (int d = 0; d < static_cast<int>(call.saved.size()); ++d) {
-    if (!linear) linear = integers();
-    const Tensor wrapped = integers();
-    if (d > 0) linear = integers();
-    indexed *= call.facts.sizes[d];
-  }
-  const Tensor sorted = integers(), original = integers(), range = integers();
-  const std::int64_t passes = cub_sort_passes(indexed);
-  take_scratch(run, cub_sort_bytes(count, passes, run.card()));
-  return {self};
-}
-
 }  // namespace
 
 /// Keeps the mask.  As many elements of the mask are taken to be true as `source` has.
@@ -111,29 +92,11 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
                  .backward = masked_scatter_backward});
 }
 
-namespace {
-
-/// Keeps the indices, which are for the first dimensions of x; those of several sizes are made alike first.
-Tensor index(Tensor x, Tensors indices) {
-  const Op op(x, "aten::index");
-  Dims sizes = indices[0].sizes();
-  for (const Tensor& one : indices) sizes = broadcast(sizes, one.sizes());
-  for (Tensor& one : indices)
-    if (one.sizes() != sizes) one = contiguous(expand(one, sizes));
-  for (int d = static_cast<int>(indices.size()); d < x.dims(); ++d) sizes.push_back(x.size(d));
-  Tensor y = empty(x.run(), sizes, x.dtype());
-  const Facts facts{.sizes = x.sizes()};
-  return record(std::move(y), {std::move(x)},
-                {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});
-}
-
-}  // namespace
-
 Tensor index_pairs(Tensor x, Tensor rows, Tensor columns) {
-  return index(std::move(x), {std::move(rows), std::move(columns)});
+  return index(std::move(x), {std::move(rows), std::move(columns)}, 0);
 }
 
-Tensor index_rows(Tensor x, Tensor rows) { return index(std::move(x), {std::move(rows)}); }
+Tensor index_rows(Tensor x, Tensor rows) { return index(std::move(x), {std::move(rows)}, 0); }
 
 Tensor argmax(Tensor x) {
   const Op op(x, "aten::argmax");

@@ -224,6 +224,10 @@ Tensor matmul(Tensor a, Tensor b) {
   const Tensor cast[] = {a, b};  // alive until the call returns, though their copies take their place
   if (a.dims() == 2 && b.dims() == 2) return mm(std::move(a), std::move(b));
   if (b.dims() == 2 && should_fold(a, b)) return folded(std::move(a), std::move(b));
+  if (a.dims() == 2 && b.dims() > 2 && a.requires_grad()) {  // should_fold: the other way round, which copies
+    Tensor turned = transpose(b, -2, -1), other = t(a);
+    return contiguous(transpose(folded(std::move(turned), std::move(other)), -2, -1));
+  }
   const Dims flat_a{-1, a.size(-2), a.size(-1)}, flat_b{-1, b.size(-2), b.size(-1)};
   Dims batch_a = a.sizes(), batch_b = b.sizes();
   batch_a[-1] = batch_a[-2] = batch_b[-1] = batch_b[-2] = 1;

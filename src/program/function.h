@@ -47,6 +47,7 @@ class FunctionCall {
   // What the program says of its first result.
   Dims result_sizes() const;
   Dtype result_dtype() const;
+  bool has_result() const;
 
   // Of an argument that is itself part of one.
   Tensor tensor_of(const Argument& argument) const { return values_.tensor(argument); }

@@ -61,7 +61,7 @@ const Argument& FunctionCall::argument(std::size_t parameter) const {
 }
 
 bool FunctionCall::given(std::size_t parameter) const {
-  return arguments_[parameter] && arguments_[parameter]->kind != Argument::Kind::none;
+  return parameter < arguments_.size() && arguments_[parameter] && arguments_[parameter]->kind != Argument::Kind::none;
 }
 
 bool FunctionCall::is_tensor(std::size_t parameter) const {
@@ -144,6 +144,8 @@ Dims FunctionCall::result_sizes() const {
   for (const Expression& size : result_type().sizes) sizes.push_back(size(values_.symbols));
   return sizes;
 }
+
+bool FunctionCall::has_result() const { return !statement_.results.empty(); }
 
 Dtype FunctionCall::result_dtype() const {
   return result_type().of_weights ? values_.weights : result_type().dtype;

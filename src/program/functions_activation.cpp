@@ -1,5 +1,6 @@
 // Activations, normalisation, dropout, embeddings and losses.
 #include "nn/bloom_gelu.h"
+#include "ops/pointwise.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -12,10 +13,10 @@ Tensors activation(FunctionCall& call) {
   return {operation(call.tensor(0))};
 }
 
-Tensors softmax_call(FunctionCall& call) {
-  Tensor x = call.tensor(0);
-  call.require(x.sizes().at(call.dimension(1)) == x.dims() - 1, "another dimension than the last");
-  return {softmax(std::move(x), call.dtype(2))};
+/// Those that keep their input.
+Tensors bent_call(FunctionCall& call, std::size_t inplace, const char* backward) {
+  call.require(!call.flag_or(inplace, false), "inplace=True");
+  return {bent("aten::activation", backward, call.tensor(0))};
 }
 
 Tensors dropout_call(FunctionCall& call) {
@@ -53,7 +54,13 @@ constexpr Function kFunctions[] = {
     {"GeLUFunction", "input", bloom_gelu_call},
     {"relu", "input inplace", activation<relu>},
     {"logsigmoid", "input", activation<log_sigmoid>},
-    {"softmax", "input dim dtype _stacklevel", softmax_call},
+    {"softplus", "input beta threshold", [](FunctionCall& c) { return Tensors{softplus(c.tensor(0))}; }},
+    {"hardtanh relu6", "input min_val max_val inplace", [](FunctionCall& c) { return bent_call(c, 3, "HardtanhBackward0"); }},
+    {"leaky_relu", "input negative_slope inplace", [](FunctionCall& c) { return bent_call(c, 2, "LeakyReluBackward0"); }},
+    {"elu", "input alpha inplace", [](FunctionCall& c) { return bent_call(c, 2, "EluBackward0"); }},
+    {"hardswish", "input inplace", [](FunctionCall& c) { return bent_call(c, 1, "HardswishBackward0"); }},
+    {"mish", "input inplace", [](FunctionCall& c) { return bent_call(c, 1, "MishBackward0"); }},
+    {"softmax", "input dim dtype _stacklevel", [](FunctionCall& c) { return Tensors{softmax(c.tensor(0), c.dtype(2))}; }},
     {"dropout", "input p training inplace", dropout_call},
     {"layer_norm", "input normalized_shape weight bias eps", layer_norm_call},
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},

@@ -23,6 +23,11 @@ Tensors filled_as(const FunctionCall& call, const char* name, std::size_t dtype)
 
 /// torch.arange(end), (start, end) or (start, end, step).
 Tensors arange_call(FunctionCall& call) {
+  for (const std::size_t bound : {std::size_t{0}, std::size_t{1}, std::size_t{2}}) {
+    if (!call.given(bound) || call.argument(bound).kind == Argument::Kind::number) continue;
+    if (call.is_tensor(bound)) call.run.stream_calls.host_waits();  // which reads it
+    return {arange(call.run, call.result_sizes()[0], call.dtype_or(3, call.result_dtype()))};
+  }
   const bool has_start = call.given(1);
   const std::int64_t start = has_start ? call.integer(0) : 0, end = call.integer(has_start ? 1 : 0);
   const std::int64_t step = call.integer_or(2, 1);
@@ -40,17 +45,17 @@ constexpr Function kFunctions[] = {
     {"torch.tensor tensor as_tensor", "data dtype device requires_grad pin_memory", tensor_call},
     {"rand", "*size dtype device",
      [](FunctionCall& c) { return filled(c, "aten::rand", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
-    {"zeros", "*size dtype device",
+    {"zeros", "*size dtype device requires_grad",
      [](FunctionCall& c) { return filled(c, "aten::zeros", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
-    {"ones", "*size dtype device",
+    {"ones", "*size dtype device requires_grad",
      [](FunctionCall& c) { return filled(c, "aten::ones", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
-    {"empty", "*size dtype device",
+    {"empty", "*size dtype device requires_grad",
      [](FunctionCall& c) { return filled(c, "aten::empty", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
     {"full", "size fill_value dtype device",
      [](FunctionCall& c) { return filled(c, "aten::full", c.dims(0), c.dtype_or(2, c.result_dtype())); }},
-    {"zeros_like", "input dtype device", [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
-    {"ones_like", "input dtype device", [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},
-    {"empty_like", "input dtype device", [](FunctionCall& c) { return filled_like(c, "aten::empty_like", 1); }},
+    {"zeros_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
+    {"ones_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},
+    {"empty_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::empty_like", 1); }},
     {"full_like", "input fill_value dtype device",
      [](FunctionCall& c) { return filled_like(c, "aten::full_like", 2); }},
     {"new_zeros", "input *size dtype device", [](FunctionCall& c) { return filled_as(c, "aten::new_zeros", 2); }},

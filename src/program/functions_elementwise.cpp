@@ -1,4 +1,7 @@
 // One result per element.
+#include "ops/in_place.h"
+#include "ops/pointwise.h"
+#include "ops/selection.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -8,10 +11,15 @@ namespace {
 using Unary = Tensor (*)(Tensor);
 using Binary = Tensor (*)(Tensor, Tensor);
 
-/// a (+) b, where one of them may be a Python number.
+/// a (+) b, where one of them may be a Python number: of whole numbers and a fraction that is float32.
 Tensors with_number(const FunctionCall& call, Binary of_tensors, Unary of_number) {
   if (call.is_tensor(0) && call.is_tensor(1)) return {of_tensors(call.tensor(0), call.tensor(1))};
-  return {of_number(call.tensor(call.is_tensor(0) ? 0 : 1))};
+  const std::size_t tensor = call.is_tensor(0) ? 0 : 1;
+  const Tensor x = call.tensor(tensor);
+  const bool is_fraction = call.argument(1 - tensor).kind == Argument::Kind::real || of_number == Unary{div_scalar};
+  if (is_floating(x.dtype()) || !is_fraction) return {of_number(x)};
+  const Op op(x, "aten::binary");
+  return {empty_like(x, Dtype::f32)};
 }
 
 template <Unary operation>
@@ -20,8 +28,20 @@ Tensors unary(FunctionCall& call) {
 }
 
 template <Binary operation>
-Tensors in_place(FunctionCall& call) {
+Tensors scaled_in_place(FunctionCall& call) {
+  if (!call.is_tensor(1)) return {scale_(call.tensor(0))};
   return {operation(call.tensor(0), call.tensor(1))};
+}
+
+/// A number changes nothing that is kept.
+Tensors add_in_place(FunctionCall& call) {
+  if (!call.is_tensor(1)) return {call.tensor(0)};
+  return {add_(call.tensor(0), call.tensor(1))};
+}
+
+Tensors sub_in_place(FunctionCall& call) {
+  call.require(!needs_grad(call.tensor(0)) && !(call.is_tensor(1) && needs_grad(call.tensor(1))), "a gradient");
+  return {call.tensor(0)};
 }
 
 /// Of whole numbers, which have no gradient.
@@ -32,9 +52,39 @@ Tensors of_whole_numbers(FunctionCall& call) {
   return {operation(std::move(x))};
 }
 
+/// Of tensors of whole numbers, or of one and a number.
+Tensors remainder_call(FunctionCall& call) {
+  if (!call.is_tensor(1)) return of_whole_numbers<fmod>(call);
+  call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
+  return {pow_tensor(call.tensor(0), call.tensor(1))};  // one result, of the type that both go into
+}
+
+Tensors floor_divide_call(FunctionCall& call) {
+  if (!call.is_tensor(1)) return of_whole_numbers<floor_divide>(call);
+  call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
+  return {pow_tensor(call.tensor(0), call.tensor(1))};
+}
+
 Tensors sub_call(FunctionCall& call) {
   if (call.is_tensor(1)) return {sub(call.tensor(0), call.tensor(1))};
-  return of_whole_numbers<sub_scalar>(call);
+  return {sub_number(call.tensor(0))};
+}
+
+/// Two numbers, or one.
+Tensors clamp_call(FunctionCall& call) {
+  call.require(!call.is_tensor(1) && !call.is_tensor(2), "tensors as bounds");
+  return {clamp_between(call.tensor(0), call.given(1) && call.given(2))};
+}
+
+Tensors negated_sub(FunctionCall& call) {
+  if (call.is_tensor(1)) return {sub(call.tensor(1), call.tensor(0))};
+  return {rsub(call.tensor(0))};
+}
+
+template <char... name>
+Tensors rounded_call(FunctionCall& call) {
+  static constexpr char kName[] = {'a', 't', 'e', 'n', ':', ':', name..., '\0'};
+  return {rounded(kName, "RoundBackward0", call.tensor(0))};
 }
 
 Tensors pow_call(FunctionCall& call) {
@@ -54,15 +104,15 @@ Tensors power_of_number(FunctionCall& call) {
   return {std::move(y)};
 }
 
-/// number / x
+/// number / x.  torch: _tensor.py, Tensor.__rdiv__
 Tensors number_over(FunctionCall& call) {
-  const Tensor x = call.tensor(0);
-  call.require(!needs_grad(x), "a gradient");
-  const auto reciprocal = [&] {
+  Tensor x = call.tensor(1);
+  if (is_floating(x.dtype())) return {mul_scalar(reciprocal(std::move(x)))};
+  const auto of_whole_number = [&] {
     const Op op(call.run, "aten::reciprocal");
-    return empty_like(x, is_floating(x.dtype()) ? x.dtype() : Dtype::f32);
+    return empty_like(x, Dtype::f32);
   };
-  return {mul_scalar(reciprocal())};
+  return {mul_scalar(of_whole_number())};
 }
 
 Tensors compared(const FunctionCall& call, const char* name) {
@@ -79,7 +129,11 @@ Tensors compare_call(FunctionCall& call) {
 /// A Python number becomes a tensor of the other one's type first.
 Tensors where_call(FunctionCall& call) {
   const Op op(call.run, "aten::where");
-  call.require(call.is_tensor(1) || call.is_tensor(2), "two numbers");
+  if (!call.is_tensor(1) && !call.is_tensor(2)) {
+    const Tensor number = empty(call.run, Dims{}, call.result_dtype());
+    const Tensor other = empty(call.run, Dims{}, call.result_dtype());
+    return {where(call.tensor(0), number, other)};
+  }
   const Tensor a = call.is_tensor(1) ? call.tensor(1) : empty(call.run, Dims{}, call.tensor(2).dtype());
   const Tensor b = call.is_tensor(2) ? call.tensor(2) : empty(call.run, Dims{}, a.dtype());
   return {where(call.tensor(0), a, b)};
@@ -98,8 +152,9 @@ Tensors to_call(FunctionCall& call) {
     if (!call.given(parameter)) continue;
     const Argument::Kind kind = call.argument(parameter).kind;
     if (call.is_tensor(parameter)) return {to(call.tensor(0), call.tensor(parameter).dtype())};
-    if (kind == Argument::Kind::dtype || kind == Argument::Kind::dtype_of)
-      return {to(call.tensor(0), *call.dtype(parameter))};
+    if (kind != Argument::Kind::dtype && kind != Argument::Kind::dtype_of) continue;
+    if (call.given(6)) return {to_in_order(call.tensor(0), *call.dtype(parameter))};
+    return {to(call.tensor(0), *call.dtype(parameter))};
   }
   return {call.tensor(0)};
 }
@@ -111,17 +166,32 @@ Tensors cast(FunctionCall& call) {
 
 constexpr Function kFunctions[] = {
     {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
-    {"add_ __iadd__", "input other alpha", in_place<add_>},
+    {"add_ __iadd__", "input other alpha", add_in_place},
+    {"sub_ __isub__", "input other alpha", sub_in_place},
     {"sub subtract __sub__", "input other alpha", sub_call},
+    {"rsub __rsub__", "input other alpha", negated_sub},
+    {"abs absolute __abs__", "input", unary<abs>},
+    {"sqrt", "input", unary<sqrt>},
+    {"square", "input", unary<pow2>},
+    {"log", "input", unary<log>},
+    {"expm1", "input", unary<expm1>},
+    {"reciprocal", "input", unary<reciprocal>},
+    {"floor", "input", rounded_call<'f', 'l', 'o', 'o', 'r'>},
+    {"ceil", "input", rounded_call<'c', 'e', 'i', 'l'>},
+    {"round", "input decimals", rounded_call<'r', 'o', 'u', 'n', 'd'>},
+    {"sign", "input", rounded_call<'s', 'i', 'g', 'n'>},
     {"mul multiply __mul__ __rmul__", "input other",
      [](FunctionCall& c) { return with_number(c, mul, mul_scalar); }},
-    {"mul_ __imul__", "input other", in_place<mul_>},
+    {"mul_ __imul__", "input other", scaled_in_place<mul_>},
     {"div divide true_divide __truediv__", "input other",
      [](FunctionCall& c) { return with_number(c, div, div_scalar); }},
-    {"div_ __itruediv__", "input other", in_place<div_>},
-    {"floor_divide __floordiv__", "input other", of_whole_numbers<floor_divide>},
-    {"fmod", "input other", of_whole_numbers<fmod>},
-    {"clamp clip", "input min max", of_whole_numbers<clamp>},
+    {"div_ __itruediv__", "input other", scaled_in_place<div_>},
+    {"floor_divide __floordiv__", "input other", floor_divide_call},
+    {"fmod remainder __mod__", "input other", remainder_call},
+    {"clamp clip", "input min max", clamp_call},
+    {"clamp_min clamp_max", "input min", unary<clamp_from>},
+    {"zero_ fill_", "input value", unary<fill_>},
+    {"copy_", "input src non_blocking", [](FunctionCall& c) { return Tensors{copy_(c.tensor(0), c.tensor(1))}; }},
     {"clamp_ clip_", "input min max", of_whole_numbers<[](Tensor x) { return x; }>},
     {"neg negative __neg__", "input", unary<neg>},
     {"pow __pow__", "input exponent", pow_call},
@@ -142,8 +212,10 @@ constexpr Function kFunctions[] = {
     {"__and__ bitwise_and logical_and and", "input other",
      [](FunctionCall& c) { return compared(c, "aten::__and__"); }},
     {"__or__ bitwise_or logical_or or", "input other", [](FunctionCall& c) { return compared(c, "aten::__or__"); }},
+    {"__ior__ __iand__ logical_or_ logical_and_", "input other", [](FunctionCall& c) { return Tensors{c.tensor(0)}; }},
     {"__invert__ bitwise_not logical_not invert", "input",
      [](FunctionCall& c) { return Tensors{compare("aten::bitwise_not", c.tensor(0))}; }},
+    {"maximum minimum", "input other", [](FunctionCall& c) { return Tensors{maximum(c.tensor(0), c.tensor(1))}; }},
     {"where", "condition input other", where_call},
     {"masked_fill", "input mask value",
      [](FunctionCall& c) { return Tensors{masked_fill(c.tensor(0), c.tensor(1))}; }},

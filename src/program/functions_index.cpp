@@ -1,11 +1,16 @@
 // x[…], and what reads or writes by indices.
 #include <algorithm>
 
+#include "ops/advanced_index.h"
+#include "ops/in_place.h"
+#include "ops/selection.h"
 #include "program/function.h"
 #include "program/functions.h"
 
 namespace tidemark {
 namespace {
+
+bool is_value(const Argument& at) { return at.kind == Argument::Kind::value; }
 
 std::int64_t bound(const FunctionCall& call, const Argument& at, std::int64_t usual, std::int64_t size) {
   if (at.kind == Argument::Kind::none) return usual;
@@ -15,67 +20,132 @@ std::int64_t bound(const FunctionCall& call, const Argument& at, std::int64_t us
 
 Tensor sliced(const FunctionCall& call, Tensor x, int d, const Argument& range) {
   const std::int64_t size = x.size(d);
+  if (is_value(range.items[0]) || is_value(range.items[1])) {  // the host reads them; only how many there are counts
+    call.run.stream_calls.host_waits();
+    return slice(std::move(x), d, 0, call.has_result() ? call.result_sizes()[d] : size);
+  }
   const std::int64_t start = bound(call, range.items[0], 0, size), end = bound(call, range.items[1], size, size);
   const std::int64_t step = range.items[2].kind == Argument::Kind::none ? 1 : call.integer_of(range.items[2]);
   if (step != 1) {
     call.require(step > 1 && d == x.dims() - 1 && end == size, "such a step");
     return slice_step(std::move(x), start, step);
   }
-  if (start == 0 && end == size) return x;
+  const auto is_end = [&](const Argument& at, std::int64_t usual) {
+    return at.kind == Argument::Kind::none || call.integer_of(at) == usual;
+  };
+  if (is_end(range.items[0], 0) && is_end(range.items[1], size)) return x;
+  if (start == 0 && end == size) return slice_all(std::move(x));
   return slice(std::move(x), d, start, std::max(start, end));
 }
 
-/// One index or two for the first dimensions, and nothing else.
-Tensors gathered(const FunctionCall& call, const std::vector<Argument>& items) {
-  const auto tensor = [&](std::size_t i) {
-    Tensor index = call.tensor_of(items[i]);
-    call.require(index.dtype() != Dtype::boolean, "a mask");
-    return index;
-  };
-  call.require(items.size() <= 2, "more than two tensors");
-  if (items.size() == 1) return {index_rows(call.tensor(0), tensor(0))};
-  call.require(items[1].kind == items[0].kind, "tensors and other things");
-  return {index_pairs(call.tensor(0), tensor(0), tensor(1))};
+bool is_index(const Argument& item) {
+  return item.kind == Argument::Kind::value || item.kind == Argument::Kind::attribute ||
+         item.kind == Argument::Kind::list;
 }
 
-/// torch: csrc/autograd/python_variable_indexing.cpp, THPVariable_getitem
-Tensors getitem_call(FunctionCall& call) {
-  const Argument& index = call.argument(1);
-  const std::vector<Argument> one{index};
-  const std::vector<Argument>& items = index.kind == Argument::Kind::list ? index.items : one;
-  if (!items.empty() && items[0].kind == Argument::Kind::value) return gathered(call, items);
-  const auto used = [](const Argument& item) {
-    return item.kind == Argument::Kind::slice || item.kind == Argument::Kind::number;
-  };
-  const auto uses = static_cast<int>(std::count_if(items.begin(), items.end(), used));
-  const Tensor x = call.tensor(0);
+/// How many dimensions an item takes.
+int uses_of(const FunctionCall& call, const Argument& item) {
+  if (item.kind == Argument::Kind::value || item.kind == Argument::Kind::attribute) {
+    const Tensor index = call.tensor_of(item);
+    return index.dtype() == Dtype::boolean ? index.dims() : 1;
+  }
+  return item.kind == Argument::Kind::slice || item.kind == Argument::Kind::number || is_index(item) ? 1 : 0;
+}
+
+/// What ranges, numbers, None and `...` make of x, one after the other, and the tensors among them by what is a
+/// dimension then.  torch: csrc/autograd/python_variable_indexing.cpp, applySlicing
+struct Shown {
+  Tensor x;
+  Tensors indices;
+};
+
+void add_index(const FunctionCall& call, Shown& shown, int& d, const Argument& item) {
+  shown.indices.resize(std::max(shown.indices.size(), static_cast<std::size_t>(d) + 1));
+  const bool is_list = item.kind == Argument::Kind::list;
+  Tensor index = is_list ? to_device(call.run, Dims{static_cast<std::int64_t>(item.items.size())}, Dtype::int64)
+                         : call.tensor_of(item);
+  d += index.dtype() == Dtype::boolean ? index.dims() : 1;
+  shown.indices[shown.indices.size() - 1] = std::move(index);
+}
+
+Shown shown_of(const FunctionCall& call, const Tensor& x, const std::vector<Argument>& items) {
+  int uses = 0;
+  for (const Argument& item : items) uses += uses_of(call, item);
   call.require(uses <= x.dims(), "more indices than dimensions");
-  Tensor result = x;
+  Shown shown{.x = x};
   int d = 0;
   for (const Argument& item : items) {
     switch (item.kind) {
       case Argument::Kind::ellipsis: d += x.dims() - uses; break;
-      case Argument::Kind::none: result = unsqueeze(std::move(result), d++); break;
-      case Argument::Kind::number: result = select(std::move(result), d, call.integer_of(item)); break;
+      case Argument::Kind::none: shown.x = unsqueeze(std::move(shown.x), d++); break;
+      case Argument::Kind::number: shown.x = select(std::move(shown.x), d, call.integer_of(item)); break;
       case Argument::Kind::slice:
-        result = sliced(call, std::move(result), d, item);
+        shown.x = sliced(call, std::move(shown.x), d, item);
         ++d;
         break;
-      default: call.refuse("such an index");
+      default:
+        call.require(is_index(item), "such an index");
+        add_index(call, shown, d, item);
     }
   }
-  return {result.is(x) && x.dims() > 0 ? slice(x, 0, 0, x.size(0)) : std::move(result)};
+  return shown;
 }
 
-/// x[index] = value in place, where nothing has a gradient: no memory.
+std::vector<Argument> items_of(const Argument& index) {
+  return index.kind == Argument::Kind::list ? index.items : std::vector<Argument>{index};
+}
+
+/// How many elements of the mask among the indices are true, by the sizes that the program gives the result.
+std::int64_t found_of(const Shown& shown, const Dims& result) {
+  int behind = shown.x.dims();
+  for (const Tensor& index : shown.indices) {
+    if (index && index.dtype() == Dtype::boolean) {
+      const int from_the_end = behind - index.dims() + 1;
+      return from_the_end > result.count() ? 1 : result[result.count() - from_the_end];
+    }
+    --behind;
+  }
+  return 0;
+}
+
+/// THPVariable_getitem
+Tensors getitem_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  Shown shown = shown_of(call, x, items_of(call.argument(1)));
+  if (!shown.indices.empty()) {
+    const std::int64_t found = found_of(shown, call.result_sizes());
+    return {index(std::move(shown.x), std::move(shown.indices), found)};
+  }
+  return {shown.x.is(x) && x.dims() > 0 ? slice(x, 0, 0, x.size(0)) : std::move(shown.x)};
+}
+
+/// x[index] = value.  torch: ATen/TensorIndexing.h, copy_to; native/TensorAdvancedIndexing.cpp, index_put_: a number
+/// under a mask is masked_fill_.
 Tensors setitem_call(FunctionCall& call) {
-  const Argument& index = call.argument(1);
-  const bool by_tensor = call.is_tensor(1);
-  call.require(!call.tensor(0).requires_grad() && !(call.is_tensor(2) && call.tensor(2).requires_grad()), "gradients");
-  call.require(!by_tensor || call.tensor_of(index).dtype() != Dtype::boolean, "a mask");
-  for (const Argument& item : index.items)
-    call.require(item.kind != Argument::Kind::value, "tensors among its indices");
+  Shown shown = shown_of(call, call.tensor(0), items_of(call.argument(1)));
+  const bool is_mask = shown.indices.size() == 1 && shown.indices[0].dtype() == Dtype::boolean;
+  if (shown.indices.empty()) {
+    if (!call.is_tensor(2)) return fill_(std::move(shown.x)), Tensors(0);
+    Tensor value = call.tensor(2);
+    if (value.sizes() != shown.x.sizes()) value = expand(std::move(value), shown.x.sizes());
+    copy_(std::move(shown.x), std::move(value));
+  } else if (is_mask && !call.is_tensor(2)) {
+    masked_fill_(std::move(shown.x), std::move(shown.indices[0]));
+  } else if (call.is_tensor(2)) {
+    const Tensor value = call.tensor(2);
+    const std::int64_t found = found_of(shown, value.sizes());
+    index_put_(std::move(shown.x), std::move(shown.indices), value, found);
+  } else {
+    call.require(!shown.x.requires_grad(), "gradients");
+  }
   return Tensors(0);
+}
+
+/// Elements of a tensor, or a number.
+Tensors scattered(const FunctionCall& call, Tensor (*of_tensor)(Tensor, int, Tensor, Tensor),
+                  Tensor (*of_number)(Tensor, Tensor)) {
+  if (!call.is_tensor(3)) return {of_number(call.tensor(0), call.tensor(2))};
+  return {of_tensor(call.tensor(0), call.dimension(1), call.tensor(2), call.tensor(3))};
 }
 
 constexpr Function kFunctions[] = {
@@ -83,9 +153,19 @@ constexpr Function kFunctions[] = {
     {"__getitem__", "input index", getitem_call},
     {"select", "input dim index",
      [](FunctionCall& c) { return Tensors{select(c.tensor(0), c.dimension(1), c.integer(2))}; }},
-    {"gather", "input dim index", [](FunctionCall& c) { return Tensors{gather(c.tensor(0), c.tensor(2))}; }},
+    {"gather", "input dim index sparse_grad",
+     [](FunctionCall& c) { return Tensors{gather_along(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
+    {"index_select", "input dim index",
+     [](FunctionCall& c) { return Tensors{index_select(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
+    {"scatter", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter, scatter_number); }},
+    {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
     {"masked_scatter", "input mask source",
      [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
+    {"bucketize searchsorted", "input boundaries right",
+     [](FunctionCall& c) {
+       const Op op(c.run, "aten::bucketize");
+       return Tensors{empty(c.run, c.tensor(0).sizes(), Dtype::int64)};
+     }},
     {"index_add_", "input dim index source",
      [](FunctionCall& c) { return Tensors{index_add_(c.tensor(0), c.tensor(2), c.tensor(3))}; }},
     {"scatter_add_", "input dim index source",

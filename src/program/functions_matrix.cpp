@@ -1,4 +1,6 @@
 // Products of matrices, and convolutions.
+#include "ops/convolution.h"
+#include "ops/triangular.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -15,15 +17,32 @@ Tensors addmm_call(FunctionCall& call) {
   return {addmm(call.tensor(0), call.tensor(1), call.tensor(2))};
 }
 
-/// Of patches: the stride is the kernel.
+/// One number for all dimensions, or one for each.
+Dims of_each(const FunctionCall& call, std::size_t parameter, std::int64_t usual, int dims) {
+  const Dims given = call.given(parameter) ? call.dims(parameter) : Dims{usual};
+  if (given.count() == dims) return given;
+  Dims all;
+  for (int d = 0; d < dims; ++d) all.push_back(given[0]);
+  return all;
+}
+
+Dims no_padding(int dims) {
+  Dims none;
+  for (int d = 0; d < dims; ++d) none.push_back(0);
+  return none;
+}
+
 Tensors convolution_call(FunctionCall& call) {
-  Tensor x = call.tensor(0), weight = call.tensor(1);
-  const Dims stride = call.dims(3);
-  bool patches = !x.requires_grad() && stride.count() > 0 && weight.dims() == x.dims();
-  for (int d = 2; d < weight.dims() && patches; ++d)
-    patches = stride[stride.count() == 1 ? 0 : d - 2] == weight.size(d) && x.size(d) >= weight.size(d);
-  call.require(patches, "another stride than its kernel");
-  return {patch_convolution(std::move(x), std::move(weight), call.tensor_if_given(2))};
+  const Tensor weight = call.tensor(1);
+  const int dims = weight.dims() - 2;
+  const bool is_named = call.given(4) && call.argument(4).kind == Argument::Kind::text;
+  call.require(!is_named || call.argument(4).text == "valid", "such a padding");
+  const ConvolutionShape shape{
+      .stride = of_each(call, 3, 1, dims),
+      .padding = is_named ? no_padding(dims) : of_each(call, 4, 0, dims),
+      .dilation = of_each(call, 5, 1, dims),
+      .groups = call.integer_or(6, 1)};
+  return {convolution(call.tensor(0), weight, call.tensor_if_given(2), shape)};
 }
 
 constexpr Function kFunctions[] = {
@@ -36,7 +55,9 @@ constexpr Function kFunctions[] = {
     {"baddbmm", "input batch1 batch2 beta alpha", baddbmm_call},
     {"_grouped_mm grouped_mm", "input mat2 offs",
      [](FunctionCall& c) { return Tensors{grouped_mm(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
-    {"conv2d conv3d", "input weight bias stride padding dilation groups", convolution_call},
+    {"solve_triangular", "A B upper left unitriangular",
+     [](FunctionCall& c) { return Tensors{solve_triangular(c.tensor(0), c.tensor(1))}; }},
+    {"conv1d conv2d conv3d", "input weight bias stride padding dilation groups", convolution_call},
 };
 
 }  // namespace

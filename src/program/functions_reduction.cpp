@@ -1,12 +1,17 @@
 // Sums, means and what else makes few numbers of many; and what the host asks of them.
+#include "ops/pointwise.h"
+#include "ops/selection.h"
 #include "program/function.h"
 #include "program/functions.h"
 
 namespace tidemark {
 namespace {
 
+/// `axis` is another name of `dim`.
 Tensors mean_call(FunctionCall& call) {
-  return {mean(call.tensor(0), call.dimension(1), call.flag_or(2, false))};
+  const std::size_t dim = call.given(3) ? 3 : 1;
+  call.require(call.dims(dim).count() == 1, "several dimensions");
+  return {mean(call.tensor(0), static_cast<int>(call.dims(dim)[0]), call.flag_or(2, false))};
 }
 
 Tensors sum_call(FunctionCall& call) {
@@ -22,6 +27,20 @@ Tensors all_true(FunctionCall& call, const char* name) {
 Tensors all_call(FunctionCall& call) {
   call.require(!call.given(1), "a dimension");
   return all_true(call, "aten::all");
+}
+
+/// Over all, along a dimension, or of two tensors.
+Tensors extreme_call(FunctionCall& call, const char* name, const char* backward) {
+  if (!call.given(1)) return {max(call.tensor(0))};
+  if (call.is_tensor(1)) return {maximum(call.tensor(0), call.tensor(1))};
+  auto [values, places] = extreme(name, backward, call.tensor(0), call.dimension(1), call.flag_or(2, false));
+  return {std::move(values), std::move(places)};
+}
+
+Tensors any_call(FunctionCall& call) {
+  if (!call.given(1)) return all_true(call, "aten::any");
+  const Op op(call.tensor(0), "aten::any");
+  return {empty(call.run, call.result_sizes(), Dtype::boolean)};
 }
 
 Tensors argmax_call(FunctionCall& call) {
@@ -42,19 +61,34 @@ Tensors sort_call(FunctionCall& call) {
 
 /// The host waits for a number, unless it has it.
 Tensors ask(FunctionCall& call) {
-  if (call.tensor(0).impl().storage->id != kNoBytes) call.run.stream_calls.host_waits();
+  const Tensor x = call.tensor(0);
+  if (x.impl().storage->id == kNoBytes) return Tensors(0);
+  const Tensor in_order = x.elements() > 1 ? contiguous(detach(x)) : x;  // native/cuda/Copy.cu, copy_requires_temporaries
+  call.run.stream_calls.host_waits();
   return Tensors(0);
 }
 
 constexpr Function kFunctions[] = {
-    {"mean", "input dim keepdim", mean_call},
+    {"mean", "input dim keepdim axis", mean_call},
     {"sum", "input dim keepdim", sum_call},
     {"all", "input dim keepdim", all_call},
+    {"any", "input dim keepdim", any_call},
     {"_is_all_true", "input", [](FunctionCall& c) { return all_true(c, "aten::_is_all_true"); }},
-    {"max", "input", [](FunctionCall& c) { return Tensors{max(c.tensor(0))}; }},
+    {"max", "input dim keepdim", [](FunctionCall& c) { return extreme_call(c, "aten::max", "MaxBackward0"); }},
+    {"min", "input dim keepdim", [](FunctionCall& c) { return extreme_call(c, "aten::min", "MinBackward0"); }},
+    {"amax amin", "input dim keepdim",
+     [](FunctionCall& c) { return Tensors{amax(c.tensor(0), c.dimension(1), c.flag_or(2, false))}; }},
+    {"logsumexp", "input dim keepdim",
+     [](FunctionCall& c) { return Tensors{logsumexp(c.tensor(0), c.dimension(1), c.flag_or(2, false))}; }},
+    {"triu", "input diagonal",
+     [](FunctionCall& c) { return Tensors{triangle("aten::triu", "TriuBackward0", c.tensor(0))}; }},
+    {"tril", "input diagonal",
+     [](FunctionCall& c) { return Tensors{triangle("aten::tril", "TrilBackward0", c.tensor(0))}; }},
+    {"flip", "input *dims", [](FunctionCall& c) { return Tensors{flip(c.tensor(0))}; }},
+    {"roll", "input shifts dims", [](FunctionCall& c) { return Tensors{roll(c.tensor(0))}; }},
     {"prod", "input dim", [](FunctionCall& c) { return Tensors{prod(c.tensor(0), c.dimension(1))}; }},
     {"cumsum", "input dim dtype",
-     [](FunctionCall& c) { return Tensors{cumsum(c.tensor(0), c.dimension(1), c.dtype_or(2, Dtype::int64))}; }},
+     [](FunctionCall& c) { return Tensors{running_sum(c.tensor(0), c.dimension(1), c.dtype(2))}; }},
     {"argmax", "input dim keepdim", argmax_call},
     {"topk", "input k dim largest sorted", topk_call},
     {"sort", "input dim descending stable", sort_call},

@@ -1,4 +1,6 @@
 // Other shapes of the same memory, and its copies.
+#include "ops/selection.h"
+#include "ops/windows.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -20,6 +22,45 @@ Tensors flatten_call(FunctionCall& call) {
   return {reshape(std::move(x), sizes)};
 }
 
+/// Without a dimension all go that have one element.
+Tensors squeeze_call(FunctionCall& call) {
+  if (call.given(1)) return {squeeze(call.tensor(0), call.dimension(1))};
+  const Tensor x = call.tensor(0);
+  Dims left;
+  for (const std::int64_t size : x.sizes())
+    if (size != 1) left.push_back(size);
+  return {view(x, left)};
+}
+
+/// Each row as large as all of them span.  torch: native/TensorShape.cpp, meshgrid
+Tensors meshgrid_call(FunctionCall& call) {
+  call.require(!call.given(1) || call.argument(1).text == "ij", "another indexing than ij");
+  const Tensors rows = call.tensors(0);
+  Dims sizes;
+  for (const Tensor& row : rows) sizes.push_back(row.elements());
+  Tensors grids;
+  for (int d = 0; d < static_cast<int>(rows.size()); ++d) {
+    Dims own = sizes;
+    for (int i = 0; i < own.count(); ++i) own[i] = i == d ? sizes[d] : 1;
+    grids.push_back(expand(view(rows[static_cast<std::size_t>(d)], own), sizes));
+  }
+  return grids;
+}
+
+/// Tensor.unfold: windows along a dimension, which become the last; nn.functional.unfold has other parameters.
+Tensors windows_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!needs_grad(x), "a gradient");
+  Layout layout = x.layout();
+  const int d = layout.sizes.at(call.dimension(1));
+  const std::int64_t size = call.integer(2), step = call.integer(3), stride = layout.strides[d];
+  layout.sizes[d] = (layout.sizes[d] - size) / step + 1;
+  layout.strides[d] = stride * step;
+  layout.sizes.push_back(size);
+  layout.strides.push_back(stride);
+  return {view_of(x, layout)};
+}
+
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
   if (call.argument(1).kind == Argument::Kind::list) return split_sizes(call.tensor(0), call.dims(1), d);
@@ -32,16 +73,19 @@ Tensors chunk_call(FunctionCall& call) {
   return chunk(call.tensor(0), static_cast<int>(call.integer(1)), static_cast<int>(call.integer_or(2, 0)));
 }
 
-Tensors repeat_call(FunctionCall& call) {
-  const Dims times = call.dims(1);
-  bool rows_alone = times.count() > 0 && times.count() == call.tensor(0).dims() && call.tensor(0).size(0) == 1;
-  for (int d = 1; d < times.count(); ++d) rows_alone = rows_alone && times[d] == 1;
-  call.require(rows_alone, "anything but copies of a single row");
-  return {repeat_rows(call.tensor(0), times[0])};
+/// torch: native/Repeat.cpp, repeat_interleave: slices by their places
+Tensors repeat_by_tensor(FunctionCall& call) {
+  const int d = call.given(2) ? call.tensor(0).sizes().at(call.dimension(2)) : 0;
+  const std::int64_t total = call.given(3) ? call.integer(3) : call.result_sizes()[d];
+  const Tensor x = call.tensor(0);
+  if (x.dims() == 1 && !x.requires_grad()) return {repeat_interleave(x, call.tensor(1), total)};
+  const Op op(x, "aten::repeat_interleave");
+  const Tensor places = repeated_places(call.tensor(1), total);
+  return {index_select(x, d, places)};
 }
 
 Tensors repeat_interleave_call(FunctionCall& call) {
-  if (call.is_tensor(1)) return {repeat_interleave(call.tensor(0), call.tensor(1), call.integer(3))};
+  if (call.is_tensor(1)) return repeat_by_tensor(call);
   Tensor x = call.tensor(0);
   call.require(call.given(2) || x.dims() == 1, "no dimension");
   const Op op(x, "aten::repeat_interleave");  // torch: native/Repeat.cpp, repeat_interleave_symint
@@ -70,10 +114,13 @@ Tensors cat_call(FunctionCall& call) {
 }
 
 Tensors pad_call(FunctionCall& call) {
-  const Dims around = call.dims(1);
-  for (int d = 2; d < around.count(); ++d) call.require(around[d] == 0, "another dimension than the last");
-  call.require(around.count() >= 2, "one number");
-  return {pad(call.tensor(0), around[0], around[1])};
+  Dims around;
+  std::size_t last = 0;  // more than the tensor has room for, where those behind are 0
+  const std::vector<Argument>& given = call.argument(1).items;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (call.integer_of(given[i]) != 0) last = i + 1;
+  for (std::size_t i = 0; i < last + last % 2; ++i) around.push_back(call.integer_of(given[i]));
+  return {pad_around(call.tensor(0), around)};
 }
 
 constexpr Function kFunctions[] = {
@@ -82,20 +129,31 @@ constexpr Function kFunctions[] = {
     {"flatten", "input start_dim end_dim", flatten_call},
     {"transpose swapaxes", "input dim0 dim1",
      [](FunctionCall& c) { return Tensors{transpose(c.tensor(0), c.dimension(1), c.dimension(2))}; }},
-    {"t", "input", [](FunctionCall& c) { return Tensors{transpose(c.tensor(0), 0, 1)}; }},
+    {"t torch.Tensor.T.__get__ torch.Tensor.mT.__get__", "input", [](FunctionCall& c) { return Tensors{transpose(c.tensor(0), -2, -1)}; }},
     {"permute", "input *dims", [](FunctionCall& c) { return Tensors{permute(c.tensor(0), c.dims(1))}; }},
     {"unsqueeze", "input dim", [](FunctionCall& c) { return Tensors{unsqueeze(c.tensor(0), c.dimension(1))}; }},
-    {"squeeze", "input dim", [](FunctionCall& c) { return Tensors{squeeze(c.tensor(0), c.dimension(1))}; }},
+    {"squeeze", "input dim", squeeze_call},
     {"expand", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.dims(1))}; }},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
-    {"view_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
+    {"view_as reshape_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"contiguous", "input memory_format", [](FunctionCall& c) { return Tensors{contiguous(c.tensor(0))}; }},
     {"clone", "input memory_format", [](FunctionCall& c) { return Tensors{clone(c.tensor(0))}; }},
-    {"detach", "input", [](FunctionCall& c) { return Tensors{detach(c.tensor(0))}; }},
+    {"detach torch.Tensor.data.__get__", "input", [](FunctionCall& c) { return Tensors{detach(c.tensor(0))}; }},
     {"chunk", "input chunks dim", chunk_call},
     {"split", "tensor split_size dim", split_call},
-    {"unbind", "input dim", [](FunctionCall& c) { return unbind(c.tensor(0)); }},
-    {"repeat", "input *repeats", repeat_call},
+    {"torch.nn.functional.unfold", "input kernel_size dilation padding stride",
+     [](FunctionCall& c) { return Tensors{unfold_windows(c.tensor(0), c.result_sizes())}; }},
+    {"avg_pool2d", "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
+     [](FunctionCall& c) { return Tensors{average_pool(c.tensor(0), c.result_sizes())}; }},
+    {"grid_sample", "input grid mode padding_mode align_corners",
+     [](FunctionCall& c) { return Tensors{grid_sample(c.tensor(0), c.tensor(1))}; }},
+    {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias",
+     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes())}; }},
+    {"meshgrid", "*tensors indexing", meshgrid_call},
+    {"unfold", "input dimension size step", windows_call},
+    {"unbind", "input dim",
+     [](FunctionCall& c) { return unbind_along(c.tensor(0), static_cast<int>(c.integer_or(1, 0))); }},
+    {"repeat", "input *repeats", [](FunctionCall& c) { return Tensors{repeat(c.tensor(0), c.dims(1))}; }},
     {"repeat_interleave", "input repeats dim output_size", repeat_interleave_call},
     {"cat concat concatenate", "tensors dim", cat_call},
     {"stack", "tensors dim",

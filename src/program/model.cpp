@@ -99,13 +99,13 @@ class TreeBuilder {
   std::int64_t modules_ = 0;
 };
 
-/// What a batch has, by the name of the model's argument.
-struct BatchEntry {
+/// What a batch has a member for, by the name of the model's argument.
+struct BatchMember {
   const char* name;
   Tensor Batch::*tensor;
   std::optional<Dims> BatchSizes::*sizes;
 };
-constexpr BatchEntry kEntries[] = {
+constexpr BatchMember kMembers[] = {
     {"input_ids", &Batch::input_ids, &BatchSizes::input_ids},
     {"attention_mask", &Batch::attention_mask, &BatchSizes::attention_mask},
     {"labels", &Batch::labels, &BatchSizes::labels},
@@ -114,14 +114,26 @@ constexpr BatchEntry kEntries[] = {
     {"mm_token_type_ids", &Batch::mm_token_type_ids, &BatchSizes::mm_token_type_ids},
 };
 
-const BatchEntry& entry_of(const Program& program, const std::string& name) {
-  std::vector<std::string> known;
-  for (const BatchEntry& entry : kEntries) {
-    if (entry.name == name) return entry;
-    known.emplace_back(entry.name);
+/// One of them, or the place among the others.
+struct BatchEntry {
+  const BatchMember* member = nullptr;
+  std::size_t other = 0;
+
+  Tensor of(const Batch& batch) const { return member ? batch.*member->tensor : batch.others[other]; }
+};
+
+std::vector<BatchEntry> entries_of(const Program& program) {
+  std::vector<BatchEntry> entries;
+  std::size_t others = 0;
+  for (const InputDeclaration& input : program.inputs) {
+    const auto is_it = [&](const BatchMember& member) { return member.name == input.name; };
+    const auto* const found = std::find_if(std::begin(kMembers), std::end(kMembers), is_it);
+    if (found != std::end(kMembers))
+      entries.push_back({.member = found});
+    else
+      entries.push_back({.other = others++});
   }
-  throw Error(Errc::unsupported, fmt::format("a batch with {} is not made", name), program.file,
-              did_you_mean(name, known));
+  return entries;
 }
 
 /// A program with all that belongs to running it on the modules of one model.
@@ -132,8 +144,8 @@ struct ProgramModel {
         tree(of, root, weights, layers),
         routines(of, root, layers),
         interpreter(of, routines.main(), context, weights, checks_sizes),
-        symbols(of.captured_values) {
-    for (const InputDeclaration& input : of.inputs) entries.push_back(&entry_of(of, input.name));
+        symbols(of.captured_values),
+        entries(entries_of(of)) {
     for (const std::string& parameter : routines.main().body->parameters) {
       const auto is_it = [&](const InputDeclaration& input) { return input.name == parameter; };
       const auto found = std::find_if(of.inputs.begin(), of.inputs.end(), is_it);
@@ -155,7 +167,11 @@ struct ProgramModel {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       Dims dims;
       for (const Expression& size : program.inputs[i].type.sizes) dims.push_back(size(symbols));
-      sizes.*entries[i]->sizes = dims;
+      const TensorType& type = program.inputs[i].type;
+      if (entries[i].member)
+        sizes.*entries[i].member->sizes = dims;
+      else
+        sizes.others.push_back({dims, type.of_weights ? std::nullopt : std::optional(type.dtype)});
     }
     check(data, sizes);
     return sizes;
@@ -181,17 +197,24 @@ struct ProgramModel {
     if (data.labels != sizes.labels.has_value())
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
-    if ((data.images > 0) != sizes.pixel_values.has_value())
+    const bool is_images = sizes.pixel_values && !sizes.input_ids;  // a sample is one
+    if ((data.images > 0) != has_images() && !is_images)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
                   program.file);
   }
 
+  /// Images or sounds, as many as are asked for: not those that a sample itself is.
+  bool has_images() const {
+    const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+    return std::find(program.symbols.begin(), end, "images") != end;
+  }
+
   ModelOutputs forward(const Batch& batch) const {
     std::vector<std::int64_t> values = symbols;
-    for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(batch.*entries[i]->tensor, program.inputs[i], values);
+    for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(entries[i].of(batch), program.inputs[i], values);
     Tensors tensors;
-    for (const BatchEntry* entry : inputs) tensors.push_back(batch.*entry->tensor);
+    for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
     Run& run = tensors[0].run();
     return interpreter.forward(run, std::move(tensors), std::move(values));
   }
@@ -211,7 +234,8 @@ struct ProgramModel {
   const Routines routines;
   const Interpreter interpreter;
   std::vector<std::int64_t> symbols;  // of the batch that was asked for
-  std::vector<const BatchEntry*> entries, inputs;  // in the order of the header, and of the main body
+  const std::vector<BatchEntry> entries;  // in the order of the header
+  std::vector<BatchEntry> inputs;         // of the main body
 };
 
 /// How a program was captured, by the keys of its header that say so; what a header leaves out goes with anything.

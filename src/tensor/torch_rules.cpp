@@ -35,6 +35,7 @@ std::vector<TorchRules> made() {
   rules.cudnn_does_not_decode = true;
   rules.efficient_attention_groups_heads = true;
   rules.stages_back_up_buffers = true;
+  rules.maximum_compares_first = true;
   add("2.14.1");
   rules.caveat = {};
   rules.cudnn = "9.26";

@@ -23,6 +23,8 @@ Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
   batch.image_grid_thw = load(sizes.image_grid_thw, Dtype::int64);
   batch.mm_token_type_ids = load(sizes.mm_token_type_ids, Dtype::int64);
   batch.grid = sizes.grid;
+  for (const BatchSizes::Other& other : sizes.others)
+    batch.others.push_back(load(other.sizes, other.dtype.value_or(pixel_dtype)));
   return batch;
 }
 

@@ -74,7 +74,7 @@ def _id(value, ids):
 
 def merged(keys, others):
     for key, value in others.items():
-        if isinstance(value, dict) and isinstance(keys.get(key), dict):
+        if isinstance(value, dict) and value and isinstance(keys.get(key), dict):
             merged(keys[key], value)
         else:
             keys[key] = value

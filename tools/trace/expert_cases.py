@@ -75,6 +75,7 @@ def routing_cases():
         for dtype in ("float32", "bfloat16"):
             case("mul_", f"{dtype} 300x8 {flags[0]}".rstrip(" -"), f"{dtype} 300x8 {flags[1]}".rstrip(" -"))
             case("div_", f"{dtype} 300x8 {flags[0]}".rstrip(" -"), f"{dtype} 300x1 {flags[1]}".rstrip(" -"))
+            case("div_", f"{dtype} 300x8 {flags[0]}".rstrip(" -"), f"float32 300x1 {flags[1]}".rstrip(" -"))
     for flag in ("g", ""):
         for dtype in FLOATS:
             for mask in ("300x1", "300x64"):

@@ -331,6 +331,10 @@ def matmul_cases():
         case("matmul", f"{dtype} 2x4x64x32 g", f"{dtype} 1x4x32x48 g")
         case("matmul", f"{dtype} 1x4x64x1 g", f"{dtype} 1x4x1x30 g")
         case("matmul", f"{dtype} 2x64x32 p021 g", f"{dtype} 32x48 g")
+        for flags in ("gg", "g-", "-g", "--"):
+            a, b = flags
+            case("matmul", f"{dtype} 48x32 {a}".rstrip(" -"), f"{dtype} 2x32x64 {b}".rstrip(" -"))
+            case("matmul", f"{dtype} 48x32 {a}".rstrip(" -"), f"{dtype} 2x32x64 p021 {b}".rstrip(" -"))
         case("linear", f"{dtype} 2x64x32 p102 g", f"{dtype} 48x32 w", f"{dtype} 48 w")
         case("linear", f"{dtype} 2x64x32 p102 g", f"{dtype} 48x32 w", None)
         case("linear", f"{dtype} 64x32 p10 g", f"{dtype} 48x32 w", f"{dtype} 48 w")

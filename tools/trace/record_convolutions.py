@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Record the scratch memory of cuDNN's patch embeddings, for data/convolutions.
+"""Record the scratch memory of cuDNN's convolutions, for data/convolutions.
 
     for card in h200 h100-pcie a100-80gb …; do
       tidemark run --gpu $card --steps 1000000 -- python record_convolutions.py record OUT/$card.jsonl
     done
     python record_convolutions.py write OUT/h200.jsonl > data/convolutions/cudnn-9.26/sm_90.txt
+
+With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -23,6 +25,17 @@ SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664))
            (16, 256, (768, 1024, 1152)), (16, 384, (768, 1024, 1152)), (16, 512, (768, 1024, 1152)),
            (32, 64, (128,)), (32, 224, (768, 1024)), (32, 384, (768, 1024))]
 CUBES = [(14, (128, 1280))]
+# (channels in, channels out, kernel, image, stride, padding, groups, samples at most)
+OTHERS = [
+    # the tiny models of tools/capture/prove.py
+    *((3, 64, (8, 8), (side, side), (8, 8), (0, 0), 1, 32) for side in (16, 32)),
+    (3, 64, (2, 8, 8), (2, 8, 8), (2, 8, 8), (0, 0, 0), 1, 512), (64, 64, (2, 2), (2, 2), (2, 2), (0, 0), 1, 128),
+    (16, 64, (3,), (128,), (1,), (1,), 1, 8), (64, 64, (3,), (128,), (2,), (1,), 1, 8),
+    (16, 64, (3,), (64,), (1,), (1,), 1, 8), (64, 64, (3,), (64,), (2,), (1,), 1, 8),
+    # Whisper and those that listen by it: spectrograms of 30 seconds
+    *((bins, hidden, (3,), (3000,), (1,), (1,), 1, 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
+    *((hidden, hidden, (3,), (3000,), (2,), (1,), 1, 64) for hidden in (384, 512, 768, 1024, 1280)),
+]
 
 
 def shapes():
@@ -106,6 +119,51 @@ def record(path):
                 out.flush()
 
 
+def measure_other(torch, dtype, shape, count):
+    """Requested bytes beside the results: forward, backward of the weight, and of the input."""
+    channels, hidden, kernel, image, stride, padding, groups, _ = shape
+    x = torch.empty(count, channels, *image, device="cuda", dtype=dtype)
+    w = torch.empty(hidden, channels // groups, *kernel, device="cuda", dtype=dtype)
+    settings = (list(stride), list(padding), [1] * len(kernel), False, [0] * len(kernel), groups)
+
+    def scratch(call):
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_stats()["requested_bytes.all.current"]
+        result = call()
+        return result, torch.cuda.memory_stats()["requested_bytes.all.peak"] - before - result.numel() * result.element_size()
+
+    y, forward = scratch(lambda: torch.ops.aten.convolution(x, w, None, *settings))
+    g = torch.empty_like(y)
+    weight, of_input = (scratch(lambda: torch.ops.aten.convolution_backward(g, x, w, None, *settings, [which == 0, which == 1, False])[which])[1] for which in (1, 0))
+    return forward, weight, of_input
+
+
+def record_others(path):
+    import torch
+    with open(path, "w") as out:
+        for shape in OTHERS:
+            for dtype in (torch.bfloat16, torch.float16, torch.float32):
+                memory = {}
+                def ask(count, direction):
+                    if count not in memory:
+                        memory[count] = measure_other(torch, dtype, shape, count)
+                    return memory[count][direction]
+                points = list(range(1, shape[-1] + 1))
+                parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]
+                out.write(json.dumps({"dtype": str(dtype)[6:], "shape": shape, "parts": parts}) + "\n")
+                out.flush()
+
+
+def written(row):
+    """The row of one that `others` recorded."""
+    channels, hidden, kernel, image, stride, padding, groups, _ = row["shape"]
+    by = lambda sizes: "x".join(map(str, sizes))
+    is_patches = channels == 3 and stride == kernel and groups == 1 and not any(padding)
+    more = "" if is_patches else f" from {channels} by {by(stride)} around {by(padding)} over {by([1] * len(kernel))} in {groups}"
+    return " | ".join([f"{row['dtype']} {by(kernel)} {by(image)} {hidden}{more}", *map(text, row["parts"][:2 if is_patches else 3])])
+
+
 def text(parts):
     return " ".join(":".join(str(number) for number in part) for part in parts)
 
@@ -113,9 +171,12 @@ def text(parts):
 def write(path):
     """The rows as src/ops/convolution_scratch.h reads them."""
     for row in map(json.loads, open(path)):
+        if "shape" in row:
+            print(written(row))
+            continue
         print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
               "|", text(row["forward"]), "|", text(row["backward"]))
 
 
 if __name__ == "__main__":
-    {"record": record, "write": write}[sys.argv[1]](sys.argv[2])
+    {"record": record, "others": record_others, "write": write}[sys.argv[1]](sys.argv[2])

@@ -382,7 +382,6 @@ def train(spec):
     """The training loop that a spec stands for."""
     import gemini
     import torch
-    from context_parallel import cp_mesh, tokens_split
 
     if "pp" in spec:
         return trained_by_pipeline(spec)
@@ -391,14 +390,21 @@ def train(spec):
     if spec.get("parallel") == "gemini":
         return gemini.trained_by_gemini(spec, build, rows_of(spec))
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
-    model = wrapped(build(spec), spec)
+    loop(wrapped(build(spec), spec), rows_of(spec), spec)
+
+
+def loop(model, rows, spec):
+    """Steps of a model on what `rows` has on the host."""
+    import torch
+    from context_parallel import cp_mesh, tokens_split
+
     trainable = [p for p in model.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, param_groups(trainable, spec))
     autocast = spec.get("autocast", "none")
     precision = torch.autocast("cuda", dtype=getattr(torch, DTYPES[autocast])) if autocast != "none" else contextlib.nullcontext()
     scaler = torch.amp.GradScaler("cuda") if spec.get("grad_scaler") else None
     where, to_none = spec.get("zero_grad", "after_step"), spec.get("set_to_none", True)
-    rows, mesh = rows_of(spec), cp_mesh(spec)
+    mesh = cp_mesh(spec)
     for _ in range(spec.get("steps", 3)):
         if where == "before_forward":
             optimizer.zero_grad(set_to_none=to_none)

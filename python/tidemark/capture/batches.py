@@ -59,7 +59,7 @@ class _Maker:
         return torch.zeros(*sizes, dtype=torch.long, device=self.device)
 
     def real(self, *sizes):
-        return torch.zeros(*sizes, dtype=self.model.dtype, device=self.device)
+        return torch.ones(*sizes, dtype=self.model.dtype, device=self.device)   # zeros would be padding
 
     def ids(self, length):
         """Tokens that mean nothing else than text, as far as anybody knows."""
@@ -122,6 +122,7 @@ class _Maker:
         """How many tokens the model makes of one image, by asking it."""
         given = {k: self.batch[k] for k in names if k in self.batch}
         wanted = inspect.signature(function).parameters
+        given |= {k: getattr(self.config, k) for k, parameter in wanted.items() if parameter.default is parameter.empty and k not in given and hasattr(self.config, k)}
         features = function(**{k: v for k, v in given.items() if k in wanted or "kwargs" in wanted})
         features = getattr(features, "pooler_output", features)
         return sum(t.numel() // t.shape[-1] for _, t in leaves(features, is_tensor)) // self.shape.pictures

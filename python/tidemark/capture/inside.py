@@ -26,7 +26,8 @@ def header_of(model, padded):
         experts = getattr(config.get_text_config(), "_experts_implementation", None)
         if experts and any(hasattr(module, "num_experts") for module in model.modules()):
             yield "experts", experts
-        yield "cache", str(bool(getattr(config.get_text_config(), "use_cache", False))).lower()
+        if hasattr(config.get_text_config(), "use_cache"):
+            yield "cache", str(bool(config.get_text_config().use_cache)).lower()
     yield "padding", str(bool(padded)).lower()
     yield "training", "true"
     yield "device", "cuda"

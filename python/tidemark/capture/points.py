@@ -1,6 +1,7 @@
 """The sizes at which a model is captured: the one that was asked for, and others near it, so that what is done alike stays alike."""
 
 import dataclasses
+import inspect
 
 from .batches import first_of
 from .mistakes import Mistake
@@ -13,6 +14,9 @@ _TEXT_ALONE = 4   # points that do where there are no images
 def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
     shape = _with_grid(shape, model)
+    takes = set(inspect.signature(model.forward).parameters)
+    if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):   # beside a text; one alone is the sample itself
+        shape = dataclasses.replace(shape, images=0)
     steps = _STEPS if shape.images else _STEPS[:_TEXT_ALONE]
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
     up = longest is None or shape.seq + max(step[1] for step in steps) <= longest

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 
 import torch
 
@@ -67,6 +68,15 @@ def _holds(source, model, point, first, device):
     return conditions(model.config, point.seq, is_alike)
 
 
+def _finite(value):
+    """A configuration with what JSON has no number for as text."""
+    if isinstance(value, dict):
+        return {key: _finite(of) for key, of in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(of) for of in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def program(source, device, points_of, facts):
     """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order."""
     made = source.make(torch.bfloat16, device)
@@ -78,7 +88,13 @@ def program(source, device, points_of, facts):
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
     holds = _holds(source, model, points[0], sized[0], device)
     wide = _called(source, source.make(torch.float32, device), points[0], device)
-    alone = follow(sized, _one(source, wide, points[0], device), _one(source, wide, points[0], device, autocast=True))
+    in_float32 = _one(source, wide, points[0], device)
+    try:
+        under_autocast = _one(source, wide, points[0], device, autocast=True)
+    except RuntimeError as error:
+        under_autocast = in_float32
+        notes.append(("dtypes", f"it does not run under autocast: {' '.join(str(error).split())[:120]}"))
+    alone = follow(sized, in_float32, under_autocast)
     if alone:
         notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
     if holds:
@@ -87,5 +103,5 @@ def program(source, device, points_of, facts):
     header = [*facts(model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
     header += [("input", f"{path}: {typed(dtype, sizes)}") for path, dtype, sizes in root.params]
     if source.config:
-        header.append(("config", json.dumps(source.config)))
+        header.append(("config", json.dumps(_finite(source.config))))
     return program_text(header, tree, root)

@@ -70,9 +70,10 @@ class Recorder(TorchFunctionMode):
     def __init__(self, model, device):
         super().__init__()
         self.paths = {id(m): path for path, m in model.named_modules()}
-        self.weights, self.weight_types = {}, {}
+        self.weights, self.weight_types, self.kept = {}, {}, []
         for path, tensor in tensor_attributes(model):
             self.weights.setdefault(id(tensor), path)
+            self.kept.append(weakref.ref(tensor, lambda _, number=id(tensor): self.weights.pop(number, None)))   # another may get its number
             self.weight_types[path] = (DtypeOf(str(tensor.dtype).removeprefix("torch.")), tuple(Number(d, True) for d in tensor.shape))
         self.device, self.model_dtype = torch.device(device), str(next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)).removeprefix("torch.")
         self.frame = self.top = Frame("scope", "program", "", None)
@@ -108,7 +109,7 @@ class Recorder(TorchFunctionMode):
         if isinstance(x, int):
             return Number(int(x), False)
         if isinstance(x, float):
-            return repr(x)
+            return float.__repr__(x)   # of numpy's, too
         if isinstance(x, str):
             return '"' + x.replace("\\", "\\\\").replace('"', '\\"') + '"'
         if isinstance(x, (list, tuple)):

@@ -1,5 +1,11 @@
 #include <array>
 
+#include "ops/advanced_index.h"
+#include "ops/in_place.h"
+#include "ops/pointwise.h"
+#include "ops/selection.h"
+#include "ops/triangular.h"
+#include "ops/windows.h"
 #include "recorded_case.h"
 
 namespace tidemark {
@@ -162,6 +168,102 @@ const std::vector<NamedCall> kExperts = {
     {"repeat_each", [](Inputs& in, const Arguments& a, Run&) { return repeat_each(in[0], a.number("n")); }},
 };
 
+const std::vector<NamedCall> kPointwise = {
+    {"abs", unary<abs>},
+    {"sqrt", unary<sqrt>},
+    {"log", unary<log>},
+    {"expm1", unary<expm1>},
+    {"reciprocal", unary<reciprocal>},
+    {"rounded", [](Inputs& in, const Arguments&, Run&) { return rounded("aten::floor", "FloorBackward0", in[0]); }},
+    {"softplus", unary<softplus>},
+    {"bent", [](Inputs& in, const Arguments&, Run&) { return bent("aten::hardtanh", "HardtanhBackward0", in[0]); }},
+    {"rsub", unary<rsub>},
+    {"sub_number", unary<sub_number>},
+    {"clamp_between", [](Inputs& in, const Arguments&, Run&) { return clamp_between(in[0], true); }},
+    {"clamp_from", unary<clamp_from>},
+    {"maximum", binary<maximum>},
+    {"fill_", unary<fill_>},
+    {"copy_", binary<copy_>},
+    {"scale_", unary<scale_>},
+    {"attention_bias",
+     [](Inputs& in, const Arguments&, Run&) {
+       const bool causal = !in.tensors[3];
+       return scaled_dot_product_attention(in[0], in[1], in[2], in[3], {.causal = causal});
+     }},
+    {"copy_into",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const Tensor x = in[0];
+       for (std::int64_t i = 0; i < a.number("parts"); ++i) copy_(slice(x, 1, i * 8, i * 8 + 8), in.tensors[1]);
+       in[1];
+       return x;
+     }},
+};
+
+/// The indices, which stand behind the tensor that they are for.
+Tensors between(Inputs& in, std::size_t end) {
+  Tensors indices;
+  for (std::size_t i = 1; i < end; ++i) indices.push_back(in[i]);
+  return indices;
+}
+
+const std::vector<NamedCall> kSelection = {
+    {"amax", [](Inputs& in, const Arguments&, Run&) { return amax(in[0], -1, true); }},
+    {"logsumexp", [](Inputs& in, const Arguments&, Run&) { return logsumexp(in[0], -1, true); }},
+    {"triangle", [](Inputs& in, const Arguments&, Run&) { return triangle("aten::triu", "TriuBackward0", in[0]); }},
+    {"flip", unary<flip>},
+    {"roll", unary<roll>},
+    {"running_sum", [](Inputs& in, const Arguments&, Run&) { return running_sum(in[0], -1); }},
+    {"extreme",
+     [](Inputs& in, const Arguments& a, Run&) {
+       return used(extreme("aten::max", "MaxBackward0", in[0], dim(a), a.flag("keep")), a);
+     }},
+    {"gather_along", [](Inputs& in, const Arguments& a, Run&) { return gather_along(in[0], dim(a), in[1]); }},
+    {"index_select", [](Inputs& in, const Arguments& a, Run&) { return index_select(in[0], dim(a), in[1]); }},
+    {"pad_around", [](Inputs& in, const Arguments& a, Run&) { return pad_around(in[0], a.dims("around")); }},
+    {"slice_all", unary<slice_all>},
+    {"to_in_order",
+     [](Inputs& in, const Arguments& a, Run&) { return to_in_order(in[0], dtype_named(a.text("dtype"))); }},
+    {"unbind_along", [](Inputs& in, const Arguments& a, Run&) { return used(unbind_along(in[0], dim(a)), a); }},
+    {"repeat", [](Inputs& in, const Arguments& a, Run&) { return repeat(in[0], a.dims("times")); }},
+    {"index",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Tensors indices = between(in, in.tensors.size());
+       return index(in[0], std::move(indices), a.number("found"));
+     }},
+    {"index_put_",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Tensors indices = between(in, in.tensors.size() - 1);
+       Tensor values = in[in.tensors.size() - 1];
+       return index_put_(in[0], std::move(indices), std::move(values), a.number("found"));
+     }},
+    {"average_pool",
+     [](Inputs& in, const Arguments&, Run&) {
+       Dims sizes = in.tensors[0].sizes();
+       sizes[2] /= 2;
+       sizes[3] /= 2;
+       return average_pool(in[0], sizes);
+     }},
+    {"unfold_windows",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Dims& sizes = in.tensors[0].sizes();
+       const Dims columns{sizes[0], sizes[1] * 4, sizes[2] * sizes[3] / 4};
+       return unfold_windows(in[0], columns);
+     }},
+    {"grid_sample", binary<grid_sample>},
+    {"upsample",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Dims sizes = in.tensors[0].sizes();
+       const Dims size = a.dims("size");
+       for (int d = 0; d < size.count(); ++d) sizes[d + 2] = size[d];
+       return upsample(in[0], sizes);
+     }},
+    {"solve_triangular", binary<solve_triangular>},
+    {"scatter_number", binary<scatter_number>},
+    {"scatter_number_", binary<scatter_number_>},
+    {"scatter", [](Inputs& in, const Arguments&, Run&) { return scatter(in[0], -1, in[1], in[2]); }},
+    {"scatter_", [](Inputs& in, const Arguments&, Run&) { return scatter_(in[0], -1, in[1], in[2]); }},
+};
+
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
@@ -190,7 +292,7 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kOthers})
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kOthers})
     calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }

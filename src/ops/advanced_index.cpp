@@ -1,0 +1,155 @@
+// torch: aten/src/ATen/native/TensorAdvancedIndexing.cpp, make_info, AdvancedIndex; IndexingUtils.h, expandTensors;
+// cuda/Indexing.cu, index_put_with_sort_kernel (2.11.0)
+#include "ops/advanced_index.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/cub.h"
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+bool is_mask(const Tensor& index) {
+  return index && (index.dtype() == Dtype::boolean || index.dtype() == Dtype::uint8);
+}
+
+/// What indices come to for x: where they begin, how many dimensions they are for, and their common sizes.
+struct Places {
+  Tensors columns;  // by dimension of x; empty for `:`
+  Dims sizes;
+  int first = 0, count = 0;
+  bool adjacent = true;
+};
+
+/// A mask becomes a column of places for each of its dimensions; all columns are made as large.
+Places expanded(const Tensors& indices, std::int64_t found) {
+  Places places;
+  for (const Tensor& one : indices) {
+    if (!is_mask(one)) {
+      places.columns.push_back(one);
+      continue;
+    }
+    const Tensor columns = nonzero(one, found);
+    for (int d = 0; d < one.dims(); ++d) places.columns.push_back(select(columns, 1, d));
+  }
+  int last = -1;
+  for (int d = 0; d < static_cast<int>(places.columns.size()); ++d) {
+    const Tensor& column = places.columns[static_cast<std::size_t>(d)];
+    if (!column) continue;
+    if (last < 0) places.first = d;
+    places.adjacent = places.adjacent && (last < 0 || last == d - 1);
+    places.sizes = last < 0 ? column.sizes() : broadcast(places.sizes, column.sizes());
+    last = d;
+    ++places.count;
+  }
+  for (Tensor& column : places.columns)
+    if (column && column.sizes() != places.sizes) column = expand(column, places.sizes);
+  return places;
+}
+
+/// The same, in order where their strides differ.
+Places places_of(const Tensors& indices, std::int64_t found) {
+  Places places = expanded(indices, found);
+  Dims strides;
+  bool alike = true;
+  for (const Tensor& column : places.columns) {
+    if (!column) continue;
+    alike = alike && (strides.count() == 0 || strides == column.layout().strides);
+    strides = column.layout().strides;
+  }
+  if (!alike)
+    for (Tensor& column : places.columns)
+      if (column) column = contiguous(column);
+  return places;
+}
+
+Dims indexed_sizes(const Tensor& x, const Places& places) {
+  Dims sizes;
+  if (!places.adjacent) sizes = places.sizes;
+  bool is_in = !places.adjacent;
+  for (int d = 0; d < x.dims(); ++d) {
+    const bool is_indexed = d < static_cast<int>(places.columns.size()) && places.columns[static_cast<std::size_t>(d)];
+    if (!is_indexed) sizes.push_back(x.size(d));
+    if (!is_indexed || is_in) continue;
+    is_in = true;
+    for (const std::int64_t size : places.sizes) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+void take_scratch(Run& run, std::int64_t bytes) {
+  const Setting<Category> category(run.category, Category::workspace);
+  const Ref<Storage> scratch = run.allocate(bytes);
+}
+
+/// The gradient is added in the order of sorted indices.
+Tensors index_backward(Backward& call) {
+  Run& run = call.run;
+  Tensor self = empty(run, call.facts.sizes, call.gradient().dtype());
+  std::int64_t count = 0, indexed = 1;
+  const auto integers = [&] { return empty(run, Dims{count}, Dtype::int64); };
+  Tensor linear;  // computeLinearIndex: each index times its stride, and their sum
+  {
+    const Places places = expanded(call.saved, call.facts.a);
+    count = elements_of(places.sizes);
+    for (int d = 0; d < places.first + places.count; ++d) indexed *= call.facts.sizes[d];
+    for (int i = 0; i < places.count; ++i) {
+      if (!linear) linear = integers();
+      const Tensor wrapped = integers();
+      if (i > 0) linear = integers();
+    }
+  }
+  const Tensor sorted = integers(), original = integers(), range = integers();
+  take_scratch(run, cub_sort_bytes(count, cub_sort_passes(indexed), run.card()));
+  return {self};
+}
+
+/// grad.index_put(indices, zeros_like(values)) and grad.index(indices)
+Tensors index_put_backward(Backward& call) {
+  const std::int64_t found = call.facts.a;
+  const Dtype dtype = call.gradient().dtype();
+  Tensor self;
+  if (call.needs(0)) {
+    const Tensor zeros = empty(call.run, call.facts.sizes, dtype);
+    self = empty(call.run, call.gradient().sizes(), dtype);
+    const Places places = places_of(call.saved, found);
+  }
+  if (!call.needs(1)) return {self, Tensor()};
+  const Places places = places_of(call.saved, found);
+  return {self, empty(call.run, indexed_sizes(call.gradient(), places), dtype)};
+}
+
+}  // namespace
+
+/// Keeps the indices.
+Tensor index(Tensor x, Tensors indices, std::int64_t found) {
+  const Op op(x, "aten::index");
+  const auto taken = [&] {
+    const Places places = places_of(indices, found);
+    if (needs_grad(x) && !places.adjacent)
+      throw Error(Errc::unsupported, "[index] a gradient of what is indexed in dimensions that lie apart");
+    return empty(x.run(), indexed_sizes(x, places), x.dtype());
+  };
+  Tensor y = taken();
+  const Facts facts{.sizes = x.sizes(), .a = found};
+  return record(std::move(y), {std::move(x)},
+                {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});
+}
+
+Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
+  const Op op(x, "aten::index_put_");
+  if (x.impl().base && (needs_grad(x) || needs_grad(values)))
+    throw Error(Errc::unsupported, "[index_put_] a gradient of a part of a tensor");
+  { const Places places = places_of(indices, found); }
+  Tensor y = x;
+  const Facts facts{.sizes = values.sizes(), .a = found};
+  return record(std::move(y), {std::move(x), std::move(values)},
+                {.name = "IndexPutBackward0",
+                 .saved = std::move(indices),
+                 .facts = facts,
+                 .backward = index_put_backward});
+}
+
+}  // namespace tidemark

@@ -1,0 +1,74 @@
+// torch: torch/csrc/autograd/variable.cpp, rebase_history; functions/tensor.cpp, CopySlices, CopyBackwards (2.11.0)
+#include "ops/in_place.h"
+
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+/// Of what is written over: zeros.
+Tensor zeros_of(Backward& call, const Dims& sizes) { return empty(call.run, sizes, call.gradient().dtype()); }
+
+/// CopyBackwards of a whole tensor.
+Tensors copy_backward(Backward& call) {
+  Tensor self = call.needs(0) ? zeros_of(call, call.gradient().sizes()) : Tensor();
+  return {self, call.needs(1) ? to(call.gradient(), call.facts.dtype) : Tensor()};
+}
+
+/// The base's gradient is copied, what belongs to the part is cloned for the source, and zeros go there where the part
+/// had a gradient before.
+Tensors copy_slices(Backward& call) {
+  Tensor base = zeros_of(call, call.gradient().sizes());
+  const Tensor part = zeros_of(call, call.facts.sizes);
+  const Tensor zeros = call.facts.a != 0 ? zeros_of(call, call.facts.sizes) : Tensor();
+  const bool has_source = call.node.edges.size() > 1;
+  Tensor source = has_source && call.needs(1) ? to(part, call.facts.dtype) : Tensor();
+  if (!has_source) return {base};
+  return {call.needs(0) ? base : Tensor(), source};
+}
+
+/// Of a part that is used after it was written to.  torch: as_strided_backward of parts that do not overlap
+Tensors show_part(Backward& call) { return {zeros_of(call, call.facts.sizes)}; }
+
+/// What was written to the view is the base's history, and the view shows the base anew.
+Tensor rebased(Tensor view, Tensors inputs, Facts facts) {
+  facts.sizes = view.sizes();
+  facts.a = view.requires_grad() ? 1 : 0;
+  Tensor base = view.impl().base;
+  record(base, std::move(inputs), {.name = "CopySlices", .facts = facts, .backward = copy_slices});
+  const Facts whole{.sizes = base.sizes()};
+  return record(std::move(view), {std::move(base)},
+                {.name = "AsStridedBackward0", .facts = whole, .backward = show_part});
+}
+
+}  // namespace
+
+Tensor copy_(Tensor x, Tensor source) {
+  const Op op(x, "aten::copy_");
+  if (!needs_grad(x) && !needs_grad(source)) return x;
+  const Facts facts{.dtype = source.dtype()};
+  if (const Tensor base = x.impl().base) return rebased(std::move(x), {base, std::move(source)}, facts);
+  Tensor y = x;
+  return record(std::move(y), {std::move(x), std::move(source)},
+                {.name = "CopyBackwards", .facts = facts, .backward = copy_backward});
+}
+
+/// The gradient of what was there is zeros.
+Tensor fill_(Tensor x) {
+  const Op op(x, "aten::fill_");
+  const Tensor base = x.impl().base;
+  if (base && (needs_grad(x) || needs_grad(base))) return rebased(std::move(x), {base}, {});
+  Tensor y = x;
+  return record(std::move(y), {std::move(x)}, {.name = "FillBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {empty_like(call.gradient())};
+                                               }});
+}
+
+Tensor scale_(Tensor x) {
+  Tensor y = x;
+  return record(std::move(y), {std::move(x)}, {.name = "MulBackward0", .backward = [](Backward& call) -> Tensors {
+                                                 return {mul_scalar(call.gradient())};
+                                               }});
+}
+
+}  // namespace tidemark

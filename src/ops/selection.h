@@ -1,0 +1,45 @@
+// What picks elements out, or puts them somewhere; the largest, the spread, and other reductions that few models call.
+#pragma once
+#include <array>
+#include <optional>
+
+#include "tensor/tensor.h"
+
+namespace tidemark {
+
+/// x at the indices along a dimension, of any type.
+Tensor gather_along(Tensor x, int d, Tensor indices);
+/// x.index_select(d, index): whole slices.
+Tensor index_select(Tensor x, int d, Tensor index);
+/// x with a number put at the indices: a copy of it, or itself.
+Tensor scatter_number(Tensor x, Tensor indices);
+Tensor scatter_number_(Tensor x, Tensor indices);
+/// x with elements of `source` at the indices: a copy of it, or itself.
+Tensor scatter(Tensor x, int d, Tensor indices, Tensor source);
+Tensor scatter_(Tensor x, int d, Tensor indices, Tensor source);
+/// The largest or smallest along a dimension, and where it is.
+std::array<Tensor, 2> extreme(const char* name, const char* backward, Tensor x, int d, bool keep_dims);
+/// The same without places: torch.amax.
+Tensor amax(Tensor x, int d, bool keep_dims);
+Tensor logsumexp(Tensor x, int d, bool keep_dims);
+/// The upper or lower triangle of matrices.
+Tensor triangle(const char* name, const char* backward, Tensor x);
+/// Running sums of numbers of any type.
+Tensor running_sum(Tensor x, int d, std::optional<Dtype> dtype = {});
+/// list(x) along any dimension.
+Tensors unbind_along(Tensor x, int d);
+/// x.repeat(times…)
+Tensor repeat(Tensor x, const Dims& times);
+/// Of each place in `repeats` (N) as many as it says, `total` in all: what repeat_interleave takes its slices by.
+Tensor repeated_places(Tensor repeats, std::int64_t total);
+/// Tensor.to(dtype, memory_format=torch.contiguous_format)
+Tensor to_in_order(Tensor x, Dtype dtype);
+/// Constant padding: before and after the last dimension, then those in front of it.
+Tensor pad_around(Tensor x, const Dims& around);
+/// x[..., start:end] by numbers that take all of it: another view than x[:].
+Tensor slice_all(Tensor x);
+/// x with a dimension the other way round.
+Tensor flip(Tensor x);
+Tensor roll(Tensor x);
+
+}  // namespace tidemark

@@ -1,0 +1,59 @@
+// torch: aten/src/ATen/native/cuda/{AveragePool2d,Im2Col,GridSampler,UpSample*}.cu (2.11.0)
+#include "ops/windows.h"
+
+#include "ops/ops.h"
+
+namespace tidemark {
+namespace {
+
+Tensor made(const Tensor& x, const Dims& sizes) { return empty(x.run(), sizes, x.dtype()); }
+
+/// One result of the input's sizes.
+Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
+
+}  // namespace
+
+/// Keeps its input.
+Tensor average_pool(Tensor x, const Dims& sizes) {
+  const Op op(x, "aten::avg_pool2d");
+  Tensor y = made(x, sizes);
+  const Facts facts{.sizes = x.sizes()};
+  Tensors saved{x};
+  return record(std::move(y), {std::move(x)},
+                {.name = "AvgPool2DBackward0", .saved = std::move(saved), .facts = facts, .backward = input_gradient});
+}
+
+Tensor unfold_windows(Tensor x, const Dims& sizes) {
+  const Op op(x, "aten::im2col");
+  Tensor y = made(x, sizes);
+  const Facts facts{.sizes = x.sizes()};
+  return record(std::move(y), {std::move(x)},
+                {.name = "Im2ColBackward0", .facts = facts, .backward = input_gradient});
+}
+
+/// Keeps both.
+Tensor grid_sample(Tensor x, Tensor grid) {
+  const Op op(x, "aten::grid_sampler");
+  Dims sizes = x.sizes();
+  for (int d = 2; d < sizes.count(); ++d) sizes[d] = grid.size(d - 1);
+  Tensor y = made(x, sizes);
+  Tensors saved{x, grid};
+  return record(std::move(y), {std::move(x), std::move(grid)},
+                {.name = "GridSampler2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   Tensor input = call.needs(0) ? empty_like(call.saved[0]) : Tensor();
+                   Tensor grid_gradient = empty_like(call.saved[1]);
+                   return {input, call.needs(1) ? grid_gradient : Tensor()};
+                 }});
+}
+
+Tensor upsample(Tensor x, const Dims& sizes) {
+  const Op op(x, "aten::upsample");
+  const Tensor argument = x;
+  x = autocast_f32(std::move(x));
+  Tensor y = made(x, sizes);
+  const Facts facts{.sizes = x.sizes()};
+  return record(std::move(y), {std::move(x)},
+                {.name = "UpsampleBackward0", .facts = facts, .backward = input_gradient});
+}
+
+}  // namespace tidemark

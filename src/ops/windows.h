@@ -1,0 +1,16 @@
+// Windows of images: pooling, unfolding, sampling.
+#pragma once
+#include "tensor/tensor.h"
+
+namespace tidemark {
+
+/// Means of windows; `sizes` are the result's.
+Tensor average_pool(Tensor x, const Dims& sizes);
+/// Columns of windows (N, C * window, places).  torch: nn.functional.unfold
+Tensor unfold_windows(Tensor x, const Dims& sizes);
+/// Places of x (N, C, H, W) where the grid (N, H', W', 2) says.
+Tensor grid_sample(Tensor x, Tensor grid);
+/// Another size of the same image; `sizes` are the result's.
+Tensor upsample(Tensor x, const Dims& sizes);
+
+}  // namespace tidemark

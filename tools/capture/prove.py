@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Proves captured programs: trains a tiny model of each model type on the virtual GPU, predicts the same from its program, and compares the allocations one by one.
+
+usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained] [MODEL_TYPE ...] [--modes MODE ...]
+       python tools/capture/prove.py --out FOLDER --table docs/proved-models.md
+
+Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
+named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import traceback
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "trace"), str(HERE.parents[1] / "python")]
+SIZES = {"batch": 2, "seq": 96, "images": 1}
+SECONDS = 240
+PARTS = ("visual", "vision", "audio", "encoder", "tower", "embed", "wte", "embd")   # the first that a model has is frozen
+Mode = collections.namedtuple("Mode", "spec captured")
+MODES = {
+    "full": Mode({}, {}),
+    "frozen": Mode({"freeze": PARTS}, {}),
+    "lora": Mode({"lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}}, {}),
+    "checkpointed": Mode({"checkpointing": "non_reentrant"}, {"use_cache": False}),
+    "autocast": Mode({"dtype": "fp32", "autocast": "bf16"}, {}),
+    "eager": Mode({"attn": "eager"}, {"attn": "eager"}),
+}
+
+
+def named():
+    return (HERE / "named.txt").read_text().split()
+
+
+# --- on the virtual GPU
+
+
+def source_of(model_type, mode, folder):
+    """The capturer's own: it makes the model, and what its forward is called with."""
+    from tiny import tiny
+
+    from tidemark.capture import models
+
+    config = folder / f"{model_type}.config"
+    if not config.exists():
+        config.write_text(json.dumps(tiny(model_type, json.loads((HERE / "overrides.json").read_text()).get(model_type, {}))))
+    request = {"source": str(config), "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False, **SIZES, **MODES[mode].captured}
+    return request, models.find(request)
+
+
+def capture(model_type, mode, folder):
+    from tidemark.capture import inside
+
+    program_of(model_type, mode, folder).write_text(inside.run(source_of(model_type, mode, folder)[0]))
+
+
+def train(model_type, mode, folder):
+    import record_steps
+    import torch
+
+    from tidemark.capture.batches import Shape
+
+    source = source_of(model_type, mode, folder)[1]
+    spec = {**SIZES, "steps": 2, "use_cache": "auto", **MODES[mode].spec}
+    model = source.make(getattr(torch, record_steps.DTYPES[spec.get("dtype", "bf16")]), "cpu")
+    rows = in_order(source.batch(model, Shape(SIZES["batch"], SIZES["seq"], SIZES["images"]), "cpu"))
+    model.to("cuda")
+    if "freeze" in spec:
+        names = [name for name, _ in model.named_parameters()]
+        spec["freeze"] = [next(part for part in (*spec["freeze"], "0") if any(part in name for name in names))]
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(parameter.requires_grad and spec["freeze"][0] not in name)
+    has_cache = hasattr(model.config.get_text_config(), "use_cache")
+    if mode == "checkpointed":
+        model = record_steps.checkpointed(model, spec)
+        if not has_cache:
+            del model.config.use_cache
+    model = record_steps.with_adapters(model, spec)
+    (folder / f"{model_type}.{mode}.spec").write_text(json.dumps(spec))
+    record_steps.loop(model, rows, spec)
+
+
+def in_order(batch):
+    """As predictions load a batch: what they know by name, then the rest."""
+    first = ("input_ids", "attention_mask", "labels", "pixel_values", "image_grid_thw", "mm_token_type_ids")
+    return {name: batch[name] for name in (*first, *(name for name in batch if name not in first)) if name in batch}
+
+
+def forked(work, *arguments, log):
+    """Runs in a child, which ends with the text of an exception, or with None."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS)
+        try:
+            work(*arguments)
+        except BaseException as error:
+            log.write_text(traceback.format_exc())
+            log.with_suffix(".error").write_text(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+            os._exit(1)
+        os._exit(0)   # the report is written (inside/leaving.py)
+    if os.waitpid(child, 0)[1] == 0:
+        return None
+    error = log.with_suffix(".error")
+    return error.read_text() if error.exists() else "the process ended"
+
+
+def on_virtual_gpu(folder, asked):
+    import record_steps
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    record_steps.without_interval()
+    for name in ("torch._dynamo", "torch.distributed.fsdp", "torch.distributed.tensor", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+        __import__(name)
+    for model_type, mode in asked:
+        why = folder / f"{model_type}.{mode}.failed"
+        why.unlink(missing_ok=True)
+        log = folder / f"{model_type}.{mode}.log"
+        program = program_of(model_type, mode, folder)
+        failed = None if program.exists() else forked(capture, model_type, mode, folder, log=log)
+        if failed:
+            why.write_text(f"capture: {failed}")
+            continue
+        os.environ["TIDEMARK_EVENTS"] = str(folder / f"{model_type}.{mode}.real")
+        failed = forked(train, model_type, mode, folder, log=log)
+        del os.environ["TIDEMARK_EVENTS"]
+        if failed:
+            why.write_text(f"training: {failed}")
+
+
+# --- beside it
+
+
+def program_of(model_type, mode, folder):
+    """Modes that are captured alike share one."""
+    like = next(other for other in MODES if MODES[other].captured == MODES[mode].captured)
+    return folder / f"{model_type}.{like}.program"
+
+
+def allocations(path):
+    """(bytes, what was freed before it, the line) of each."""
+    found, freed = [], []
+    for line in path.read_text().splitlines():
+        if line[0] == "-":
+            freed.append(int(line.split(" ")[0]))
+        elif line[0] == "+":
+            found.append((int(line.split(" ")[0]), sorted(freed), line))
+            freed = []
+    return found
+
+
+def compared(real, ours):
+    """What the table tells of a model type in a mode."""
+    for number, (a, b) in enumerate(zip(real, ours)):
+        if a[:2] != b[:2]:
+            return {"equal": False, "at": number, "of": len(real), "real": [a[2], a[1]], "predicted": [b[2], b[1]]}
+    if len(real) != len(ours):
+        return {"equal": False, "at": min(len(real), len(ours)), "of": len(real), "real": [f"{len(real)} allocations", []], "predicted": [f"{len(ours)} allocations", []]}
+    return {"equal": True, "of": len(real)}
+
+
+def proved(model_type, mode, folder, tidemark):
+    why = folder / f"{model_type}.{mode}.failed"
+    row = {"failed": why.read_text()} if why.exists() else predicted(model_type, mode, folder, tidemark)
+    (folder / f"{model_type}.{mode}.json").write_text(json.dumps(row))
+    return row
+
+
+def predicted(model_type, mode, folder, tidemark):
+    spec = json.loads((folder / f"{model_type}.{mode}.spec").read_text())
+    program = program_of(model_type, mode, folder)
+    if "images" not in next((line for line in program.read_text().splitlines() if line.startswith("sizes ")), ""):
+        del spec["images"]
+    question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
+    question.write_text(json.dumps(spec))
+    asked = subprocess.run([tidemark, "predict", "--program", str(program), "--spec", str(question), "--gpu", "h200", "--torch", "2.11.0", "--quiet", "--events", str(ours)],
+                           capture_output=True, text=True)
+    if asked.returncode not in (0, 1):
+        return {"failed": "prediction: " + " ".join(asked.stderr.replace(str(folder) + "/", "").removeprefix("tidemark: ").split())[:300]}
+    return compared(allocations(folder / f"{model_type}.{mode}.real"), allocations(ours))
+
+
+def told(row):
+    if "failed" in row:
+        return row["failed"]
+    if row["equal"]:
+        return "equal"
+    return f"differs at {row['at']} of {row['of']}: {row['real'][0]}, not {row['predicted'][0]}"
+
+
+def table(folder, page):
+    rows = collections.defaultdict(dict)
+    for path in sorted(folder.glob("*.json")):
+        model_type, _, mode = path.stem.rpartition(".")
+        rows[model_type][mode] = json.loads(path.read_text())
+    modes = [mode for mode in MODES if any(mode in row for row in rows.values())]
+    equal = {mode: sum(row.get(mode, {}).get("equal", False) for row in rows.values()) for mode in modes}
+    lines = ["# Model types whose programs are proved", "",
+             "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
+             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", "",
+             "Equal: " + ", ".join(f"{count} of {sum(mode in row for row in rows.values())} {mode}" for mode, count in equal.items()) + ".", "",
+             "| model type | " + " | ".join(modes) + " |", "| --- |" + " --- |" * len(modes)]
+    notes = []
+    for model_type, row in sorted(rows.items()):
+        cells = []
+        for mode in modes:
+            one = row.get(mode)
+            cells.append("" if one is None else f"equal, {one['of']}" if one.get("equal") else f"[{len(notes) + 1}]")
+            if one is not None and not one.get("equal"):
+                notes.append(f"{len(notes) + 1}. {model_type}, {mode}: {told(one).replace('|', '/')}")
+        lines.append(f"| {model_type} | " + " | ".join(cells) + " |")
+    page.write_text("\n".join([*lines, "", "## Not equal", "", *notes]) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tidemark", default="tidemark")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--trained", action="store_true")
+    parser.add_argument("--on-virtual-gpu", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("types", nargs="*")
+    options = parser.parse_args()
+    folder = options.out.resolve()
+    if options.table:
+        return table(folder, options.table)
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = [(model_type, mode) for model_type in options.types or named() for mode in options.modes]
+    if options.on_virtual_gpu:
+        return on_virtual_gpu(folder, asked)
+    if not options.trained:
+        train_all(options.tidemark)
+    rows = {(model_type, mode): proved(model_type, mode, folder, options.tidemark) for model_type, mode in asked}
+    for (model_type, mode), row in rows.items():
+        print(f"{model_type} {mode}: {told(row)}", flush=True)
+    return 0 if all(row.get("equal") for row in rows.values()) else 1
+
+
+def train_all(tidemark):
+    """The same command once more, on the virtual GPU."""
+    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
+    subprocess.run([tidemark, "run", "--gpu", "h200", "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
+                   env=environment, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
