@@ -24,7 +24,7 @@ Tensor bias_gradient(const Tensor& gradient) {
 Tensors convolution_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
   Tensor gradient = call.needs(0) || call.needs(1) ? contiguous(call.gradient()) : Tensor();
-  Tensor in_order = call.needs(1) && !x.is_contiguous() ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
+  const Tensor in_order = call.needs(1) && !x.is_contiguous() ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
   const bool depthwise = call.facts.c != 0;
   Tensor gradients[2];
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
@@ -33,7 +33,6 @@ Tensors convolution_backward(Backward& call) {
     take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
   }
   gradient.reset();
-  if (!depthwise) in_order.reset();
   return {gradients[0], gradients[1], call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
 }
 

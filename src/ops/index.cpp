@@ -25,6 +25,7 @@ const OpEntry kEntries[] = {
     {"clone", "aten::clone, contiguous"},
     {"compare", "aten::eq and its like, with a number"},
     {"contiguous", "aten::contiguous"},
+    {"convolution", "aten::convolution of one to three dimensions; cudnn/Conv_v8.cpp, cuda/DepthwiseConv2d.cu"},
     {"copy_", "aten::copy_"},
     {"copy_into", "aten::copy_ of views; autograd/functions/tensor.cpp, CopySlices"},
     {"cos", "aten::cos"},

@@ -106,7 +106,7 @@ Tensors power_of_number(FunctionCall& call) {
 
 /// number / x.  torch: _tensor.py, Tensor.__rdiv__
 Tensors number_over(FunctionCall& call) {
-  Tensor x = call.tensor(1);
+  Tensor x = call.tensor(0);
   if (is_floating(x.dtype())) return {mul_scalar(reciprocal(std::move(x)))};
   const auto of_whole_number = [&] {
     const Op op(call.run, "aten::reciprocal");
@@ -196,7 +196,7 @@ constexpr Function kFunctions[] = {
     {"neg negative __neg__", "input", unary<neg>},
     {"pow __pow__", "input exponent", pow_call},
     {"__rpow__", "exponent input", power_of_number},
-    {"__rtruediv__ __rdiv__", "other input", number_over},
+    {"__rtruediv__ __rdiv__", "input other", number_over},
     {"rsqrt", "input", unary<rsqrt>},
     {"cos", "input", unary<cos>},
     {"sin", "input", unary<sin>},

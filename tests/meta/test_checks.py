@@ -81,7 +81,7 @@ def test_ops_find_an_operation_without_a_golden(tmp_path):
     write(tmp_path, "tests/golden/ops/add.json", "[]")
     write(tmp_path, "tests/golden/ops/old.json", "[]")
     found = "\n".join(check_ops.check(tmp_path))
-    for text in ("does not list put", "does not declare gone", "split.json is missing", "old.json is of no operation"):
+    for text in ("does not list put", "declares gone", "split.json is missing", "old.json is of no operation"):
         assert text in found
     assert "add" not in found
 

@@ -55,6 +55,7 @@ OTHERS = {
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "scale_": lambda x, a: x[0].mul_(2),
     "attention_bias": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2], attn_mask=x[3], is_causal=x[3] is None),
+    "convolution": lambda x, a: _functional().conv1d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
@@ -161,6 +162,16 @@ def other_cases():
         case("index_put_", f"{dtype} 40x64{flag}", "bool 40", f"{dtype} 9x64{flag}", found=9)
         case("index_put_", f"{dtype} 40x64", "bool 40", f"{dtype} 9x64{flag}", found=9)
         case("index_put_", f"{dtype} 40x64{flag}", "int64 9", f"{dtype} 9x64", found=0)
+
+
+def window_cases():
+    for dtype in ("bfloat16", "float32"):
+        for order in (" g", " p021 g", ""):
+            case("convolution", f"{dtype} 2x128x96{order}", f"{dtype} 128x1x4 w", f"{dtype} 128 w", stride=[1], padding=[3], groups=128)
+        case("convolution", f"{dtype} 2x128x96 g", f"{dtype} 128x1x4 w", None, stride=[1], padding=[3], groups=128, gradient="021")
+        for order in (" g", ""):
+            case("convolution", f"{dtype} 2x16x128{order}", f"{dtype} 64x16x3 w", f"{dtype} 64 w", stride=[1], padding=[1], groups=1)
+        case("convolution", f"{dtype} 2x64x128 p021 g", f"{dtype} 64x64x3 w", f"{dtype} 64 w", stride=[2], padding=[1], groups=1)
     for dtype in ("bfloat16", "float32"):
         case("average_pool", f"{dtype} 2x64x8x8 g")
         case("unfold_windows", f"{dtype} 1x64x8x8 g")
@@ -184,3 +195,4 @@ def other_cases():
 
 unary_cases()
 other_cases()
+window_cases()

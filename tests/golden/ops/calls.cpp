@@ -1,6 +1,7 @@
 #include <array>
 
 #include "ops/advanced_index.h"
+#include "ops/convolution.h"
 #include "ops/in_place.h"
 #include "ops/pointwise.h"
 #include "ops/selection.h"
@@ -248,6 +249,14 @@ const std::vector<NamedCall> kSelection = {
        const Dims& sizes = in.tensors[0].sizes();
        const Dims columns{sizes[0], sizes[1] * 4, sizes[2] * sizes[3] / 4};
        return unfold_windows(in[0], columns);
+     }},
+    {"convolution",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const ConvolutionShape shape{.stride = a.dims("stride"),
+                                    .padding = a.dims("padding"),
+                                    .dilation = {1},
+                                    .groups = a.number("groups")};
+       return convolution(in[0], in[1], in[2], shape);
      }},
     {"grid_sample", binary<grid_sample>},
     {"upsample",
