@@ -222,11 +222,11 @@ Tensor repeat(Tensor x, const Dims& times) {
                      gradient = plain_sum(gradient, only(gradient, 0), false, gradient.dtype());
                    if (call.facts.a == 0) return {gradient};
                    const Edge& edge = call.node.edges[0];
-                   const Dims sizes = edge.node->outputs[static_cast<std::size_t>(edge.output)].sizes;
+                   const Dims before = edge.node->outputs[static_cast<std::size_t>(edge.output)].sizes;
                    gradient = reshape(gradient, call.facts.sizes);
                    Dims reduced = call.facts.sizes;
                    for (int d = 0; d < reduced.count(); ++d) reduced[d] = call.facts.a >> d & 1;
-                   return {reshape(plain_sum(gradient, reduced, false, gradient.dtype()), sizes)};
+                   return {reshape(plain_sum(gradient, reduced, false, gradient.dtype()), before)};
                  }});
 }
 

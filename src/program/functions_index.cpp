@@ -72,7 +72,7 @@ Shown shown_of(const FunctionCall& call, const Tensor& x, const std::vector<Argu
   int uses = 0;
   for (const Argument& item : items) uses += uses_of(call, item);
   call.require(uses <= x.dims(), "more indices than dimensions");
-  Shown shown{.x = x};
+  Shown shown{.x = x, .indices = {}};
   int d = 0;
   for (const Argument& item : items) {
     switch (item.kind) {
