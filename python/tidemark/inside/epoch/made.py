@@ -51,7 +51,7 @@ class Made:
 
     def of(self, number, place, own, sizes, side):
         """The stretch at a place of a step."""
-        key = (place, number % self.period, side, tuple(sizes.values()))
+        key = (place, number % self.period, side, tuple(sizes.items()))
         if key not in self.made:
             self.made[key] = self._make(self.classes.get(key[:2]), place, own, sizes, side)
         return self.made[key]

@@ -52,6 +52,8 @@ def _epochs(drawn, events, ends):
     """[`replayed.Epoch`]: one if every stretch follows from those that were trained, else one for each side."""
     if events.truncated or any(row[7] == OUT_OF_MEMORY for row in events.rows):
         raise made.NotKnown("the card was full")
+    if len(ends) <= RECORDED:
+        raise made.NotKnown(f"{len(ends)} steps were trained, and their like takes {RECORDED + 1}")
     count = drawn.batches_per_step()
     if drawn.handed_out[: RECORDED * count] != list(range(RECORDED * count)):
         raise made.NotKnown("the first steps are not the epoch's first")
