@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -55,7 +56,8 @@ def predicted(folder, *words):
 def compared(program, folder):
     """What the table says of a family."""
     config, exact = folder / f"{program.name}.json", folder / f"{program.name}.program"
-    config.write_text(json.dumps(with_few_layers(json.loads(config.read_text()))))
+    trained = re.search(r"^class (\S+)$", program.read_text(), re.MULTILINE)[1]
+    config.write_text(json.dumps({**with_few_layers(json.loads(config.read_text())), "architectures": [trained]}))
     captured = subprocess.run([sys.executable, "-m", "tidemark.capture", config, "--batch", "2", "--seq", "160", "-o", exact], env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "TIDEMARK_BIN": str(TIDEMARK)}, capture_output=True, text=True)
     if captured.returncode:
         return f"not captured: {captured.stderr.strip().splitlines()[-1]}"
