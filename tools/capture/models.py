@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import sys
 import time
 
@@ -22,20 +21,13 @@ SECONDS = 90
 IMAGES = 1
 
 
-class TooSlow(BaseException):
-    pass
-
-
-def too_slow(*_):
-    raise TooSlow(f"over {SECONDS} seconds")
-
-
 def asked(model_type, config):
     return {"source": str(config), "batch": 2, "seq": 96, "images": IMAGES, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
 
 
 def captured(model_type, folder, overrides):
     """What the table tells of a model type."""
+    from limits import TooSlow, at_most
     from tiny import tiny
 
     from tidemark.capture import inside
@@ -45,7 +37,8 @@ def captured(model_type, folder, overrides):
         config = folder / "config.json"
         config.write_text(json.dumps(tiny(model_type, overrides)))
         stage = "capture"
-        text = inside.run(asked(model_type, config))
+        with at_most(SECONDS):
+            text = inside.run(asked(model_type, config))
     except TooSlow as error:
         return {"failed": f"{stage}: {error}"}
     except Exception as error:
@@ -66,7 +59,6 @@ def model_types():
 
 
 def capture(folder, wanted):
-    signal.signal(signal.SIGALRM, too_slow)
     overrides = json.loads((HERE / "overrides.json").read_text())
     for model_type in wanted or model_types():
         found = folder / f"{model_type}.json"
@@ -74,9 +66,7 @@ def capture(folder, wanted):
             continue
         found.write_text(json.dumps({"failed": "capture: the process ended"}))   # what is found if it does
         start = time.time()
-        signal.alarm(SECONDS)
         row = captured(model_type, folder, overrides.get(model_type, {}))
-        signal.alarm(0)
         found.write_text(json.dumps({**row, "seconds": round(time.time() - start, 1)}, indent=1))
         print(model_type, row.get("failed") or f"{row['lines']} lines", row.get("concrete", ""), flush=True)
 

@@ -9,21 +9,12 @@ FOLDER is data/programs; without model types, all that transformers can train an
 import json
 import os
 import pathlib
-import signal
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 600
-
-
-class TooSlow(BaseException):
-    pass
-
-
-def too_slow(*_):
-    raise TooSlow(f"over {SECONDS} seconds")
 
 
 def family_text(model_type, overrides):
@@ -36,23 +27,22 @@ def family_text(model_type, overrides):
 
 def ship(folder, wanted):
     import transformers
+    from limits import TooSlow, at_most
     from models import model_types
 
     transformers.logging.set_verbosity_error()
-    signal.signal(signal.SIGALRM, too_slow)
     overrides = json.loads((HERE / "overrides.json").read_text())
     release = folder / transformers.__version__
     release.mkdir(parents=True, exist_ok=True)
     for model_type in wanted or [kind for kind in model_types() if not (release / kind).exists()]:
         start = time.time()
-        signal.alarm(SECONDS)
         try:
-            text = family_text(model_type, overrides.get(model_type, {}))
+            with at_most(SECONDS):
+                text = family_text(model_type, overrides.get(model_type, {}))
             (release / model_type).write_text(text)
             told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
         except (Exception, TooSlow) as error:   # whatever a model of its configuration raises
             told = f"not shipped: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        signal.alarm(0)
         print(f"{model_type}: {told}, {time.time() - start:.0f} s", flush=True)
 
 

@@ -1,0 +1,25 @@
+"""Limits on time."""
+
+import sys
+import time
+
+import pytest
+from conftest import TOOLS
+
+sys.path.insert(0, str(TOOLS / "capture"))
+from limits import TooSlow, at_most  # noqa: E402
+
+
+def test_what_takes_too_long_ends_even_where_exceptions_are_caught():
+    with pytest.raises(TooSlow, match="over 1 seconds"):
+        with at_most(1):
+            try:
+                time.sleep(5)
+            except Exception:
+                pytest.fail("a model's own handler took it")
+
+
+def test_what_is_quick_is_left_alone():
+    with at_most(1):
+        pass
+    time.sleep(1.2)
