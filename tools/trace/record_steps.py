@@ -14,6 +14,7 @@ those that were asked for.  With --named, FOLDER gets the same lines whole, with
 
 import argparse
 import contextlib
+import gc
 import gzip
 import importlib
 import json
@@ -400,6 +401,7 @@ def loop(model, rows, spec):
             optimizer.step()
         if where == "after_step":
             optimizer.zero_grad(set_to_none=to_none)
+    gc.disable()   # behind the last step: what is in a cycle stays until the process ends, whenever the collector would have run
 
 
 def pause(parameter):
