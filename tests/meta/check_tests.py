@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Fails on a test file in C++ that no CMakeLists.txt names, so that nothing would build or run it.  usage: check_tests.py REPOSITORY"""
+"""Fails on a test file in C++ that no CMakeLists.txt names, so that nothing would build or run it, and on two in Python of one name, of which
+pytest imports the first alone.  usage: check_tests.py REPOSITORY"""
 
+import collections
 import pathlib
 import sys
 
@@ -18,12 +20,18 @@ def unlisted(repository):
     return found
 
 
+def of_one_name(repository):
+    """Names of Python test files that stand in several folders."""
+    names = collections.Counter(path.name for path in (pathlib.Path(repository) / "tests").rglob("test_*.py"))
+    return sorted(name for name, count in names.items() if count > 1)
+
+
 def main():
-    problems = unlisted(sys.argv[1])
-    for file in problems:
-        print(f"{file}: in no CMakeLists.txt")
+    problems = [f"{file}: in no CMakeLists.txt" for file in unlisted(sys.argv[1])] + [f"{name}: in several folders" for name in of_one_name(sys.argv[1])]
+    for problem in problems:
+        print(problem)
     if not problems:
-        print("tests: every test file is built")
+        print("tests: every test file is built, and has a name of its own")
     return 1 if problems else 0
 
 

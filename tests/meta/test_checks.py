@@ -98,9 +98,15 @@ def test_tests_find_a_file_that_nothing_builds(tmp_path):
     assert check_tests.unlisted(tmp_path) == ["tests/unit/base/b_test.cpp"]
 
 
+def test_tests_find_two_of_one_name(tmp_path):
+    for name in ("cli/test_a.py", "cli/test_b.py", "data/test_a.py"):
+        write(tmp_path, f"tests/{name}", "")
+    assert check_tests.of_one_name(tmp_path) == ["test_a.py"]
+
+
 def test_tests_of_this_tree():
     root = pathlib.Path(__file__).resolve().parents[2]
-    assert check_tests.unlisted(root) == []
+    assert check_tests.unlisted(root) == [] and check_tests.of_one_name(root) == []
 
 
 def test_every_step_case_is_recorded():
