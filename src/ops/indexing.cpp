@@ -5,6 +5,7 @@
 #include "ops/advanced_index.h"
 #include "ops/cub.h"
 #include "ops/ops.h"
+#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -141,21 +142,6 @@ Tensor count_true(Tensor mask) {
 }
 
 /// list(x): views of its first dimension.
-Tensors unbind(Tensor x) {
-  Tensors parts;
-  Layout layout = x.layout();
-  layout.sizes.erase(0);
-  layout.strides.erase(0);
-  for (std::int64_t i = 0; i < x.size(0); ++i) parts.push_back(view_of(x, layout));
-  const Facts facts{.sizes = x.sizes()};
-  record(parts, {std::move(x)}, {.name = "UnbindBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                                   Tensors zeros;  // in place of gradients that did not come
-                                   for (const Tensor& gradient : call.gradients)
-                                     if (!gradient)
-                                       zeros.push_back(empty(call.run, Dims{}, call.node.outputs[0].dtype));
-                                   return {empty(call.run, call.facts.sizes, call.node.outputs[0].dtype)};
-                                 }});
-  return parts;
-}
+Tensors unbind(Tensor x) { return unbind_along(std::move(x), 0); }
 
 }  // namespace tidemark

@@ -182,7 +182,6 @@ Tensor triangle(const char* name, const char* backward, Tensor x) {
 }
 
 Tensors unbind_along(Tensor x, int d) {
-  if (x.sizes().at(d) == 0) return unbind(std::move(x));
   Tensors parts;
   Layout layout = x.layout();
   const int at = layout.sizes.at(d);

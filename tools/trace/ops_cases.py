@@ -121,16 +121,21 @@ for name, function in OTHERS.items():
     call(name)(function)
 
 
+def layouts_of(name, dtypes):
+    """An operation on one tensor, with and without a gradient: plain, transposed, expanded."""
+    for dtype in dtypes:
+        for flag in ("g", ""):
+            case(name, f"{dtype} 2x300x64 {flag}".strip())
+    case(name, "float32 2x300x64 p021 g")
+    case(name, "bfloat16 2x4x30x64 p0213 g")
+    case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123")
+    case(name, "bfloat16 2x4x30x64 g", gradient="0213")
+    case(name, "float32 2x1x64 x2x30x64 g")
+
+
 def unary_cases():
     for name in UNARY:
-        for dtype in FLOATS:
-            for flag in ("g", ""):
-                case(name, f"{dtype} 2x300x64 {flag}".strip())
-        case(name, "float32 2x300x64 p021 g")
-        case(name, "bfloat16 2x4x30x64 p0213 g")
-        case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123")
-        case(name, "bfloat16 2x4x30x64 g", gradient="0213")
-        case(name, "float32 2x1x64 x2x30x64 g")
+        layouts_of(name, FLOATS)
         case(name, "float32 2x1x64 x2x30x64")
         case(name, "float32 scalar g")
         for dtype in ("float32", "bfloat16"):

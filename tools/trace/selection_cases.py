@@ -1,7 +1,7 @@
 """Calls of operations that families of models need here and there: src/ops/pointwise.h, src/ops/selection.h."""
 
 from cases import call, case
-from ops_cases import _filled, _functional, _torch
+from ops_cases import _filled, _functional, _torch, layouts_of
 
 UNARY = {
     "abs": lambda x: x.abs(),
@@ -83,14 +83,7 @@ for name, function in OTHERS.items():
 def unary_cases():
     for name in UNARY:
         in_matrices = name in ("triangle", "amax", "logsumexp", "flip", "roll", "running_sum")
-        for dtype in ("bfloat16", "float32"):
-            for flag in ("g", ""):
-                case(name, f"{dtype} 2x300x64 {flag}".strip())
-        case(name, "float32 2x300x64 p021 g")
-        case(name, "bfloat16 2x4x30x64 p0213 g")
-        case(name, "bfloat16 2x4x30x64 p0213 g", gradient="0123")
-        case(name, "bfloat16 2x4x30x64 g", gradient="0213")
-        case(name, "float32 2x1x64 x2x30x64 g")
+        layouts_of(name, ("bfloat16", "float32"))
         if not in_matrices:
             case(name, "float32 scalar g")
         for dtype in ("float32", "bfloat16"):

@@ -4,44 +4,50 @@ import sys
 from collections.abc import Mapping
 
 
-def tensors_in(name, value, depth=0):
-    """(name, shape) of every tensor in `value`, which is nested three deep at most."""
-    import torch
-
-    if type(value) is torch.Tensor:   # a subclass may compute its shape
-        yield name, tuple(value.shape)
-    elif depth < 3:
-        for key, item in items_of(name, value):
-            yield from tensors_in(key, item, depth + 1)
-
-
-def items_of(name, value):
-    """What a mapping or a list holds; the members of a list share a name."""
+def leaves(name, value, depth=0):
+    """(name, what is no mapping or list) of what `value` holds, nested four deep at most; the members of a list share a name."""
     if isinstance(value, Mapping):
-        return [(str(key), item) for key, item in value.items()]
-    return [(name, item) for item in value] if isinstance(value, (list, tuple)) else []
+        items = [(str(key), item) for key, item in value.items()]
+    elif isinstance(value, (list, tuple)):
+        items = [(name, item) for item in value]
+    else:
+        yield name, value
+        return
+    for key, item in items if depth < 4 else ():
+        yield from leaves(key, item, depth + 1)
 
 
-def drawn_in(name, value, depth=0):
+def tensors_in(name, value):
+    """(name, shape) of every tensor in `value`."""
+    return [(key, tuple(leaf.shape)) for key, leaf in leaves(name, value) if _is_tensor(leaf)]
+
+
+def drawn_in(name, value):
     """The same of a batch as it is drawn, where a text counts by its letters and an image by its sides."""
-    if isinstance(value, (str, bytes)):
-        yield name, (len(value),)
-    elif isinstance(size := getattr(value, "shape", getattr(value, "size", None)), (tuple, list)):
-        yield name, tuple(int(side) for side in size)
-    elif depth < 4:
-        for key, item in items_of(name, value):
-            yield from drawn_in(key, item, depth + 1)
+    found = []
+    for key, leaf in leaves(name, value):
+        size = (len(leaf),) if isinstance(leaf, (str, bytes)) else getattr(leaf, "shape", getattr(leaf, "size", None))
+        if isinstance(size, (tuple, list)):
+            found.append((key, tuple(int(side) for side in size)))
+    return found
 
 
-def counts_in(name, value, depth=0):
+def counts_in(name, value):
     """(name, count) of what losses and masks go by in tensors of integers: entries that are not -100 (torch.nn.functional.cross_entropy ignores those), that are not 0."""
-    if type(value) is getattr(sys.modules.get("torch"), "Tensor", None):
-        if not value.is_floating_point() and not value.is_complex() and not value.is_cuda:
-            yield f"{name} not -100", int((value != -100).sum())
-            yield f"{name} not 0", int(value.count_nonzero())
-    elif depth < 3:
-        for key, item in items_of(name, value):
-            yield from counts_in(key, item, depth + 1)
+    found = []
+    for key, leaf in leaves(name, value):
+        if _is_tensor(leaf) and not (leaf.is_floating_point() or leaf.is_complex() or leaf.is_cuda):
+            found += [(f"{key} not -100", int((leaf != -100).sum())), (f"{key} not 0", int(leaf.count_nonzero()))]
+    return found
+
+
+def bytes_in(value):
+    """Of the tensors and arrays in `value`."""
+    return sum(size for _, leaf in leaves("", value) if isinstance(size := getattr(leaf, "nbytes", None), int))
+
+
+def _is_tensor(value):
+    return type(value) is getattr(sys.modules.get("torch"), "Tensor", None)   # a subclass may compute its shape
 
 
 def elements(shape):

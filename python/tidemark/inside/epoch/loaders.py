@@ -42,17 +42,17 @@ class Drawn:
         position = len(self.sizes) - 1
         if position < MOST or not any(self.sizes[other] == self.sizes[position] for other in self.kept):
             self.kept[position] = batch
-            self.held_bytes += _bytes_of(batch)
+            self.held_bytes += shapes.bytes_in(batch)
         while len(self.kept) > MOST or (self.held_bytes > MOST_BYTES and len(self.kept) > 2 * FIRST):
-            self.held_bytes -= _bytes_of(self.kept.pop(self._least_missed()))
+            self.held_bytes -= shapes.bytes_in(self.kept.pop(self._least_missed()))
 
     def _least_missed(self):
         """Of those that are not first: one that is as large as another in every dimension if there is one, and lies nearest to its neighbours in size."""
         by_size = sorted(self.kept, key=lambda position: (self.elements[position], -position))
         gaps = {one: self.elements[above] - self.elements[below] for below, one, above in zip(by_size, by_size[1:], by_size[2:])}
-        candidates = [position for position in gaps if position >= FIRST]
-        smaller = [position for position in candidates if any(is_within(self.sizes[position], self.sizes[other]) for other in self.kept if other != position)]
-        return min(smaller or candidates, key=lambda position: (gaps[position], -position))
+        candidates = sorted((position for position in gaps if position >= FIRST), key=lambda position: (gaps[position], -position))
+        smaller = (position for position in candidates if any(is_within(self.sizes[position], self.sizes[other]) for other in self.kept if other != position))
+        return next(smaller, candidates[0])
 
     def largest_kept(self):
         """Whether no batch is larger than all kept ones in some dimension."""
@@ -146,19 +146,12 @@ def _copy_of(batch):
         return batch
 
 
-def _bytes_of(value, depth=0):
-    """Of the tensors in a batch."""
-    if isinstance(size := getattr(value, "nbytes", None), int):
-        return size
-    return sum(_bytes_of(item, depth + 1) for _, item in shapes.items_of("", value)) if depth < 4 else 0
-
-
 @losses.guarded("batches of a kind that is not known count as empty")
 def _measured(batch):
     """Its shapes, and all sizes of it by name."""
     found = tuple(shapes.drawn_in("input", batch))
     axes = [(f"{name} axis {axis}", size) for name, shape in found for axis, size in enumerate(shape)]
-    return found, _told_apart(axes + list(shapes.counts_in("input", batch)))
+    return found, _told_apart(axes + shapes.counts_in("input", batch))
 
 
 def _told_apart(named):

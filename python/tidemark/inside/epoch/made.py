@@ -26,7 +26,7 @@ class Trained:
     @functools.cached_property
     def bytes_by_kind(self):
         """{kind of allocation: bytes}."""
-        return dict(zip(self.stretch.kinds(), self.stretch.sizes))
+        return dict(zip(self.stretch.kinds, self.stretch.sizes))
 
 
 class NotKnown(Exception):
@@ -43,7 +43,6 @@ class Made:
         for one in trained:
             self.at_place.setdefault(one.place, []).append(one)
         self.solved = {place: Solved([(one.sizes, one.bytes_by_kind) for one in group]) for place, group in self.at_place.items()}
-        self.kinds = {}     # pattern → kinds of its allocations
         self.made = {}
 
     def _size(self, own):
@@ -65,11 +64,8 @@ class Made:
         size = self._size(own)
         smaller, larger = [one for one in alike if self._size(one.own) <= size][-1:], [one for one in alike if self._size(one.own) >= size][:1]
         like = ((smaller, larger)[side] or smaller or larger)[0].stretch
-        if like.pattern not in self.kinds:
-            self.kinds[like.pattern] = like.kinds()
-        kinds = self.kinds[like.pattern]
-        found = self.solved[place].of(sizes, kinds)
-        return dataclasses.replace(like, sizes=tuple(self._bound(kind, place, sizes, side) if size is None else size for size, kind in zip(found, kinds)))
+        found = self.solved[place].of(sizes, like.kinds)
+        return dataclasses.replace(like, sizes=tuple(self._bound(kind, place, sizes, side) if size is None else size for size, kind in zip(found, like.kinds)))
 
     def _bound(self, kind, place, sizes, side):
         """What the trained steps say that a step asks for at least, or at most, if it asks for no less than one that is smaller in every size."""

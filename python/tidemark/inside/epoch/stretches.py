@@ -5,6 +5,7 @@ A request to free names its block by place: the nth allocation of the same stret
 
 import collections
 import dataclasses
+import functools
 
 from ..events import ALLOC, EMPTY_CACHE, FREE_COMPLETED, FREE_REQUESTED
 
@@ -15,6 +16,7 @@ class Stretch:
     sizes: tuple     # bytes of its allocations, as they were asked for
     about: tuple = dataclasses.field(compare=False)   # of each request, what a report says of it: operation, module, line, phase, …
 
+    @functools.cached_property
     def kinds(self):
         """Of each allocation, who makes it, who frees it, and the how manyth it is of these two."""
         makers, freed = [], {}

@@ -61,9 +61,10 @@ def _epochs(drawn, events, ends):
     cuts = _cuts(events, ends, count)
     places, all_stretches = len(cuts[-1]), iter(stretches.read(events.rows, [cut for step in cuts for cut in step]))
     stretches_of = [[next(all_stretches) for _ in step] for step in cuts]
-    known = made.Made([made.Trained(step + 1, place, trained.own(step, place, places), trained.sizes(step), stretch) for step in range(RECORDED, min(len(ends), len(trained))) for place, stretch in enumerate(stretches_of[step])])
+    known = made.Made([made.Trained(*asked, stretch) for step in range(RECORDED, min(len(ends), len(trained))) for asked, stretch in zip(trained.asked(step, places), stretches_of[step])])
     whole = _Steps(drawn, range(len(drawn.sizes)), count)
-    sides = [[[known.of(step + 1, place, whole.own(step, place, places), whole.sizes(step), side) for place in range(places)] for step in range(RECORDED, len(whole))] for side in (made.SMALLER, made.LARGER)]
+    asked_of = [whole.asked(step, places) for step in range(RECORDED, len(whole))]
+    sides = [[[known.of(*asked, side) for asked in step] for step in asked_of] for side in (made.SMALLER, made.LARGER)]
     if sum(len(stretch.pattern) for step in sides[1] for stretch in step) > MOST_REQUESTS:
         raise made.NotKnown(f"the epoch has more than {MOST_REQUESTS:,} requests")
     return [replayed.Epoch(events, ends[RECORDED - 1], ends[:RECORDED], steps) for steps in (sides[:1] if sides[0] == sides[1] else sides)]
@@ -92,10 +93,15 @@ class _Steps:
     def _positions(self, step):
         return self.positions[step * self.count : (step + 1) * self.count]
 
-    def sizes(self, step):
+    def asked(self, step, places):
+        """Of each stretch of a step: the step's number, the stretch's place, sizes of its batch, and of all batches of the step."""
+        sizes = self._sizes(step)
+        return [(step + 1, place, self._own(step, place, places), sizes) for place in range(places)]
+
+    def _sizes(self, step):
         return {f"{i} {key}": size for i, position in enumerate(self._positions(step)) for key, size in self.drawn.sizes[position].items()}
 
-    def own(self, step, place, places):
+    def _own(self, step, place, places):
         """Sizes of the batch that the stretch at a place works on; a step's last stretch, the optimizer's, works on none."""
         batches = self._positions(step) if places == 1 else self._positions(step)[place : place + 1]
         own = collections.Counter({"elements": sum(self.drawn.elements[position] for position in batches)})
