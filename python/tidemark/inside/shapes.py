@@ -32,12 +32,18 @@ def drawn_in(name, value):
     return found
 
 
+MOST_ROWS = 4   # of a table, that count one by one
+
+
 def counts_in(name, value):
-    """(name, count) of what losses and masks go by in tensors of integers: entries that are not -100 (torch.nn.functional.cross_entropy ignores those), that are not 0."""
+    """(name, count) of what losses, masks and attention go by in tensors of integers: entries that are not -100 (torch.nn.functional.cross_entropy ignores those),
+    that are not 0; of tables of two or three columns, as of the sides of images (`image_grid_thw`, `image_sizes`), what each row multiplies to."""
     found = []
     for key, leaf in leaves(name, value):
         if _is_tensor(leaf) and not (leaf.is_floating_point() or leaf.is_complex() or leaf.is_cuda):
             found += [(f"{key} not -100", int((leaf != -100).sum())), (f"{key} not 0", int(leaf.count_nonzero()))]
+            if leaf.ndim == 2 and leaf.shape[1] in (2, 3) and len(leaf) <= MOST_ROWS:
+                found += [(f"{key} row {i}", int(area)) for i, area in enumerate(leaf.prod(1))]
     return found
 
 

@@ -1,16 +1,19 @@
 """Stretches that were not trained, made of those that were.
 
-A stretch asks as one of its size did, for sizes that follow from its batch's.  Where larger batches ask for something that smaller ones do not,
-or a size does not follow (scratch memory of sorts and convolutions), the stretch is made twice: as it would be if it asked for as little, and for
-as much, as the trained ones around it allow.
+What a stretch asks for follows from its batch's sizes, request by request: whether it is asked for (presence.py), and how many bytes (sizes.py).  Where the
+trained ones do not tell (scratch memory of sorts and convolutions), the stretch is made twice: as it would be if it asked for as little, and for as much, as they
+allow.
 """
 
 import dataclasses
 import functools
-import itertools
 
+from ..events import ALLOC, FREE_COMPLETED, FREE_REQUESTED
+from . import presence
 from .loaders import is_within
+from .merged import Merged, own
 from .sizes import Solved
+from .stretches import NotKnown
 
 SMALLER, LARGER = range(2)
 
@@ -23,75 +26,95 @@ class Trained:
     sizes: dict       # of all batches of its step
     stretch: object
 
-    @functools.cached_property
-    def bytes_by_kind(self):
-        """{kind of allocation: bytes}."""
-        return dict(zip(self.stretch.kinds, self.stretch.sizes))
-
-
-class NotKnown(Exception):
-    """Why the epoch is not put together."""
-
 
 class Made:
     def __init__(self, trained):
-        self.period, self.by = _order(trained)
-        self.classes = {}   # (place, number % period) → [Trained], the smallest first
-        for one in sorted(trained, key=lambda one: self._size(one.own)):
-            self.classes.setdefault((one.place, one.number % self.period), []).append(one)
-        self.at_place = {}  # place → [Trained]
+        at_place = {}
         for one in trained:
-            self.at_place.setdefault(one.place, []).append(one)
-        self.solved = {place: Solved([(one.sizes, one.bytes_by_kind) for one in group]) for place, group in self.at_place.items()}
+            at_place.setdefault(one.place, []).append(one)
+        self.places = {place: _Place(found) for place, found in at_place.items()}
+
+    def of(self, number, place, own_sizes, sizes, side):
+        """The stretch at a place of a step."""
+        return self.places[place].of(number, own_sizes, sizes, side)
+
+
+class _Place:
+    """All stretches at one place of the steps."""
+
+    def __init__(self, trained):
+        self.trained = trained
+        self.merged = Merged([one.stretch for one in trained])
+        self.numbers = [frozenset(self.merged.numbers_of[one.stretch.pattern]) for one in trained]
+        self.bytes_by_number = [self.merged.bytes_by_number(one.stretch) for one in trained]
+        self.solved = Solved([(one.sizes, asked) for one, asked in zip(trained, self.bytes_by_number)])
+        self.rules = self._rules()
         self.made = {}
 
-    def _size(self, own):
-        return own.get(self.by, 0)
+    def _rules(self):
+        """[(requests that the same stretches have, the rule that tells which)]."""
+        alike = {}
+        for number in self.merged.order:
+            alike.setdefault(tuple(number in numbers for numbers in self.numbers), []).append(number)
+        points = [(one.number, one.own) for one in self.trained]
+        return [(frozenset(numbers), presence.rule(points, present)) for present, numbers in alike.items()]
 
-    def of(self, number, place, own, sizes, side):
-        """The stretch at a place of a step."""
-        key = (place, number % self.period, side, tuple(sizes.items()))
+    def of(self, number, own_sizes, sizes, side):
+        twin = next((i for i, one in enumerate(self.trained) if one.sizes == sizes), None)
+        asked, open_ = set(), set()
+        for numbers, rule in self.rules:
+            is_asked = rule(number, own_sizes)
+            if is_asked is None and twin is not None:
+                is_asked = numbers <= self.numbers[twin]
+            (asked if is_asked else open_ if is_asked is None else set()).update(numbers)
+        key = (frozenset(asked), frozenset(open_), side, tuple(sizes.items()))
         if key not in self.made:
-            self.made[key] = self._make(self.classes.get(key[:2]), place, own, sizes, side)
+            chosen = self._chosen(asked, open_, side)
+            self.made[key] = self.merged.stretch(chosen, self._bytes(chosen, sizes, twin, side))
         return self.made[key]
 
-    def _make(self, alike, place, own, sizes, side):
-        if alike is None:
-            raise NotKnown("not every kind of step was trained")
-        for one in alike:
-            if one.sizes == sizes:
-                return one.stretch
-        size = self._size(own)
-        smaller, larger = [one for one in alike if self._size(one.own) <= size][-1:], [one for one in alike if self._size(one.own) >= size][:1]
-        like = ((smaller, larger)[side] or smaller or larger)[0].stretch
-        found = self.solved[place].of(sizes, like.kinds)
-        return dataclasses.replace(like, sizes=tuple(self._bound(kind, place, sizes, side) if size is None else size for size, kind in zip(found, like.kinds)))
+    def _chosen(self, asked, open_, side):
+        """Numbers of what is asked for at least, or at most: each block of it until its first, or until its last end."""
+        requests = self.merged.requests
+        reaches_out = any(requests[number].action != ALLOC and not own(requests[number]) for number in open_)
+        if reaches_out or not open_.isdisjoint(self._left):
+            raise NotKnown("steps with batches of the same shapes asked the allocator for different things")
+        blocks = {number for number in (asked if side == SMALLER else asked | open_) if number in self.merged.kinds}
+        chosen = blocks | {number for number in asked if requests[number].action != ALLOC and not own(requests[number])}
+        for block in blocks:
+            for action in (FREE_REQUESTED, FREE_COMPLETED):
+                ends = self._ends.get((block, action), [])
+                possible = [end for end in ends if end in asked] or [end for end in ends if end in open_] or ([] if block in self._left else ends)
+                chosen.update(possible[:1] if side == SMALLER else possible[-1:])
+        return chosen
 
-    def _bound(self, kind, place, sizes, side):
+    @functools.cached_property
+    def _ends(self):
+        """{(number of an allocation, action): the requests to free it}, in their order."""
+        ends = {}
+        for number in self.merged.order:
+            request = self.merged.requests[number]
+            if own(request):
+                ends.setdefault((request.what[1], request.action), []).append(number)
+        return ends
+
+    @functools.cached_property
+    def _left(self):
+        """Allocations that some stretch does not free."""
+        freed_in = [{self.merged.requests[number].what[1] for number in numbers if own(self.merged.requests[number])} for numbers in self.numbers]
+        return {number for numbers, freed in zip(self.numbers, freed_in) for number in numbers if number in self.merged.kinds and number not in freed}
+
+    def _bytes(self, chosen, sizes, twin, side):
+        blocks = [number for number in chosen if number in self.merged.kinds]
+        found = dict(zip(blocks, self.solved.of(sizes, blocks)))
+        exact = self.bytes_by_number[twin] if twin is not None else {}
+        return {number: exact.get(number, self._bound(number, sizes, side) if size is None else size) for number, size in found.items()}
+
+    def _bound(self, number, sizes, side):
         """What the trained steps say that a step asks for at least, or at most, if it asks for no less than one that is smaller in every size."""
-        having = [one for one in self.at_place[place] if kind in one.bytes_by_kind]
+        having = [(one.sizes, asked[number]) for one, asked in zip(self.trained, self.bytes_by_number) if number in asked]
         if side == SMALLER:
-            below = [one.bytes_by_kind[kind] for one in having if is_within(one.sizes, sizes)]
-            return max(below) if below else min(one.bytes_by_kind[kind] for one in having)
-        above = [one.bytes_by_kind[kind] for one in having if is_within(sizes, one.sizes)]
-        return min(above) if above else max(one.bytes_by_kind[kind] for one in having)
-
-
-def _order(trained):
-    """(After how many steps they ask for the same again, the size by which smaller ones are told from larger ones that ask for something else).
-    What is logged every tenth step asks for more in it; a loss in chunks asks by the number of labels."""
-    steps = len({one.number for one in trained})
-    names = dict.fromkeys(name for one in trained for name in one.own)
-    for period in range(1, max(2, steps // 2)):
-        for name in names:
-            classes = {}
-            for one in sorted(trained, key=lambda one: one.own.get(name, 0)):
-                classes.setdefault((one.place, one.number % period), []).append(one.stretch.pattern)
-            if all(_in_spans(patterns) for patterns in classes.values()):
-                return period, name
-    raise NotKnown("steps with batches of the same shapes asked the allocator for different things")
-
-
-def _in_spans(patterns):
-    """Whether no pattern comes again after another one."""
-    return len(list(itertools.groupby(patterns))) == len(set(patterns))
+            below = [size for other, size in having if is_within(other, sizes)]
+            return max(below) if below else min(size for _, size in having)
+        above = [size for other, size in having if is_within(sizes, other)]
+        return min(above) if above else max(size for _, size in having)

@@ -7,7 +7,7 @@ import os
 
 from .. import replays
 from ..events import ALLOC, FREE_COMPLETED, FREE_REQUESTED, LAYOUT, Peak
-from .stretches import follow
+from .stretches import NotKnown, follow
 
 FIRST_MADE_UP_ADDRESS = 1 << 60
 
@@ -61,7 +61,10 @@ def _events_of(stretch, live, addresses):
             address, size = next(addresses), next(sizes)
             blocks["own"].append(address)
         elif what is not None:
-            address = blocks[what[0]][what[1]]
+            where, nth = what
+            address = blocks[where][nth] if nth < len(blocks[where]) else None
+            if address not in live:
+                raise NotKnown("a step that was not trained would free what is not there")
         follow(live, address, action)
         packed += LAYOUT.pack(address, size, 0, stream, operation, module, line, action, *flags)
     return packed

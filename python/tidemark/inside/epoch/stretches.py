@@ -3,11 +3,16 @@
 A request to free names its block by place: the nth allocation of the same stretch, or the nth youngest of the blocks that were there before.
 """
 
-import collections
 import dataclasses
 import functools
 
 from ..events import ALLOC, EMPTY_CACHE, FREE_COMPLETED, FREE_REQUESTED
+
+ONE_NUMBER_BYTES = 16
+
+
+class NotKnown(Exception):
+    """Why the epoch is not put together."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,19 +23,15 @@ class Stretch:
 
     @functools.cached_property
     def kinds(self):
-        """Of each allocation, who makes it, who frees it, and the how manyth it is of these two."""
+        """Of each allocation, who makes it and who frees it, if that is the same one also how many it makes in between, and whether it is of one number."""
         makers, freed = [], {}
         for (action, _, what), who in zip(self.pattern, self.about):
             if action == ALLOC:
                 makers.append(who)
             elif action == FREE_REQUESTED and what[0] == "own":
-                freed[what[1]] = who
-        seen, kinds = collections.Counter(), []
-        for i, who in enumerate(makers):
-            kind = (who, freed.get(i))
-            kinds.append((*kind, seen[kind]))
-            seen[kind] += 1
-        return kinds
+                freed[what[1]] = (who, len(makers) - what[1])
+        ends = [freed.get(i, (None, 0)) for i in range(len(makers))]
+        return [(maker, who, between if who == maker else None, size <= ONE_NUMBER_BYTES) for maker, (who, between), size in zip(makers, ends, self.sizes)]
 
 
 def read(rows, ends):

@@ -33,17 +33,17 @@ def answer(session, events, ends):
         return Answer({**data, **whole})
     try:
         return Answer({**data, **whole}, *_replayed(session, _epochs(drawn, events, ends)))
-    except made.NotKnown as why:
+    except stretches.NotKnown as why:
         return Answer({**data, "whole": False, "why": str(why)})
 
 
 def _replayed(session, epochs):
     """The higher peak of the epochs, and all that the peaks could be."""
     if door.replay_command() is None:
-        raise made.NotKnown(door.read_without(door.library().folder, "replay")[0])
+        raise stretches.NotKnown(door.read_without(door.library().folder, "replay")[0])
     answers = [replayed.replay(epoch, session.run_dir) for epoch in epochs]
     if said := [found for found in answers if isinstance(found, str)]:
-        raise made.NotKnown(said[0])
+        raise stretches.NotKnown(said[0])
     peaks = [peak for peak, _ in answers]
     return max(peaks, key=lambda peak: (peak.reserved_bytes, peak.allocated_bytes)), tuple([(peak.allocated_bytes, peak.reserved_bytes) for peak in peaks] + [downwards for _, downwards in answers])
 
@@ -51,12 +51,12 @@ def _replayed(session, epochs):
 def _epochs(drawn, events, ends):
     """[`replayed.Epoch`]: one if every stretch follows from those that were trained, else one for each side."""
     if events.truncated or any(row[7] == OUT_OF_MEMORY for row in events.rows):
-        raise made.NotKnown("the card was full")
+        raise stretches.NotKnown("the card was full")
     if len(ends) <= RECORDED:
-        raise made.NotKnown(f"{len(ends)} steps were trained, and their like takes {RECORDED + 1}")
+        raise stretches.NotKnown(f"{len(ends)} steps were trained, and their like takes {RECORDED + 1}")
     count = drawn.batches_per_step()
     if drawn.handed_out[: RECORDED * count] != list(range(RECORDED * count)):
-        raise made.NotKnown("the first steps are not the epoch's first")
+        raise stretches.NotKnown("the first steps are not the epoch's first")
     trained = _Steps(drawn, drawn.handed_out, count)
     cuts = _cuts(events, ends, count)
     places, all_stretches = len(cuts[-1]), iter(stretches.read(events.rows, [cut for step in cuts for cut in step]))
@@ -66,7 +66,7 @@ def _epochs(drawn, events, ends):
     asked_of = [whole.asked(step, places) for step in range(RECORDED, len(whole))]
     sides = [[[known.of(*asked, side) for asked in step] for step in asked_of] for side in (made.SMALLER, made.LARGER)]
     if sum(len(stretch.pattern) for step in sides[1] for stretch in step) > MOST_REQUESTS:
-        raise made.NotKnown(f"the epoch has more than {MOST_REQUESTS:,} requests")
+        raise stretches.NotKnown(f"the epoch has more than {MOST_REQUESTS:,} requests")
     return [replayed.Epoch(events, ends[RECORDED - 1], ends[:RECORDED], steps) for steps in (sides[:1] if sides[0] == sides[1] else sides)]
 
 
