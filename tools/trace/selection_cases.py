@@ -173,6 +173,8 @@ def window_cases():
     for dtype in ("bfloat16", "float32"):
         case("average_pool", f"{dtype} 2x64x8x8 g")
         case("unfold_windows", f"{dtype} 1x64x8x8 g")
+        case("unfold_windows", f"{dtype} 1x64x8x8 p0231 g")
+        case("unfold_windows", f"{dtype} 2x64x8x8 p0231 g", gradient="021")
         case("unfold_windows", f"{dtype} 2x64x8x8")
         for first, second in (("", ""), (" g", ""), ("", " g"), (" g", " g")):
             case("grid_sample", f"float32 1x64x8x8{first}", f"float32 1x96x1x2{second}")
