@@ -25,7 +25,8 @@ Tensors with_number(const FunctionCall& call, Binary of_tensors, Unary of_number
   if (both && !is_number_on_host(call)) return {of_tensors(call.tensor(0), call.tensor(1))};
   const std::size_t tensor = call.is_tensor(0) ? 0 : 1;
   const Tensor x = call.tensor(tensor);
-  const bool is_real = both ? is_floating(call.tensor(1).dtype()) : call.argument(1 - tensor).kind == Argument::Kind::real;
+  const bool is_real =
+      both ? is_floating(call.tensor(1).dtype()) : call.argument(1 - tensor).kind == Argument::Kind::real;
   const bool is_fraction = is_real || of_number == Unary{div_scalar};
   if (is_floating(x.dtype()) || !is_fraction) return {of_number(x)};
   const Op op(x, "aten::binary");
