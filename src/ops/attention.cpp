@@ -124,8 +124,6 @@ Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor mask, c
   in.q = autocast_low(std::move(q));
   const AttentionInputs cast = in;  // the arguments and their casts are alive until the call returns
   const AttentionBackend backend = attention_backend(in);
-  if (needs_grad(in.mask) && backend != AttentionBackend::efficient)
-    throw Error(Errc::unsupported, "[scaled_dot_product_attention] a mask that needs a gradient, without the efficient kernel");
   switch (backend) {
     case AttentionBackend::cudnn: return cudnn_attention(std::move(in));
     case AttentionBackend::flash: return padded_flash_attention(std::move(in));

@@ -59,7 +59,8 @@ Tensor math_attention(AttentionInputs in) {
   const Tensor key = in.options.enable_gqa ? repeat_heads(key_acc, in.q.size(1)) : key_acc;
   const Tensor value = in.options.enable_gqa ? repeat_heads(value_acc, in.q.size(1)) : value_acc;
   Tensor attention = matmul(query, mul_scalar(transpose(key, -2, -1)));
-  attention = safe_softmax(std::move(attention));  // the bias was added in place
+  if (bias) attention = add_(std::move(attention), bias);
+  attention = safe_softmax(std::move(attention));
   attention = dropout(std::move(attention), in.options.dropout);
   const Tensor weights = to(attention, origin);
   return to(matmul(attention, value), origin);

@@ -1,4 +1,5 @@
 // Operations that copy: types, concatenation, padding.
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 #include "ops/selection.h"
 #include "tensor/torch_rules.h"
@@ -121,7 +122,7 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
     sizes[d] += part.size(d);
     dtype = promote(dtype, part.dtype());
   }
-  Tensor y = empty(parts[0].run(), sizes, dtype);
+  Tensor y = empty(parts[0].run(), cat_layout(parts, sizes), dtype);
   return record(std::move(y), std::move(parts), {.name = "CatBackward0", .backward = [](Backward& call) -> Tensors {
                                                    Tensors gradients(call.node.edges.size());
                                                    for (std::size_t i = 0; i < gradients.size(); ++i)

@@ -17,6 +17,7 @@ const OpEntry kEntries[] = {
     {"baddbmm", "aten::baddbmm; cuda/Blas.cpp"},
     {"bent", "aten::hardtanh and its like"},
     {"bmm", "aten::bmm; cuda/Blas.cpp"},
+    {"bucketize", "aten::bucketize; cuda/Bucketization.cu"},
     {"cat", "aten::cat"},
     {"chunk", "aten::chunk"},
     {"clamp", "aten::clamp of whole numbers"},

@@ -55,6 +55,16 @@ Tensor index_select(Tensor x, int d, Tensor index) {
                 {.name = "IndexSelectBackward0", .saved = std::move(saved), .facts = facts, .backward = zeros_for});
 }
 
+/// Operands of two types are made one, after the result is there.  torch: cuda/Bucketization.cu, searchsorted_out_cuda;
+/// BucketizationUtils.h, searchsorted_maybe_trim_input_tensors
+Tensor bucketize(Tensor x, Tensor boundaries) {
+  const Op op(x, "aten::bucketize");
+  Tensor y = empty(x.run(), x.sizes(), Dtype::int64);
+  const Dtype common = promote(x.dtype(), boundaries.dtype());
+  const Tensor ours = contiguous(detach(x)), same = to(ours, common), bounds = to(detach(boundaries), common);
+  return y;
+}
+
 namespace {
 
 /// grad.scatter(dim, index, 0)

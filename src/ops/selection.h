@@ -11,6 +11,8 @@ namespace tidemark {
 Tensor gather_along(Tensor x, int d, Tensor indices);
 /// x.index_select(d, index): whole slices.
 Tensor index_select(Tensor x, int d, Tensor index);
+/// Where among the sorted boundaries each element of x belongs.
+Tensor bucketize(Tensor x, Tensor boundaries);
 /// x with a number put at the indices: a copy of it, or itself.
 Tensor scatter_number(Tensor x, Tensor indices);
 Tensor scatter_number_(Tensor x, Tensor indices);

@@ -1,4 +1,5 @@
 // Views: another shape over the same memory.  torch: aten/src/ATen/native/TensorShape.cpp
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 #include "tensor/mismatch.h"
 
@@ -14,10 +15,10 @@ Tensors fill_part(Backward& call) { return {empty(call.run, call.facts.sizes, ca
 /// Gradient of a split: the parts' gradients together, with zeros for those that have none.
 Tensors join_parts(Backward& call) {
   const Dtype dtype = call.node.outputs[0].dtype;
-  Tensors zeros;
+  Tensors parts;
   for (std::size_t i = 0; i < call.gradients.size(); ++i)
-    if (!call.gradients[i]) zeros.push_back(empty(call.run, call.node.outputs[i].sizes, dtype));
-  return {empty(call.run, call.facts.sizes, dtype)};
+    parts.push_back(call.gradients[i] ? call.gradients[i] : empty(call.run, call.node.outputs[i].sizes, dtype));
+  return {empty(call.run, cat_layout(parts, call.facts.sizes), dtype)};
 }
 
 Tensor part_of(const Tensor& x, std::int64_t size, int d) {

@@ -8,6 +8,12 @@ namespace {
 
 Tensor made(const Tensor& x, const Dims& sizes) { return empty(x.run(), sizes, x.dtype()); }
 
+/// What is not contiguous is copied behind the result, for as long as the kernel is launched.  torch: Im2Col.cu,
+/// im2col_out_cuda_template; Col2Im.cu, col2im_out_cuda_template
+void copy_if_bent(const Tensor& x) {
+  if (!x.is_contiguous()) made(x, x.sizes());
+}
+
 /// One result of the input's sizes.
 Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
@@ -26,9 +32,14 @@ Tensor average_pool(Tensor x, const Dims& sizes) {
 Tensor unfold_windows(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::im2col");
   Tensor y = made(x, sizes);
+  copy_if_bent(x);
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},
-                {.name = "Im2ColBackward0", .facts = facts, .backward = input_gradient});
+                {.name = "Im2ColBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   Tensor gradient = made(call.gradient(), call.facts.sizes);
+                   copy_if_bent(call.gradient());
+                   return {std::move(gradient)};
+                 }});
 }
 
 /// Keeps both.

@@ -44,10 +44,13 @@ class FunctionCall {
   /// In its place, where a strategy has changed it.
   void replace(std::size_t parameter, Tensor tensor);
 
-  // What the program says of its first result.
-  Dims result_sizes() const;
+  // What the program says of its results; of the first where none is named.
+  std::size_t results() const { return statement_.results.size(); }
+  Dims result_sizes(std::size_t result = 0) const;
   Dtype result_dtype() const;
-  bool has_result() const;
+  bool has_result() const { return results() > 0; }
+  /// Whether the host reads numbers of a list from tensors, for which it waits: what they are the results tell.
+  bool reads_tensors(std::size_t parameter) const;
 
   // Of an argument that is itself part of one.
   Tensor tensor_of(const Argument& argument) const { return values_.tensor(argument); }
@@ -60,7 +63,7 @@ class FunctionCall {
   }
 
  private:
-  const TensorType& result_type() const;
+  const TensorType& result_type(std::size_t result) const;
 
   const Statement& statement_;
   std::span<const Argument* const> arguments_;

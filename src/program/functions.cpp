@@ -134,21 +134,29 @@ std::optional<Dtype> FunctionCall::dtype(std::size_t parameter) const {
   return type.flag ? values_.weights : type.dtype;
 }
 
-const TensorType& FunctionCall::result_type() const {
-  if (statement_.results.empty() || !statement_.results[0].is_typed) refuse("no sizes of its result");
-  return statement_.results[0].type;
+const TensorType& FunctionCall::result_type(std::size_t result) const {
+  if (results() <= result || !statement_.results[result].is_typed) refuse("no sizes of its result");
+  return statement_.results[result].type;
 }
 
-Dims FunctionCall::result_sizes() const {
+Dims FunctionCall::result_sizes(std::size_t result) const {
   Dims sizes;
-  for (const Expression& size : result_type().sizes) sizes.push_back(size(values_.symbols));
+  for (const Expression& size : result_type(result).sizes) sizes.push_back(size(values_.symbols));
   return sizes;
 }
 
-bool FunctionCall::has_result() const { return !statement_.results.empty(); }
+bool FunctionCall::reads_tensors(std::size_t parameter) const {
+  bool reads = false;
+  for (const Argument& item : argument(parameter).items) {
+    if (item.kind != Argument::Kind::value) continue;
+    reads = true;
+    if (tensor_of(item).impl().storage->id != kNoBytes) run.stream_calls.host_waits();
+  }
+  return reads;
+}
 
 Dtype FunctionCall::result_dtype() const {
-  return result_type().of_weights ? values_.weights : result_type().dtype;
+  return result_type(0).of_weights ? values_.weights : result_type(0).dtype;
 }
 
 void FunctionCall::refuse(const std::string& what) const {

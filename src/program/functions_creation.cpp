@@ -40,12 +40,20 @@ Tensors tensor_call(FunctionCall& call) {
   return {to_device(call.run, call.result_sizes(), call.dtype_or(1, call.result_dtype()))};
 }
 
+/// A tensor that is of the type and on the device already is the result itself.
+Tensors as_tensor_call(FunctionCall& call) {
+  if (!call.is_tensor(0)) return tensor_call(call);
+  const Tensor x = call.tensor(0);
+  return {x.dtype() == call.dtype_or(1, x.dtype()) ? x : to(x, *call.dtype(1))};
+}
+
 constexpr Function kFunctions[] = {
     {"arange", "start end step dtype device layout pin_memory requires_grad", arange_call},
-    {"torch.tensor tensor as_tensor", "data dtype device requires_grad pin_memory", tensor_call},
+    {"torch.tensor tensor", "data dtype device requires_grad pin_memory", tensor_call},
+    {"as_tensor", "data dtype device", as_tensor_call},
     {"rand", "*size dtype device",
      [](FunctionCall& c) { return filled(c, "aten::rand", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
-    {"zeros", "*size dtype device requires_grad",
+    {"zeros", "*size dtype device requires_grad layout",
      [](FunctionCall& c) { return filled(c, "aten::zeros", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
     {"ones", "*size dtype device requires_grad",
      [](FunctionCall& c) { return filled(c, "aten::ones", c.dims(0), c.dtype_or(1, Dtype::f32)); }},

@@ -11,12 +11,23 @@ namespace {
 using Unary = Tensor (*)(Tensor);
 using Binary = Tensor (*)(Tensor, Tensor);
 
-/// a (+) b, where one of them may be a Python number: of whole numbers and a fraction that is float32.
+bool is_on_host(const Tensor& tensor) { return tensor.impl().storage->id == kNoBytes && tensor.elements() > 0; }
+
+/// A tensor on the host without dimensions, beside one of the card, which takes it as a number.
+bool is_number_on_host(const FunctionCall& call) {
+  const Tensor number = call.tensor(1);
+  return number.dims() == 0 && is_on_host(number) && !is_on_host(call.tensor(0)) && !needs_grad(number);
+}
+
+/// a (+) b, where one of them may be a number: of whole numbers and a fraction that is float32.
 Tensors with_number(const FunctionCall& call, Binary of_tensors, Unary of_number) {
-  if (call.is_tensor(0) && call.is_tensor(1)) return {of_tensors(call.tensor(0), call.tensor(1))};
+  const bool both = call.is_tensor(0) && call.is_tensor(1);
+  if (both && !is_number_on_host(call)) return {of_tensors(call.tensor(0), call.tensor(1))};
   const std::size_t tensor = call.is_tensor(0) ? 0 : 1;
   const Tensor x = call.tensor(tensor);
-  const bool is_fraction = call.argument(1 - tensor).kind == Argument::Kind::real || of_number == Unary{div_scalar};
+  const bool is_real =
+      both ? is_floating(call.tensor(1).dtype()) : call.argument(1 - tensor).kind == Argument::Kind::real;
+  const bool is_fraction = is_real || of_number == Unary{div_scalar};
   if (is_floating(x.dtype()) || !is_fraction) return {of_number(x)};
   const Op op(x, "aten::binary");
   return {empty_like(x, Dtype::f32)};
@@ -63,6 +74,12 @@ Tensors floor_divide_call(FunctionCall& call) {
   if (!call.is_tensor(1)) return of_whole_numbers<floor_divide>(call);
   call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
   return {pow_tensor(call.tensor(0), call.tensor(1))};
+}
+
+/// Two numbers give a tensor on the host; rounded, it is the division of whole numbers.
+Tensors div_call(FunctionCall& call) {
+  if (!call.is_tensor(0) && !call.is_tensor(1)) return {empty(call.run, call.result_sizes(), call.result_dtype())};
+  return call.given(2) ? floor_divide_call(call) : with_number(call, div, div_scalar);
 }
 
 Tensors sub_call(FunctionCall& call) {
@@ -139,8 +156,6 @@ Tensors where_call(FunctionCall& call) {
   return {where(call.tensor(0), a, b)};
 }
 
-bool is_on_host(const Tensor& tensor) { return tensor.impl().storage->id == kNoBytes && tensor.elements() > 0; }
-
 /// Tensor.to(dtype), .to(device, dtype), .to(other): what is on the card stays there.
 Tensors to_call(FunctionCall& call) {
   for (const std::size_t parameter : {std::size_t{1}, std::size_t{2}}) {
@@ -183,8 +198,7 @@ constexpr Function kFunctions[] = {
     {"mul multiply __mul__ __rmul__", "input other",
      [](FunctionCall& c) { return with_number(c, mul, mul_scalar); }},
     {"mul_ __imul__", "input other", scaled_in_place<mul_>},
-    {"div divide true_divide __truediv__", "input other",
-     [](FunctionCall& c) { return with_number(c, div, div_scalar); }},
+    {"div divide true_divide __truediv__", "input other rounding_mode", div_call},
     {"div_ __itruediv__", "input other", scaled_in_place<div_>},
     {"floor_divide __floordiv__", "input other", floor_divide_call},
     {"fmod remainder __mod__", "input other", remainder_call},
@@ -207,7 +221,7 @@ constexpr Function kFunctions[] = {
     {"ne __ne__", "input other", compare_call<'n', 'e'>},
     {"lt __lt__", "input other", compare_call<'l', 't'>},
     {"le __le__", "input other", compare_call<'l', 'e'>},
-    {"gt __gt__", "input other", compare_call<'g', 't'>},
+    {"gt __gt__ greater", "input other", compare_call<'g', 't'>},
     {"ge __ge__", "input other", compare_call<'g', 'e'>},
     {"__and__ bitwise_and logical_and and", "input other",
      [](FunctionCall& c) { return compared(c, "aten::__and__"); }},

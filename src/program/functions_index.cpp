@@ -161,11 +161,8 @@ constexpr Function kFunctions[] = {
     {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
     {"masked_scatter", "input mask source",
      [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
-    {"bucketize searchsorted", "input boundaries right",
-     [](FunctionCall& c) {
-       const Op op(c.run, "aten::bucketize");
-       return Tensors{empty(c.run, c.tensor(0).sizes(), Dtype::int64)};
-     }},
+    {"bucketize", "input boundaries right",
+     [](FunctionCall& c) { return Tensors{bucketize(c.tensor(0), c.tensor(1))}; }},
     {"index_add_", "input dim index source",
      [](FunctionCall& c) { return Tensors{index_add_(c.tensor(0), c.tensor(2), c.tensor(3))}; }},
     {"scatter_add_", "input dim index source",

@@ -61,8 +61,15 @@ Tensors windows_call(FunctionCall& call) {
   return {view_of(x, layout)};
 }
 
+Dims sizes_of(const FunctionCall& call) { return call.reads_tensors(1) ? call.result_sizes() : call.dims(1); }
+
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
+  if (call.reads_tensors(1)) {
+    Dims parts;
+    for (std::size_t i = 0; i < call.results(); ++i) parts.push_back(call.result_sizes(i)[d]);
+    return split_sizes(call.tensor(0), parts, d);
+  }
   if (call.argument(1).kind == Argument::Kind::list) return split_sizes(call.tensor(0), call.dims(1), d);
   call.require(call.integer(1) > 0, "pieces without elements");
   return split(call.tensor(0), call.integer(1), d);
@@ -124,8 +131,8 @@ Tensors pad_call(FunctionCall& call) {
 }
 
 constexpr Function kFunctions[] = {
-    {"view", "input *shape", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.dims(1))}; }},
-    {"reshape", "input *shape", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), c.dims(1))}; }},
+    {"view", "input *shape", [](FunctionCall& c) { return Tensors{view(c.tensor(0), sizes_of(c))}; }},
+    {"reshape", "input *shape", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), sizes_of(c))}; }},
     {"flatten", "input start_dim end_dim", flatten_call},
     {"transpose swapaxes", "input dim0 dim1",
      [](FunctionCall& c) { return Tensors{transpose(c.tensor(0), c.dimension(1), c.dimension(2))}; }},
@@ -133,7 +140,7 @@ constexpr Function kFunctions[] = {
     {"permute", "input *dims", [](FunctionCall& c) { return Tensors{permute(c.tensor(0), c.dims(1))}; }},
     {"unsqueeze", "input dim", [](FunctionCall& c) { return Tensors{unsqueeze(c.tensor(0), c.dimension(1))}; }},
     {"squeeze", "input dim", squeeze_call},
-    {"expand", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.dims(1))}; }},
+    {"expand", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), sizes_of(c))}; }},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
     {"view_as reshape_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"contiguous", "input memory_format", [](FunctionCall& c) { return Tensors{contiguous(c.tensor(0))}; }},

@@ -90,7 +90,7 @@ void Interpreter::run(const Statement& statement, Frame& frame, std::size_t roun
       for (const std::size_t place : statement.values) frame.pass->held.push_back(std::move(tensors[place]));
       break;
     case Kind::keep:
-      for (const std::size_t place : statement.values) kept_[{&frame.routine, place}] = std::move(tensors[place]);
+      for (const std::size_t place : statement.values) kept_[{&frame.routine, place}] = tensors[place];
       break;
     case Kind::appear: appear(statement, frame); break;
     // A scope that ends leaves what was there before it: under a checkpoint that may be no gradients.

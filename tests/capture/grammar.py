@@ -119,13 +119,13 @@ def check(program):
     """Every name was made before it is used, and dies, is held or is returned once; every body that is called stands before."""
     before = {}
     for name, body in program.bodies.items():
-        made, gone = {"$" + p for p in body.params}, set()
-        _check_block(body.statements, made, gone, before)
+        made, gone, kept = {"$" + p for p in body.params}, set(), set()
+        _check_block(body.statements, made, gone, kept, before)
         for value in used(body.returned + body.saved):
             assert value in made, f"{name} returns {value}"
         locals_ = {v for v in made if v.startswith("%")}
-        kept = set(body.returned)
-        assert locals_ - gone - kept == set(), f"{name}: nobody holds {locals_ - gone - kept}"
+        left = locals_ - gone - kept - set(body.returned)
+        assert not left, f"{name}: nobody holds {left}"
         before[name] = ending(body.statements, body.params, before)
 
 
@@ -135,11 +135,11 @@ def ending(statements, params, before):
     return dead | {value[1:] for s in statements if s.kind == "call" for key, value in s.args if key in before[s.head] and value.startswith("$")}
 
 
-def _check_block(statements, made, gone, before):
+def _check_block(statements, made, gone, kept, before):
     for s in statements:
         if s.kind == "repeat":
             following = dict(pair.split("=") for n in s.block if n.kind == "next" for pair in n.args)
-            _check_block([n for n in s.block if n.kind != "next"], made, gone, before)
+            _check_block([n for n in s.block if n.kind != "next"], made, gone, kept, before)
             assert set(following) <= made and set(following.values()) <= made, following
             gone -= set(following)
             for value in following.values():
@@ -148,8 +148,10 @@ def _check_block(statements, made, gone, before):
             continue
         for value in used([a for _, a in s.args] if s.kind == "call" else s.args):
             assert value in made and value not in gone, f"{value} is not there: {s}"
-        if s.kind in ("del", "hold", "keep"):
+        if s.kind in ("del", "hold"):
             gone |= set(s.args)
+        if s.kind == "keep":   # its other names go their way
+            kept |= set(s.args)
         if s.kind == "call":
             assert s.head in before, s.head
             gone |= {used([value])[0] for key, value in s.args if key in before[s.head]}

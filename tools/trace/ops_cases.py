@@ -186,6 +186,7 @@ def view_cases():
                 case("split_sizes", x, pieces=pieces, d=d, use=use)
         for parts, d in ((2, -1), (3, 2), (4, 0)):
             case("chunk", x, parts=parts, d=d, use=0)
+    case("split_sizes", "bfloat16 2x3x4x5 g", pieces=[5], d=-1, use=0, gradient="0231")   # channels last
 
 
 def copy_cases():
@@ -202,6 +203,10 @@ def copy_cases():
         case("cat", "bfloat16 4x30x64 g", "bfloat16 4x30x64", d=d)
         case("cat", "float32 4x30x64 p021", "float32 4x30x64 g", "float32 4x30x64 g", d=d)
         case("cat", "bfloat16 4x30x8x16 p0213 g", "bfloat16 4x30x8x16 p0213 g", d=d)
+        case("cat", "bfloat16 4x30x8x16 p0231 g", "bfloat16 4x30x8x16 p0231 g", d=d)   # channels last
+        case("cat", "bfloat16 4x30x8x16 p0231 g", "bfloat16 4x30x8x16 g", d=d)
+        case("cat", "bfloat16 2x3x4x5x6 p02341 g", "bfloat16 2x3x4x5x6 p02341 g", d=d)
+    case("cat", "bfloat16 4x1x8x1 p0231 g", "bfloat16 4x1x8x1 g", d=3)
     case("cat", "bfloat16 4x30x64 g", "float32 4x30x64 g", d=1)
     case("cat", "bfloat16 4x1x64 g", "bfloat16 4x576x64 g", d=1)
     case("cat", "float32 4x30x64 g", d=1)

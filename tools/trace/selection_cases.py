@@ -62,6 +62,7 @@ OTHERS = {
     "repeat": lambda x, a: x[0].repeat(a["times"]),
     "index": lambda x, a: x[0][tuple(slice(None) if i is None else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
     "index_put_": lambda x, a: _put(x, a),
+    "bucketize": lambda x, a: _torch().bucketize(x[0], x[1], right=True),
     "average_pool": lambda x, a: _functional().avg_pool2d(x[0], 2),
     "unfold_windows": lambda x, a: _functional().unfold(x[0], 2, stride=2),
     "grid_sample": lambda x, a: _functional().grid_sample(x[0], x[1], mode="bicubic", padding_mode="border", align_corners=False),
@@ -98,6 +99,10 @@ def other_cases():
             q, k = f"{dtype} 2x8x{s}x64 p0213 g", f"{dtype} 2x8x{t}x64 p0213 g"
             for card in ("h200", "a100", "l4"):
                 case("attention_bias", q, k, k, f"{dtype} 1x8x{s}x{t} g", card=card)
+            case("attention_bias", q, k, k, f"{dtype} 1x8x{s}x{t} p0231 g")   # as an embedding gives it: no kernel reads that
+    for first in ("bfloat16 4x30", "float32 4x30", "float32 4x30 p10", "bfloat16 4x30 p10", "int64 40"):
+        for boundaries in ("float32 9", "bfloat16 9"):
+            case("bucketize", first, boundaries)
     for b, h, s, d, of_value in ((2, 4, 96, 32, 16), (1, 16, 300, 192, 128), (2, 4, 200, 64, 128)):
         q, value = f"bfloat16 {b}x{h}x{s}x{d} p0213 g", f"bfloat16 {b}x{h}x{s}x{of_value} p0213 g"
         case("attention_bias", q, q, value, None)
@@ -168,6 +173,8 @@ def window_cases():
     for dtype in ("bfloat16", "float32"):
         case("average_pool", f"{dtype} 2x64x8x8 g")
         case("unfold_windows", f"{dtype} 1x64x8x8 g")
+        case("unfold_windows", f"{dtype} 1x64x8x8 p0231 g")
+        case("unfold_windows", f"{dtype} 2x64x8x8 p0231 g", gradient="021")
         case("unfold_windows", f"{dtype} 2x64x8x8")
         for first, second in (("", ""), (" g", ""), ("", " g"), (" g", " g")):
             case("grid_sample", f"float32 1x64x8x8{first}", f"float32 1x96x1x2{second}")

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, NamedTuple
 
-from .recorder import Call, Death
+from .recorder import Call, Death, Kept
 from .terms import Ref, Typed, Weight, map_terms, walk_terms
 
 
@@ -92,7 +92,10 @@ class Bodies:
             if deaths:
                 yield Statement("del", args=tuple(deaths))
                 deaths = []
-            if isinstance(event, Call):
+            if isinstance(event, Kept):
+                if event.ref.value in self.recorder.left_alive:
+                    yield Statement("keep", args=(("", event.ref),))
+            elif isinstance(event, Call):
                 inner = event.frame
                 before = {t for _, t in inner.given}
                 results, new = [], set()
@@ -118,9 +121,10 @@ class Bodies:
         return frame.path[len(home) + 1 if home else 0:] if _below(frame.path, home) else "@" + frame.path
 
     def survivors(self, statements, returned):
-        """What is alive when the body ends and not returned: something else holds it."""
+        """What is alive when the body ends and neither kept already nor returned: something else holds it."""
+        kept = {t for s in statements if s.kind == "keep" for _, t in s.args}
         made = dict.fromkeys(r.ref for s in statements for r in s.results if isinstance(r, Typed) and isinstance(r.ref, Ref))
-        held = [("", r) for r in made if r.value in self.recorder.alive_at_return and r not in returned]
+        held = [("", r) for r in made if r.value in self.recorder.alive_at_return and r not in returned and r not in kept]
         for kind, chosen in (("hold", [h for h in held if h[1].value not in self.recorder.left_alive]), ("keep", [h for h in held if h[1].value in self.recorder.left_alive])):
             if chosen:
                 yield Statement(kind, args=tuple(chosen))

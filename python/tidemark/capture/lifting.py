@@ -4,7 +4,7 @@ Each becomes a hidden result of the frames from which it comes and a hidden argu
 needs is told by its arguments alone.
 """
 
-from .recorder import Call, Death, Op
+from .recorder import Call, Death, Kept, Op
 from .terms import Ref, Typed, walk_terms
 
 
@@ -17,7 +17,7 @@ def refs(x):
 
 def used(event):
     """The values that the event needs, those that it makes left out."""
-    if isinstance(event, Death):
+    if isinstance(event, (Death, Kept)):
         yield event.ref
     elif isinstance(event, Op):
         for term in (*event.args, *(t for _, t in event.kwargs), *(r for r in event.results if not isinstance(r, Typed))):

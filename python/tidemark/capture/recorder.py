@@ -38,6 +38,13 @@ class Death:
         self.ref = ref
 
 
+class Kept:
+    """A module's attribute took a value."""
+
+    def __init__(self, ref):
+        self.ref = ref
+
+
 class Frame:
     def __init__(self, kind, name, path, parent):
         self.kind, self.name, self.path, self.parent = kind, name, path, parent   # kind: class, function, scope
@@ -161,6 +168,12 @@ class Recorder(TorchFunctionMode):
             term = self.term(tensor)
             results.append(term if known else self.result(term, ("view",) if storage_of(tensor) in storages else ()))
         self.frame.events.append(Op(name, given, named, tuple(results), mark))
+
+    def keep(self, tensor):
+        with torch._C.DisableTorchFunction():
+            term = self.argument(tensor)
+        if isinstance(term, Ref):
+            self.frame.events.append(Kept(term))
 
     def enter(self, kind, name, path, arguments):
         """A frame that begins here, given (path, tensor)s."""

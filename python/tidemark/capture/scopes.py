@@ -29,6 +29,14 @@ def _module_call(recorder, original):
     return called
 
 
+def _module_attribute(recorder, original):
+    def assigned(self, name, value):
+        original(self, name, value)
+        if is_tensor(value):
+            recorder.keep(value)
+    return assigned
+
+
 def _function_apply(recorder, original):
     def applied(cls, *args, **kwargs):
         frame = recorder.enter("function", cls.__name__, None, call_arguments(args, kwargs))
@@ -98,7 +106,7 @@ def recording(model, device):
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.inference_mode())
         for owner, name, made in (
-                (torch.nn.Module, "__call__", _module_call), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
+                (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
                 (torch, "vmap", _vmap), (Autocast, "__enter__", _autocast_enter), (Autocast, "__exit__", _autocast_exit)):
             stack.enter_context(_in_place_of(owner, name, made(recorder, vars(owner)[name])))
         stack.enter_context(_in_place_of(torch, "is_grad_enabled", lambda: recorder.grad_enabled))

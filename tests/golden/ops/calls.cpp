@@ -218,6 +218,7 @@ const std::vector<NamedCall> kSelection = {
      [](Inputs& in, const Arguments& a, Run&) {
        return used(extreme("aten::max", "MaxBackward0", in[0], dim(a), a.flag("keep")), a);
      }},
+    {"bucketize", binary<bucketize>},
     {"gather_along", [](Inputs& in, const Arguments& a, Run&) { return gather_along(in[0], dim(a), in[1]); }},
     {"index_select", [](Inputs& in, const Arguments& a, Run&) { return index_select(in[0], dim(a), in[1]); }},
     {"pad_around", [](Inputs& in, const Arguments& a, Run&) { return pad_around(in[0], a.dims("around")); }},

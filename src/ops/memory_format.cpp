@@ -1,0 +1,42 @@
+#include "ops/memory_format.h"
+
+#include <algorithm>
+
+namespace tidemark {
+namespace {
+
+/// The dimensions from that which lies closest together on, where channels are last in memory.
+Dims channels_last(int dims) {
+  Dims order{1};
+  for (int d = dims - 1; d > 1; --d) order.push_back(d);
+  order.push_back(0);
+  return order;
+}
+
+/// torch: c10/core/MemoryFormat.h, is_channels_last_strides_2d_s4 and is_channels_last_strides_3d_s5 (2.11.0)
+bool is_channels_last(const Layout& x) {
+  if ((x.sizes.count() != 4 && x.sizes.count() != 5) || x.strides[1] == 0) return false;
+  std::int64_t least = 0;
+  for (const std::int64_t dimension : channels_last(x.sizes.count())) {
+    const int d = static_cast<int>(dimension);
+    if (x.sizes[d] == 0 || x.strides[d] < least || (d == 0 && least == x.strides[1])) return false;
+    least = x.strides[d] * std::max<std::int64_t>(x.sizes[d], 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+Layout cat_layout(const Tensors& parts, const Dims& sizes) {
+  Layout joined{sizes, contiguous_strides(sizes)};
+  const auto is_last = [](const Tensor& part) { return is_channels_last(part.layout()); };
+  if (!std::all_of(parts.begin(), parts.end(), is_last)) return joined;
+  std::int64_t stride = 1;
+  for (const std::int64_t d : channels_last(sizes.count())) {
+    joined.strides[static_cast<int>(d)] = stride;
+    stride *= sizes[static_cast<int>(d)];
+  }
+  return joined;
+}
+
+}  // namespace tidemark
