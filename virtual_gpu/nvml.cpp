@@ -21,6 +21,8 @@ namespace {
 struct ProcessInfo { unsigned pid; unsigned long long used_bytes; unsigned gpu_instance, compute_instance; };  // nvmlProcessInfo_t, v2 and v3
 struct MemoryInfo { unsigned long long total, free, used; };                                                    // nvmlMemory_t
 
+struct FabricInfo { unsigned version; unsigned char cluster[16]; Status status; unsigned clique; unsigned char state; };   // nvmlGpuFabricInfoV_t, without what later versions have behind it
+
 constexpr Status kInvalidArgument = 2;   // NVML_ERROR_INVALID_ARGUMENT
 
 /// Handles by index: nvmlDevice_t is a pointer that nobody follows.
@@ -89,7 +91,11 @@ Status nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Pr
 Status nvmlDeviceGetP2PStatus(void*, void*, int, int* status) { *status = 1; return 0; }
 Status nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }            // NVML_ERROR_NOT_SUPPORTED
 Status nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) { return 3; }
-Status nvmlDeviceGetGpuFabricInfoV(void*, void*) { return 3; }
+Status nvmlDeviceGetGpuFabricInfoV(void*, FabricInfo* info) {
+  if (card().compute_capability_major < 9) return 3;   // "for Hopper or newer" (nvml.h)
+  *info = {info->version, {}, 0, 0, 0};        // NVML_GPU_FABRIC_STATE_NOT_SUPPORTED: a card without a fabric manager
+  return 0;
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -110,17 +110,18 @@ class Schedule {
 
   /// 2.12.1: _warmup_p2p: whether sizes have to be measured, from the first stage to the last and back.
   void vote() {
-    Tensor result;
+    Tensor voted;
     for (auto& [index, stage] : stages_) {
       const Tensor own = number("aten::to", Dtype::int32);
       const StagePlace& place = stage.place();
-      if (place.is_first()) {
-        result = own;
-        continue;
+      Tensor product = own;
+      if (!place.is_first()) {
+        if (!place.previous_is_here) product = number("aten::zeros", Dtype::int32);
+        product = number("aten::mul", Dtype::int32);
       }
-      if (!place.previous_is_here) result = number("aten::zeros", Dtype::int32);
-      result = number("aten::mul", Dtype::int32);
+      voted = std::move(product);
     }
+    Tensor result = voted;
     for (auto& [index, stage] : std::views::reverse(stages_))
       if (!stage.place().is_last() && !stage.place().next_is_here) result = number("aten::zeros", Dtype::int32);
   }

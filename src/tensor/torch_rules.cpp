@@ -18,7 +18,7 @@ std::vector<TorchRules> made() {
   };
   add("2.11.0");
   rules.caveat =
-      "a few of its steps have been recorded; of FSDP2, ZeRO-3, context parallelism and some pipelines not equal ones";
+      "a few of its steps have been recorded; of FSDP2, and of pipelines with data parallelism, not equal ones";
   rules.cudnn = "9.20";
   rules.blas_workspaces = BlasWorkspaces::shared;
   rules.blackwell_has_large_blas_workspaces = true;
@@ -28,11 +28,12 @@ std::vector<TorchRules> made() {
   rules.stages_measure_themselves = true;
   rules.fuses_adagrad = true;
   rules.balances_tokens_on_device = true;
+  rules.lets_go_of_barriers = true;
   add("2.12.1");
   rules.sorts_indices_by_known_bits = true;
   rules.finds_both_ends = true;
   rules.multiplies_single_elements = true;
-  rules.caveat = "its rules were read in its sources, and nothing of it has been recorded";
+  rules.caveat = "a third of its steps have been recorded; of pipelines with DistributedDataParallel not equal ones";
   add("2.13.0");
   rules.cudnn = "9.24";
   rules.cudnn_names_large_heads = true;

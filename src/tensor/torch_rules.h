@@ -73,8 +73,11 @@ struct TorchRules {
   /// The gradient of maximum finds where the other is larger before it halves.  torch: tools/autograd/derivatives.yaml,
   /// maximum: the order of arguments is the compiler's (2.14.1)
   bool maximum_compares_first = false;
-  /// What barriers reduce is made once and kept, and what they are given is not.  torch: torch/csrc/distributed/c10d/
-  /// ProcessGroupNCCL.cpp, barrier (2.15.0)
+  /// What a barrier is given is let go of with it, not with the next.  torch: torch/csrc/distributed/c10d/
+  /// ProcessGroup.hpp, barrier (2.12.1)
+  bool lets_go_of_barriers = false;
+  /// What barriers reduce is made once and kept.  torch: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, barrier
+  /// (2.15.0)
   bool keeps_number_of_barriers = false;
   /// A list of tensors is gathered where it lies, not in one that is then split.  torch: ProcessGroupNCCL.cpp, allgather
   /// (2.15.0)

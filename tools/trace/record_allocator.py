@@ -114,7 +114,7 @@ def build(python, folder):
     headers = HERE.parent.parent / "virtual_gpu/torch_extension/cuda_headers"
     subprocess.run(
         ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", f"-I{headers}", f"-I{torch_dir}/include",
-         *(f"-I{names.parent}" for names in pathlib.Path(ARGUMENTS.stand_ins).glob("extension-*/tidemark_cuda_names.h")), str(HERE / "allocation_log.cpp"), "-o", f"{folder}/allocation_log.so", f"-L{torch_dir}/lib", "-lc10_cuda", "-lc10"], check=True)
+         *(f"-I{names.parent}" for names in pathlib.Path(stand_ins_of(ARGUMENTS.tidemark, python)).glob("extension-*/tidemark_cuda_names.h")), str(HERE / "allocation_log.cpp"), "-o", f"{folder}/allocation_log.so", f"-L{torch_dir}/lib", "-lc10_cuda", "-lc10"], check=True)
     subprocess.run(["g++", "-shared", "-fPIC", str(HERE / "never_ready.cpp"), "-o", f"{folder}/never_ready.so"], check=True)
     return dict(zip(("cuda_major", "cuda_minor"), cuda.split(".")))
 

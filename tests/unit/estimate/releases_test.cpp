@@ -20,7 +20,7 @@ TEST(Releases, AKnownOneIsItselfWhicheverBuildItIs) {
 
 TEST(Releases, OfTorchAPatchIsItsRelease) {
   EXPECT_EQ(known_torch("2.14.0").version, "2.14.1");
-  EXPECT_NE(known_torch("2.14.0").assumption.find("nothing of it has been recorded"), std::string::npos);
+  EXPECT_NE(known_torch("2.14.0").assumption.find("a third of its steps have been recorded"), std::string::npos);
   EXPECT_EQ(known_torch("2.11.1").assumption, "");
   EXPECT_NE(known_torch("2.15.1.dev20270101").assumption, "");
 }
