@@ -29,6 +29,14 @@ def batches(batch, sequence):
         yield {"input_ids": input_ids, "attention_mask": torch.ones_like(input_ids), "labels": labels, "pixel_values": torch.zeros(batch, 3, 336, 336, dtype=torch.bfloat16)}
 
 
+def both_passes(model, rows):
+    """The loss, after its gradients; of the batch nothing stays on the GPU."""
+    batch = {key: value.cuda() for key, value in rows.items()}
+    loss = model(**batch).loss
+    loss.backward()
+    return loss.item()
+
+
 def train(trainable, learning_rate):
     parser = argparse.ArgumentParser()
     parser.add_argument("--batch", type=int, default=16)
@@ -47,12 +55,11 @@ def train(trainable, learning_rate):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     optimizer = torch.optim.AdamW((p for p in model.parameters() if p.requires_grad), lr=learning_rate)
 
-    for step, batch in zip(range(arguments.steps), batches(arguments.batch, arguments.sequence)):
-        loss = model(**{key: value.cuda() for key, value in batch.items()}).loss
-        loss.backward()
+    for step, rows in zip(range(arguments.steps), batches(arguments.batch, arguments.sequence)):
+        loss = both_passes(model, rows)
         optimizer.step()
         optimizer.zero_grad()
-        print(f"step {step}: loss {loss.item():.3f}", flush=True)
+        print(f"step {step}: loss {loss:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -34,4 +34,4 @@ else
   wait $!
 fi
 $tidemark run --gpu h100-80gb -- "$python" examples/llava_pretrain.py --batch 16 --sequence 1024 --checkpointing
-$tidemark predict --spec examples/llava_pretrain.yaml
+VIRTUAL_ENV= PATH=$(dirname "$python"):$PATH $tidemark predict --spec examples/llava_pretrain.yaml
