@@ -94,11 +94,15 @@ def test_both_engines_give_the_demo_one_answer(run, tmp_path):
     command = [TIDEMARK, "predict", "--spec", ROOT / "examples/llava_pretrain.yaml", "--json", path]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "VIRTUAL_ENV": "", "PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}"})
     predicted = json.loads(path.read_text())
-    if unknown := [text for text in predicted["assumptions"] if "has not been compared with predictions" in str(text)]:
-        pytest.skip(str(unknown[0]))
+    if unknown := [row["what"] for row in predicted["assumptions"] if "has not been compared with predictions" in row["what"]]:
+        pytest.skip(unknown[0])
+
+    def could_be(report):
+        return report["interval"] and [report["interval"][key] for key in ("allocated_bytes", "reserved_bytes")]
+
     for key in ("allocated_bytes", "reserved_bytes"):
         assert predicted["peak"][key] == real["peak"][key], key
-        assert predicted["interval"][key] == real["interval"][key], key
+    assert could_be(predicted) == could_be(real)
 
 
 def test_finetuning_trains_what_pretraining_freezes(run):
