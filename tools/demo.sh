@@ -34,4 +34,5 @@ else
   wait $!
 fi
 $tidemark run --gpu h100-80gb -- "$python" examples/llava_pretrain.py --batch 16 --sequence 1024 --checkpointing
+# Of the same releases: `predict` takes those of the Python that is first on PATH.
 VIRTUAL_ENV= PATH=$(dirname "$python"):$PATH $tidemark predict --spec examples/llava_pretrain.yaml

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from tidemark.inside.epoch import presence
-from tidemark.inside.epoch.made import LARGER, SMALLER, Made, Trained
+from tidemark.inside.epoch.made import Made, Trained
 from tidemark.inside.epoch.stretches import NotKnown, read
 from tidemark.inside.events import ALLOC, FREE_COMPLETED, FREE_REQUESTED
 
@@ -66,15 +66,14 @@ def test_an_optional_request_follows_its_size():
     made = made_of([({"length": length}, step_of(length, length > 512)) for length in LENGTHS])
     for length in (101, 999):
         wanted = read(step_of(length, length > 512), [len(step_of(length, length > 512))])[0]
-        for side in (SMALLER, LARGER):
-            found = made.of(200, 0, {"length": length}, {"length": length}, side)
+        for found in made.of(200, 0, {"length": length}, {"length": length}):
             assert (found.pattern, found.sizes, found.about) == (wanted.pattern, wanted.sizes, wanted.about)
 
 
 def test_an_optional_request_that_does_not_follow_is_asked_for_on_one_side():
     random.seed(5)
     made = made_of([({"length": length}, step_of(length, random.random() < 0.5, random.random() < 0.5)) for length in LENGTHS])
-    smaller, larger = (made.of(200, 0, {"length": 777}, {"length": 777}, side) for side in (SMALLER, LARGER))
+    smaller, larger = made.of(200, 0, {"length": 777}, {"length": 777})
     assert asked_of(smaller) == ([8 * 777, 4 * 777], [ALLOC, ALLOC, *[FREE_REQUESTED, FREE_COMPLETED] * 2])
     assert asked_of(larger) == ([8 * 777, 1777, 4 * 777], [ALLOC] * 3 + [FREE_REQUESTED, FREE_COMPLETED] * 3)   # until its last end
 
@@ -84,4 +83,4 @@ def test_a_block_that_stays_in_some_steps_only_is_refused():
     steps = [({"length": length}, step_of(length, True)) for length in LENGTHS]
     steps = [(sizes, [row for row in rows if random.random() < 0.5 or row[0] != 2 or row[7] == ALLOC]) for sizes, rows in steps]
     with pytest.raises(NotKnown):
-        made_of(steps).of(200, 0, {"length": 777}, {"length": 777}, LARGER)
+        made_of(steps).of(200, 0, {"length": 777}, {"length": 777})

@@ -34,9 +34,9 @@ class Made:
             at_place.setdefault(one.place, []).append(one)
         self.places = {place: _Place(found) for place, found in at_place.items()}
 
-    def of(self, number, place, own_sizes, sizes, side):
-        """The stretch at a place of a step."""
-        return self.places[place].of(number, own_sizes, sizes, side)
+    def of(self, number, place, own_sizes, sizes):
+        """The stretch at a place of a step, as small and as large as it may be."""
+        return self.places[place].of(number, own_sizes, sizes)
 
 
 class _Place:
@@ -59,19 +59,25 @@ class _Place:
         points = [(one.number, one.own) for one in self.trained]
         return [(frozenset(numbers), presence.rule(points, present)) for present, numbers in alike.items()]
 
-    def of(self, number, own_sizes, sizes, side):
+    def of(self, number, own_sizes, sizes):
         twin = next((i for i, one in enumerate(self.trained) if one.sizes == sizes), None)
         asked, open_ = set(), set()
         for numbers, rule in self.rules:
             is_asked = rule(number, own_sizes)
             if is_asked is None and twin is not None:
                 is_asked = numbers <= self.numbers[twin]
-            (asked if is_asked else open_ if is_asked is None else set()).update(numbers)
-        key = (frozenset(asked), frozenset(open_), side, tuple(sizes.items()))
+            if is_asked is None:
+                open_ |= numbers
+            elif is_asked:
+                asked |= numbers
+        key = (frozenset(asked), frozenset(open_), tuple(sizes.items()))
         if key not in self.made:
-            chosen = self._chosen(asked, open_, side)
-            self.made[key] = self.merged.stretch(chosen, self._bytes(chosen, sizes, twin, side))
+            self.made[key] = tuple(self._make(asked, open_, sizes, twin, side) for side in (SMALLER, LARGER))
         return self.made[key]
+
+    def _make(self, asked, open_, sizes, twin, side):
+        chosen = self._chosen(asked, open_, side)
+        return self.merged.stretch(chosen, self._bytes(chosen, sizes, twin, side))
 
     def _chosen(self, asked, open_, side):
         """Numbers of what is asked for at least, or at most: each block of it until its first, or until its last end."""

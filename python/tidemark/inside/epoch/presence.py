@@ -4,6 +4,7 @@ Kernels take scratch memory only above some size, masks are padded unless eight 
 if it tells all trained steps right, and if it is improbable that one so simple would by chance.
 """
 
+import bisect
 import itertools
 import math
 
@@ -58,13 +59,11 @@ def _runs(ordered):
 
 
 def _between(ordered, size):
-    """What the next smaller and the next larger step agree on."""
+    """What steps of this size, or the next smaller and the next larger, agree on."""
     if ordered is None:
         return None
-    same = [is_present for other, is_present in ordered if other == size]
-    below = [is_present for other, is_present in ordered if other < size]
-    above = [is_present for other, is_present in ordered if other > size]
-    around = set(same or below[-1:] + above[:1])
+    begin, end = bisect.bisect_left(ordered, (size, False)), bisect.bisect_right(ordered, (size, True))
+    around = {is_present for _, is_present in ordered[begin:end] or ordered[max(begin - 1, 0) : end + 1]}
     return around.pop() if len(around) == 1 else None
 
 

@@ -14,7 +14,7 @@ MOST_CHOICES = 64   # of a stride
 
 
 class Solved:
-    """What every kind of allocation asks for: an allocation's kind is who makes it, and the how manyth it is of theirs in the stretch."""
+    """What every kind of allocation asks for: its number among those of all stretches (merged.py)."""
 
     def __init__(self, samples):
         """`samples`: [(sizes of a step's batches, {kind: bytes})]."""

@@ -63,8 +63,8 @@ def _epochs(drawn, events, ends):
     stretches_of = [[next(all_stretches) for _ in step] for step in cuts]
     known = made.Made([made.Trained(*asked, stretch) for step in range(RECORDED, min(len(ends), len(trained))) for asked, stretch in zip(trained.asked(step, places), stretches_of[step])])
     whole = _Steps(drawn, range(len(drawn.sizes)), count)
-    asked_of = [whole.asked(step, places) for step in range(RECORDED, len(whole))]
-    sides = [[[known.of(*asked, side) for asked in step] for step in asked_of] for side in (made.SMALLER, made.LARGER)]
+    both = [[known.of(*asked) for asked in whole.asked(step, places)] for step in range(RECORDED, len(whole))]
+    sides = [[[stretch[side] for stretch in step] for step in both] for side in (made.SMALLER, made.LARGER)]
     if sum(len(stretch.pattern) for step in sides[1] for stretch in step) > MOST_REQUESTS:
         raise stretches.NotKnown(f"the epoch has more than {MOST_REQUESTS:,} requests")
     return [replayed.Epoch(events, ends[RECORDED - 1], ends[:RECORDED], steps) for steps in (sides[:1] if sides[0] == sides[1] else sides)]
