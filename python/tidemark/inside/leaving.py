@@ -58,7 +58,7 @@ def _clean_up():
 
 def _end_compile_workers():
     """Inductor's, which remove their temporary folders when they are asked to end, as it asks them with `atexit` (torch/_inductor/async_compile.py,
-    the last line of 2.6 to 2.15).  Until 2.8 to import the module is to start them (there, `warm_pool`)."""
+    the last line of 2.7 to 2.15; 2.6 never does).  Until 2.8 to import the module is to start them (there, `warm_pool`)."""
     module = sys.modules.get("torch._inductor.async_compile")
     if module and not relied_on.enable("compile_workers", lambda: module.shutdown_compile_workers()):
         print(f"tidemark: {relied_on.FEATURES['compile_workers'].without}", file=sys.stderr)   # the report is written by now
