@@ -51,15 +51,30 @@ def resolve(folder, torch, transformers):
     # pip from 24.0 on does not download what it is only asked about (--dry-run).
     pip(folder, "--upgrade", "pip>=24.0", check=True)
     base = pins(BASE.read_text())
+    kept = {name: version for name, version in base.items() if name not in TORCH_FAMILY}
+    release = (f"torch=={torch}", "torchvision", f"transformers=={transformers}")
     with tempfile.TemporaryDirectory() as scratch:
-        kept, report = pathlib.Path(scratch, "kept.txt"), pathlib.Path(scratch, "report.json")
-        kept.write_text("".join(f"{name}=={version}\n" for name, version in base.items() if name not in TORCH_FAMILY))
-        asked = ("--dry-run", "--ignore-installed", "--report", report, f"torch=={torch}", "torchvision", f"transformers=={transformers}")
-        if pip(folder, *asked, "--constraint", kept, stderr=subprocess.DEVNULL).returncode != 0:
-            print("these releases need other versions than the base list has: what they depend on is the newest that they accept")
-            if pip(folder, *asked).returncode != 0:
-                sys.exit(f"there is no torch {torch} with transformers {transformers}: see above")
+        report = pathlib.Path(scratch, "report.json")
+        if not with_all_kept(folder, release, kept, report):
+            print("these releases need other versions than the base list has: of all its packages together, as few others as pip finds", flush=True)
+            if not with_few_changed(folder, release, kept, report):
+                sys.exit(f"there is no torch {torch} with transformers {transformers} and the packages of the base list: see above")
         return with_release(base, json.loads(report.read_text()))
+
+
+def with_all_kept(folder, release, kept, report):
+    """Writes what pip would install when every version of the base list stays.  Whether there is such a thing."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("".join(f"{name}=={version}\n" for name, version in kept.items()))
+        file.flush()
+        asked = ("--dry-run", "--ignore-installed", "--report", report, *release, "--constraint", file.name)
+        return pip(folder, *asked, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def with_few_changed(folder, release, kept, report):
+    """The same when those may change that the release, or what changed with it, does not accept: of what is installed pip keeps what it can."""
+    pip(folder, "--no-deps", "--use-pep517", *(f"{name}=={version}" for name, version in kept.items()), check=True)
+    return pip(folder, "--dry-run", "--report", report, *release, *kept).returncode == 0
 
 
 def make(folder, wanted):

@@ -22,7 +22,7 @@ struct TorchRules {
   /// 32 MiB on Blackwell as on Hopper.  torch: CublasHandlePool.cpp, parseChosenWorkspaceSize (2.12.1)
   bool blackwell_has_large_blas_workspaces = false;
   /// bmm over one element is a product of elements, without cuBLAS.  torch: aten/src/ATen/native/cuda/Blas.cpp,
-  /// bmm_out_cuda_impl (2.15.0)
+  /// bmm_out_cuda_impl (2.13.0)
   bool multiplies_single_elements = false;
   /// cublasLt adds a matrix in half precision, too, not only a row.  torch: aten/src/ATen/native/cuda/Blas.cpp,
   /// isInputCompliesAddmmCudaLt (2.15.0)
@@ -42,16 +42,16 @@ struct TorchRules {
   /// check_batch_size_and_num_heads_dense<supports_gqa> (2.14.1)
   bool efficient_attention_groups_heads = false;
   /// It returns seed and offset as tensors on the device.  torch: aten/src/ATen/native/transformers/cuda/attention.cu,
-  /// _efficient_attention_forward
+  /// _efficient_attention_forward (2.14.1)
   bool efficient_attention_has_random_state = false;
   /// The gradient of an embedding sorts indices by the bits that they can have, not by all 64.  torch: aten/src/ATen/
-  /// native/cuda/Embedding.cu, embedding_dense_backward_cuda, nbits
+  /// native/cuda/Embedding.cu, embedding_dense_backward_cuda, nbits (2.13.0)
   bool sorts_indices_by_known_bits = false;
   /// histc without a range has the smallest and the largest number at once.  torch: aten/src/ATen/native/cuda/
-  /// SummaryOps.cu, _histc_cuda_template
+  /// SummaryOps.cu, _histc_cuda_template (2.13.0)
   bool finds_both_ends = false;
   /// repeat_interleave looks for the least repeat, not for whether all are positive.  torch: aten/src/ATen/native/
-  /// Repeat.cpp, repeat_interleave_common
+  /// Repeat.cpp, repeat_interleave_common (2.15.0)
   bool finds_least_repeat = false;
   /// _foreach_norm has as many partial norms as there are chunks, and where each tensor's begin; or as many for each
   /// tensor as the longest has.  torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, lpnorm_cleanup (2.15.0)
@@ -86,10 +86,10 @@ struct TorchRules {
   /// _ops/_pointwise_ops.py, binary_mul_ops (2.12.1)
   bool multiplies_sums_in_parts = false;
   /// Which tokens each rank has is found on the device, not copied to it.  torch: torch/distributed/tensor/experimental/
-  /// _context_parallel/_load_balancer.py, _HeadTailLoadBalancer._generate_indices (2.15.0)
+  /// _context_parallel/_load_balancer.py, _HeadTailLoadBalancer._generate_indices (2.12.1)
   bool balances_tokens_on_device = false;
   /// Of ring attention's turns the first one's seed and offset are kept, not the last one's.  torch: _attention.py,
-  /// _templated_ring_attention (2.15.0)
+  /// _templated_ring_attention (2.14.1)
   bool ring_keeps_first_random_state = false;
   /// FSDP2 lets go of what it gathered for the group before as soon as that has been waited for, and of the last
   /// gradient with the others: no name outlives it.  torch: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,

@@ -9,6 +9,7 @@ import check_layers
 import check_ops
 import check_sizes
 import check_tests
+import check_torch_rules
 import check_zoo
 
 
@@ -118,3 +119,31 @@ def test_every_step_case_is_recorded():
     for later in (root / "tests/golden/steps").glob("torch-*.diff.gz"):   # what the base does not have yet
         recorded |= set(re.findall(r"^case (\S+)$", gzip.open(later, "rt").read(), re.MULTILINE))
     assert {case["name"] for case in step_cases.cases()} == recorded
+
+
+RULES = """  /// In gone().  torch: a.cu, gone (2.15.0)
+  bool one = false;
+  /// torch: b.cu, kept; and
+  /// c.cu (2.13.0)
+  bool other = false;
+"""
+ROWS = """  add("2.11.0");
+  rules.one = true;
+  add("2.13.0");
+  rules.other = true;
+  rules.cudnn = "9.26";
+  rules.third = true;
+  add("2.15.0");
+"""
+
+
+def test_rules_cite_the_release_that_they_begin_in(tmp_path):
+    write(tmp_path, "src/tensor/torch_rules.h", RULES)
+    write(tmp_path, "src/tensor/torch_rules.cpp", ROWS)
+    assert check_torch_rules.check(tmp_path) == [
+        "torch_rules.h: one cites 2.15.0, torch_rules.cpp has it from 2.13.0 on", "torch_rules.h: other cites 2.13.0, torch_rules.cpp has it from 2.15.0 on",
+        "torch_rules.cpp sets third, which torch_rules.h does not describe"]
+
+
+def test_our_rules_cite_the_release_that_they_begin_in():
+    assert check_torch_rules.check(pathlib.Path(__file__).resolve().parents[2]) == []

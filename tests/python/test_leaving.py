@@ -55,3 +55,32 @@ if __name__ == "__main__":
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert not any(os.path.exists(folder) for folder in done.stdout.split())
+
+
+def left_with(shutdown):
+    """A program that ends early, with a module in the place of Inductor's workers."""
+    program = f"""
+import sys, types
+sys.path.insert(0, {str(ROOT / "python")!r})
+from tidemark.inside import leaving
+module = sys.modules["torch._inductor.async_compile"] = types.ModuleType("async_compile")
+{shutdown}
+leaving.leave(3)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 3
+    return done.stdout, done.stderr
+
+
+def test_compile_workers_are_asked_to_end():
+    assert left_with("module.shutdown_compile_workers = lambda: print('asked', flush=True)") == ("asked\n", "")
+
+
+@pytest.mark.parametrize("shutdown", ["", "module.shutdown_compile_workers = lambda: 1 / 0"])
+def test_compile_workers_that_cannot_be_asked_are_said(shutdown):
+    assert left_with(shutdown) == ("", "tidemark: temporary folders of Inductor's compile workers may stay behind\n")
+
+
+def test_compile_workers_are_not_loaded_for_that():
+    assert left_with("del sys.modules['torch._inductor.async_compile']; import atexit; leaving._real_exit = lambda code: "
+                     "sys.exit(3 if 'torch._inductor.async_compile' not in sys.modules else 4)") == ("", "")

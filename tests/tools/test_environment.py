@@ -1,5 +1,8 @@
 """The lists of packages that environments are made of."""
 
+import subprocess
+import zipfile
+
 import environment
 import pytest
 
@@ -48,3 +51,44 @@ def test_another_release_is_installed(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "make", lambda folder, _: made.append(folder))
     environment.main(tmp_path, "2.15.0", "5.23.0")
     assert made == [tmp_path]
+
+
+def wheel(folder, name, version, *requires):
+    """A package with nothing in it but what it asks for."""
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {one}\n" for one in requires))
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def registry(tmp_path, monkeypatch):
+    """A base list, and a registry with newer and older packages than it has; an environment to install them into."""
+    for folder in ("wheels", "environment"):
+        (tmp_path / folder).mkdir()
+    for name, version, *requires in (("torch", "2.6.0"), ("torch", "2.11.0"), ("torchvision", "0.21.0", "torch==2.6.0"), ("torchvision", "0.26.0", "torch==2.11.0"), ("transformers", "4.52.4", "hub<1"),
+                                     ("transformers", "5.17.0", "hub>=1"), ("hub", "0.36.2"), ("hub", "1.33.0"), ("hub", "1.34.0"), ("datasets", "5.0.1", "hub>=0.25"), ("datasets", "5.2.0", "hub>=1"),
+                                     ("accelerate", "1.15.0", "hub>=0.21"), ("accelerate", "1.16.0", "hub>=0.21")):
+        wheel(tmp_path / "wheels", name, version, *requires)
+    (tmp_path / "base.txt").write_text("accelerate==1.15.0\ndatasets==5.2.0\nhub==1.33.0\ntorch==2.11.0\ntorchvision==0.26.0\ntransformers==5.17.0\n")
+    monkeypatch.setattr(environment, "BASE", tmp_path / "base.txt")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    real = environment.pip
+    monkeypatch.setattr(environment, "pip", lambda folder, *words, **options: None if "--upgrade" in words else real(folder, *words, **options))
+    subprocess.run(["/usr/bin/python3", "-m", "venv", tmp_path / "environment"], check=True)
+    return tmp_path / "environment"
+
+
+def test_what_the_base_list_has_stays_where_a_release_accepts_it(registry):
+    assert environment.resolve(registry, "2.11.0", "5.17.0") == environment.BASE.read_text()
+
+
+def test_only_what_a_release_does_not_accept_is_another(registry):
+    assert environment.resolve(registry, "2.6.0", "4.52.4").split() == ["accelerate==1.15.0", "datasets==5.0.1", "hub==0.36.2", "torch==2.6.0", "torchvision==0.21.0", "transformers==4.52.4"]
+
+
+def test_a_release_that_does_not_exist_is_said(registry):
+    with pytest.raises(SystemExit, match="there is no torch 2.7.0 with transformers 4.52.4"):
+        environment.resolve(registry, "2.7.0", "4.52.4")

@@ -13,6 +13,8 @@ import sys
 import threading
 import weakref
 
+from . import relied_on
+
 
 def leave(code):
     """Ends the process now: nothing of the user's program runs any more, but what it would clean up at its exit is cleaned up."""
@@ -50,7 +52,16 @@ def _clean_up():
         if worker._parent_pid == os.getpid():   # after a plain fork they are a sister's
             worker.kill()
             worker.join()
+    _end_compile_workers()
     _remove_socket_folders()
+
+
+def _end_compile_workers():
+    """Inductor's, which remove their temporary folders when they are asked to end, as it asks them with `atexit` (torch/_inductor/async_compile.py,
+    the last line of 2.7 to 2.15; 2.6 never does).  Until 2.8 to import the module is to start them (there, `warm_pool`)."""
+    module = sys.modules.get("torch._inductor.async_compile")
+    if module and not relied_on.enable("compile_workers", lambda: module.shutdown_compile_workers()):
+        print(f"tidemark: {relied_on.FEATURES['compile_workers'].without}", file=sys.stderr)   # the report is written by now
 
 
 def watch_children():

@@ -23,6 +23,7 @@ FEATURES = {
     "optimizer_steps": Feature(("torch.optim.optimizer:register_optimizer_step_pre_hook", "torch.optim.optimizer:register_optimizer_step_post_hook"), "torch 2.6 to 2.15", "steps are not counted, and the program runs to its own end"),
     "batches_drawn": Feature(("torch.utils.data:DataLoader.__iter__",), "torch 2.6 to 2.15", "--data does nothing: the program's batches come as they are"),
     "snapshot": Feature(("torch.cuda.memory:_snapshot",), "torch 2.6 to 2.15", "no snapshot is written"),
+    "compile_workers": Feature(("torch._inductor.async_compile:shutdown_compile_workers",), "torch 2.6 to 2.15", "temporary folders of Inductor's compile workers may stay behind"),
     "dtensor_parts": Feature(("torch.distributed.tensor:DTensor._local_tensor",), "torch 2.6 to 2.15", "parameters and gradients that are spread over ranks are not told from activations"),
     "nccl_names": Feature(("torch.distributed.distributed_c10d:_new_process_group_helper", "torch.distributed.distributed_c10d:_process_group_color", "torch.distributed.distributed_c10d:_world", "torch.distributed.distributed_c10d:_get_default_group"), "torch 2.6 to 2.15", "communicators have no members, so what they take of the device is not known"),
     "gloo_alone": Feature(("torch._C._distributed_c10d:FakeProcessGroup", "torch.distributed.distributed_c10d:ProcessGroupGloo", "torch.distributed.distributed_c10d:_get_process_group_name"), "torch 2.6 to 2.15", "collectives on the host wait for ranks that are not running"),
