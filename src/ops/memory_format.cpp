@@ -13,6 +13,8 @@ Dims channels_last(int dims) {
   return order;
 }
 
+}  // namespace
+
 /// torch: c10/core/MemoryFormat.h, is_channels_last_strides_2d_s4 and is_channels_last_strides_3d_s5 (2.11.0)
 bool is_channels_last(const Layout& x) {
   if ((x.sizes.count() != 4 && x.sizes.count() != 5) || x.strides[1] == 0) return false;
@@ -25,7 +27,17 @@ bool is_channels_last(const Layout& x) {
   return true;
 }
 
-}  // namespace
+bool is_contiguous_channels_last(const Layout& x) {
+  if (x.sizes.count() != 4) return false;
+  std::int64_t expected = 1;
+  for (const std::int64_t dimension : channels_last(4)) {
+    const int d = static_cast<int>(dimension);
+    if (x.sizes[d] == 1) continue;
+    if (x.strides[d] != expected) return false;
+    expected *= x.sizes[d];
+  }
+  return true;
+}
 
 Layout cat_layout(const Tensors& parts, const Dims& sizes) {
   Layout joined{sizes, contiguous_strides(sizes)};

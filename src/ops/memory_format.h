@@ -4,6 +4,12 @@
 
 namespace tidemark {
 
+/// Whether its channels are taken to be last.  torch: c10/core/TensorImpl.h, suggest_memory_format (2.11.0)
+bool is_channels_last(const Layout& x);
+/// Whether it is what torch.channels_last makes; sizes of 1 may have any stride, so that it may be contiguous, too.
+/// torch: c10/core/Contiguity.h, _compute_channels_last_contiguous_2d (2.11.0)
+bool is_contiguous_channels_last(const Layout& x);
+
 /// Of a concatenation.  torch: native/TensorShape.cpp, cat_compute_output_memory_format (2.11.0)
 Layout cat_layout(const Tensors& parts, const Dims& sizes);
 

@@ -1,5 +1,9 @@
-// torch: aten/src/ATen/native/cuda/layer_norm_kernel.cu
+// torch: aten/src/ATen/native/cuda/layer_norm_kernel.cu; torch/nn/functional.py, normalize (2.11.0)
+#include "ops/normalization.h"
+
 #include "ops/ops.h"
+#include "ops/pointwise.h"
+#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -49,6 +53,13 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   Tensors saved{x, weight, bias, std::move(mean), std::move(rstd)};
   return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
                 {.name = "NativeLayerNormBackward0", .saved = std::move(saved), .backward = layer_norm_backward});
+}
+
+/// x / x.norm(2, d, keepdim=True).clamp_min(eps).expand_as(x)
+Tensor normalize(Tensor x, int d) {
+  Tensor norm = clamp_from(vector_norm_along(x, d));
+  norm = expand(std::move(norm), x.sizes());
+  return div(std::move(x), std::move(norm));
 }
 
 }  // namespace tidemark

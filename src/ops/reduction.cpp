@@ -1,6 +1,7 @@
 // Sums and means.  torch: aten/src/ATen/native/ReduceOps.cpp
 #include "ops/cub.h"
 #include "ops/ops.h"
+#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -32,21 +33,22 @@ Facts facts_of(const Tensor& x, const Dims& dims, bool keep_dims) {
 }  // namespace
 
 /// Its gradient is the expanded gradient, divided.
-Tensor mean(Tensor x, int d, bool keep_dims) {
+Tensor mean_over(Tensor x, const Dims& dims, bool keep_dims) {
   const Op op(x, "aten::mean");
-  Tensor y = plain_sum(x, mark(x, Dims{d}), keep_dims, x.dtype());
-  const Facts facts = facts_of(x, Dims{d}, keep_dims);
+  Tensor y = plain_sum(x, mark(x, dims), keep_dims, x.dtype());
+  const Facts facts = facts_of(x, dims, keep_dims);
   return record(std::move(y), {std::move(x)},
                 {.name = "MeanBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors {
                    return {div_scalar(spread(call))};
                  }});
 }
 
-/// Whole numbers are summed as int64, and converted before the kernel.
-Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
+Tensor mean(Tensor x, int d, bool keep_dims) { return mean_over(std::move(x), Dims{d}, keep_dims); }
+
+/// Whole numbers are summed as int64, and converted before the kernel; halves are summed as float32 in it.
+/// torch: native/ReduceOpsUtils.h, make_reduction_from_ty
+Tensor sum_as(Tensor x, const Dims& dims, bool keep_dims, Dtype dtype) {
   const Op op(x, "aten::sum");
-  Dtype dtype = is_floating(x.dtype()) ? x.dtype() : Dtype::int64;
-  if (x.run().autocast.enabled && is_floating(dtype)) dtype = Dtype::f32;  // fp32_set_opt_dtype
   Tensor y = plain_sum(x, mark(x, dims), keep_dims, dtype);
   const Facts facts = facts_of(x, dims, keep_dims);
   return record(
@@ -54,12 +56,18 @@ Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
       {.name = "SumBackward1", .facts = facts, .backward = [](Backward& call) -> Tensors { return {spread(call)}; }});
 }
 
+Tensor sum(Tensor x, const Dims& dims, bool keep_dims) {
+  Dtype dtype = is_floating(x.dtype()) ? x.dtype() : Dtype::int64;
+  if (x.run().autocast.enabled && is_floating(dtype)) dtype = Dtype::f32;  // fp32_set_opt_dtype
+  return sum_as(std::move(x), dims, keep_dims, dtype);
+}
+
 /// Keeps its input and its result.  torch: FunctionsManual.cpp, linalg_vector_norm_backward: grad * (self / norm), with
 /// 0 where the norm is.
-Tensor vector_norm(Tensor x) {
+Tensor vector_norm_along(Tensor x, int d) {
   const Op op(x, "aten::linalg_vector_norm");
   const bool widens = x.run().autocast.enabled && size_of(x.dtype()) < 4;  // autocast gives it a type, not a copy
-  Tensor y = plain_sum(x, mark(x, Dims{-1}), true, widens ? Dtype::f32 : x.dtype());
+  Tensor y = plain_sum(x, mark(x, Dims{d}), true, widens ? Dtype::f32 : x.dtype());
   Tensors saved{x, alias(y)};
   return record(
       std::move(y), {std::move(x)},
@@ -69,6 +77,8 @@ Tensor vector_norm(Tensor x) {
          return {mul(call.gradient(), ratio)};
        }});
 }
+
+Tensor vector_norm(Tensor x) { return vector_norm_along(std::move(x), -1); }
 
 /// torch: native/ReduceAllOps.cpp, max: its result is made before what it reads is laid in order
 Tensor max(Tensor x) {

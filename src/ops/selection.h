@@ -24,6 +24,12 @@ std::array<Tensor, 2> extreme(const char* name, const char* backward, Tensor x, 
 /// The same without places: torch.amax.
 Tensor amax(Tensor x, int d, bool keep_dims);
 Tensor logsumexp(Tensor x, int d, bool keep_dims);
+/// Over several dimensions.
+Tensor mean_over(Tensor x, const Dims& dims, bool keep_dims);
+/// x.sum(dims, keep_dims, dtype)
+Tensor sum_as(Tensor x, const Dims& dims, bool keep_dims, Dtype dtype);
+/// x.norm(p=2, dim=d, keepdim=True)
+Tensor vector_norm_along(Tensor x, int d);
 /// The upper or lower triangle of matrices.
 Tensor triangle(const char* name, const char* backward, Tensor x);
 /// Running sums of numbers of any type.

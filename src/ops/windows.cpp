@@ -1,7 +1,9 @@
-// torch: aten/src/ATen/native/cuda/{AveragePool2d,Im2Col,GridSampler,UpSample*}.cu (2.11.0)
+// torch: aten/src/ATen/native/cuda: AveragePool2d.cu, AdaptiveAveragePooling.cu, DilatedMaxPool2d.cu, Im2Col.cu,
+// GridSampler.cu, UpSample*.cu (2.11.0)
 #include "ops/windows.h"
 
 #include "ops/ops.h"
+#include "ops/selection.h"
 
 namespace tidemark {
 namespace {
@@ -27,6 +29,41 @@ Tensor average_pool(Tensor x, const Dims& sizes) {
   Tensors saved{x};
   return record(std::move(y), {std::move(x)},
                 {.name = "AvgPool2DBackward0", .saved = std::move(saved), .facts = facts, .backward = input_gradient});
+}
+
+/// Keeps its input, but where it is a mean.  torch: native/AdaptiveAveragePooling.cpp, adaptive_avg_pool2d_symint
+Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) {
+  const Op op(x, "aten::adaptive_avg_pool2d");
+  if (height == 1 && width == 1) return mean_over(std::move(x), Dims{-1, -2}, true);
+  Dims sizes = x.sizes();
+  sizes[-2] = height;
+  sizes[-1] = width;
+  const Tensor copy = x.is_contiguous() || x.dims() == 3 ? Tensor() : made(x, x.sizes());
+  Tensor y = made(x, sizes);
+  Tensors saved{x};
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "AdaptiveAvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         Tensor gradient = made(call.saved[0], call.saved[0].sizes());
+         const Tensor in_order = contiguous(call.gradient());
+         return {std::move(gradient)};
+       }});
+}
+
+/// Keeps its input and where the largest are.  torch: DilatedMaxPool2d.cu, max_pool2d_with_indices_out_cuda
+Tensor max_pool(Tensor x, const Dims& sizes) {
+  const Op op(x, "aten::max_pool2d");
+  Tensor y = made(x, sizes);
+  Tensor places = empty(x.run(), sizes, Dtype::int64);
+  copy_if_bent(x);
+  Tensors saved{x, std::move(places)};
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "MaxPool2DWithIndicesBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         Tensor gradient = made(call.saved[0], call.saved[0].sizes());
+         const Tensor input = contiguous(call.saved[0]), in_order = contiguous(call.gradient());
+         return {std::move(gradient)};
+       }});
 }
 
 Tensor unfold_windows(Tensor x, const Dims& sizes) {

@@ -1,5 +1,6 @@
 // Activations, normalisation, dropout, embeddings and losses.
 #include "nn/bloom_gelu.h"
+#include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "program/function.h"
 #include "program/functions.h"
@@ -27,6 +28,22 @@ Tensors dropout_call(FunctionCall& call) {
 Tensors layer_norm_call(FunctionCall& call) {
   call.require(call.dims(1).count() == 1, "more dimensions than the last");
   return {layer_norm(call.tensor(0), call.tensor_if_given(2), call.tensor_if_given(3))};
+}
+
+Tensors batch_norm_call(FunctionCall& call) {
+  call.require(call.flag_or(5, false), "statistics that are given");
+  const Tensor x = call.tensor(0);
+  const BatchNormParameters parameters{.weight = call.tensor_if_given(3),
+                                       .bias = call.tensor_if_given(4),
+                                       .running_mean = call.tensor_if_given(1),
+                                       .running_variance = call.tensor_if_given(2)};
+  call.require(is_batch_norm_known(x, parameters), "an input that is not contiguous");
+  return {batch_norm(x, parameters)};
+}
+
+Tensors normalize_call(FunctionCall& call) {
+  call.require(call.real_or(1, 2) == 2, "another norm than the second");
+  return {normalize(call.tensor(0), static_cast<int>(call.integer_or(2, 1)))};
 }
 
 /// torch.nn.functional.embedding has its arguments the other way round.
@@ -63,6 +80,12 @@ constexpr Function kFunctions[] = {
     {"softmax", "input dim dtype _stacklevel", [](FunctionCall& c) { return Tensors{softmax(c.tensor(0), c.dtype(2))}; }},
     {"dropout", "input p training inplace", dropout_call},
     {"layer_norm", "input normalized_shape weight bias eps", layer_norm_call},
+    {"batch_norm", "input running_mean running_var weight bias training momentum eps", batch_norm_call},
+    {"group_norm", "input num_groups weight bias eps",
+     [](FunctionCall& c) {
+       return Tensors{group_norm(c.tensor(0), c.integer(1), c.tensor_if_given(2), c.tensor_if_given(3))};
+     }},
+    {"normalize", "input p dim eps", normalize_call},
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},
     {"cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
      cross_entropy_call},

@@ -148,6 +148,13 @@ Tensors scattered(const FunctionCall& call, Tensor (*of_tensor)(Tensor, int, Ten
   return {of_tensor(call.tensor(0), call.dimension(1), call.tensor(2), call.tensor(3))};
 }
 
+/// As many places as the program has; with `as_tuple` a tensor for each dimension.
+Tensors nonzero_call(FunctionCall& call) {
+  const std::int64_t found = call.result_sizes()[0];
+  if (call.flag_or(1, false)) return where_true(call.tensor(0), found);
+  return {nonzero(call.tensor(0), found)};
+}
+
 constexpr Function kFunctions[] = {
     {"__setitem__", "input index value", setitem_call},
     {"__getitem__", "input index", getitem_call},
@@ -161,6 +168,7 @@ constexpr Function kFunctions[] = {
     {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
     {"masked_scatter", "input mask source",
      [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
+    {"nonzero", "input as_tuple", nonzero_call},
     {"bucketize", "input boundaries right",
      [](FunctionCall& c) { return Tensors{bucketize(c.tensor(0), c.tensor(1))}; }},
     {"index_add_", "input dim index source",

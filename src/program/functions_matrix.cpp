@@ -1,5 +1,6 @@
 // Products of matrices, and convolutions.
 #include "ops/convolution.h"
+#include "ops/einsum.h"
 #include "ops/triangular.h"
 #include "program/function.h"
 #include "program/functions.h"
@@ -45,6 +46,18 @@ Tensors convolution_call(FunctionCall& call) {
   return {convolution(call.tensor(0), weight, call.tensor_if_given(2), shape)};
 }
 
+/// The operands behind each other, or in a list.
+Tensors einsum_call(FunctionCall& call) {
+  const std::vector<Argument>& given = call.argument(1).items;
+  Tensors operands;
+  for (const Argument& item : given.size() == 1 && given[0].kind == Argument::Kind::list ? given[0].items : given)
+    operands.push_back(call.tensor_of(item));
+  call.require(operands.size() == 1 || operands.size() == 2, "more than two tensors");
+  const std::string& equation = call.argument(0).text;
+  call.require(einsum_dims(equation, operands) <= Dims::kMost, "more dimensions than six");
+  return {einsum(equation, std::move(operands))};
+}
+
 constexpr Function kFunctions[] = {
     {"linear", "input weight bias",
      [](FunctionCall& c) { return Tensors{linear(c.tensor(0), c.tensor(1), c.tensor_if_given(2))}; }},
@@ -53,6 +66,7 @@ constexpr Function kFunctions[] = {
     {"bmm", "input mat2", [](FunctionCall& c) { return Tensors{bmm(c.tensor(0), c.tensor(1))}; }},
     {"addmm", "input mat1 mat2 beta alpha", addmm_call},
     {"baddbmm", "input batch1 batch2 beta alpha", baddbmm_call},
+    {"einsum", "equation *operands", einsum_call},
     {"_grouped_mm grouped_mm", "input mat2 offs",
      [](FunctionCall& c) { return Tensors{grouped_mm(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
     {"solve_triangular", "A B upper left unitriangular",

@@ -15,7 +15,11 @@ Tensors mean_call(FunctionCall& call) {
 }
 
 Tensors sum_call(FunctionCall& call) {
-  return {sum(call.tensor(0), call.given(1) ? call.dims(1) : Dims{}, call.flag_or(2, false))};
+  const Dtype type = call.tensor(0).dtype(), result = call.dtype_or(3, type);
+  call.require(result == type || (is_floating(type) && size_of(type) < 4 && result == Dtype::f32), "such a type");
+  const Dims dims = call.given(1) ? call.dims(1) : Dims{};
+  if (call.given(3)) return {sum_as(call.tensor(0), dims, call.flag_or(2, false), result)};
+  return {sum(call.tensor(0), dims, call.flag_or(2, false))};
 }
 
 /// Of booleans: whether all are true.
@@ -70,7 +74,7 @@ Tensors ask(FunctionCall& call) {
 
 constexpr Function kFunctions[] = {
     {"mean", "input dim keepdim axis", mean_call},
-    {"sum", "input dim keepdim", sum_call},
+    {"sum", "input dim keepdim dtype", sum_call},
     {"all", "input dim keepdim", all_call},
     {"any", "input dim keepdim", any_call},
     {"_is_all_true", "input", [](FunctionCall& c) { return all_true(c, "aten::_is_all_true"); }},

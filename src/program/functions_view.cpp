@@ -1,4 +1,5 @@
 // Other shapes of the same memory, and its copies.
+#include "ops/memory_format.h"
 #include "ops/selection.h"
 #include "ops/windows.h"
 #include "program/function.h"
@@ -130,6 +131,27 @@ Tensors pad_call(FunctionCall& call) {
   return {pad_around(call.tensor(0), around)};
 }
 
+/// One size for both, or None where a dimension stays as it is.
+Tensors adaptive_pool_call(FunctionCall& call) {
+  Tensor x = call.tensor(0);
+  call.require(x.dims() >= 3 && !is_channels_last(x.layout()), "channels that are last");
+  const Dims sizes = call.result_sizes();
+  return {adaptive_average_pool(std::move(x), sizes[-2], sizes[-1])};
+}
+
+/// torch: native/AdaptiveAveragePooling.cpp, adaptive_avg_pool1d: of an image that is one row high
+Tensors adaptive_row_call(FunctionCall& call) {
+  Tensor image = unsqueeze(call.tensor(0), -2);
+  call.require(!is_channels_last(image.layout()), "channels that are last");
+  return {squeeze(adaptive_average_pool(std::move(image), 1, call.result_sizes()[-1]), -2)};
+}
+
+Tensors max_pool_call(FunctionCall& call) {
+  call.require(!is_channels_last(call.tensor(0).layout()), "channels that are last");
+  call.require(!call.flag_or(6, false), "indices among its results");
+  return {max_pool(call.tensor(0), call.result_sizes())};
+}
+
 constexpr Function kFunctions[] = {
     {"view", "input *shape", [](FunctionCall& c) { return Tensors{view(c.tensor(0), sizes_of(c))}; }},
     {"reshape", "input *shape", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), sizes_of(c))}; }},
@@ -152,6 +174,9 @@ constexpr Function kFunctions[] = {
      [](FunctionCall& c) { return Tensors{unfold_windows(c.tensor(0), c.result_sizes())}; }},
     {"avg_pool2d", "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
      [](FunctionCall& c) { return Tensors{average_pool(c.tensor(0), c.result_sizes())}; }},
+    {"adaptive_avg_pool2d", "input output_size", adaptive_pool_call},
+    {"adaptive_avg_pool1d", "input output_size", adaptive_row_call},
+    {"max_pool2d", "input kernel_size stride padding dilation ceil_mode return_indices", max_pool_call},
     {"grid_sample", "input grid mode padding_mode align_corners",
      [](FunctionCall& c) { return Tensors{grid_sample(c.tensor(0), c.tensor(1))}; }},
     {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias",

@@ -4,34 +4,75 @@
 usage: python tools/capture/compare.py [MODEL_TYPE ...] [--table docs/shipped-families.md]
 
 The configuration is transformers' default of the model type, with eight layers at most.  Both programs are predicted (batch 2, 160 tokens,
-bf16, AdamW); equal are all allocations and frees, in their order.  TIDEMARK_BIN is the command; this Python has torch and transformers.
+bf16, AdamW); equal are all allocations and frees, in their order.  TIDEMARK_BIN is the command; this Python has torch and transformers, and the
+programs are those of its release of transformers.  The table's rows of others stay as they are.
 """
 
 import argparse
+import importlib.metadata
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
 ASKED = ["--batch", "2", "--seq", "160", "--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
-DEFAULTS = """
-import json, sys
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-for model_type in sys.argv[2:]:
-    with open(f"{sys.argv[1]}/{model_type}.json", "w") as file:
-        json.dump({**CONFIG_MAPPING[model_type]().to_dict(), "model_type": model_type}, file, default=str)
-"""
+SECONDS = 300
 
 
-def defaults(folder, model_types):
-    """Writes each type's default configuration; transformers imports torch, which needs NVIDIA's libraries or the virtual GPU."""
-    subprocess.run([TIDEMARK, "run", "--gpu", "h200", "--quiet", "--", sys.executable, "-c", DEFAULTS, folder, *model_types], capture_output=True)
+# --- on the virtual GPU
+
+
+def configuration(model_type, trained):
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    config = with_few_layers({**CONFIG_MAPPING[model_type]().to_dict(), "model_type": model_type, "architectures": [trained]})
+    return json.dumps(config, default=str)
+
+
+def capture(program, folder):
+    """The configuration, and the program captured at exactly that."""
+    from tidemark.capture import inside
+
+    config = folder / f"{program.name}.json"
+    config.write_text(configuration(program.name, re.search(r"^class (\S+)$", program.read_text(), re.MULTILINE)[1]))
+    request = {"source": str(config), "batch": 2, "seq": 160, "images": 0, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
+    (folder / f"{program.name}.program").write_text(inside.run(request))
+
+
+def captured_all(programs, folder):
+    """Each in a child, so that libraries are imported once."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+        __import__(name)
+    for program in programs:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(SECONDS)
+            try:
+                capture(program, folder)
+            except BaseException as error:   # whatever a model of such a configuration raises
+                (folder / f"{program.name}.failed").write_text(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
+# --- beside it
+
+
+def on_virtual_gpu(model_types, folder):
+    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
+    command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--memory", "1000TB", "--quiet", "--keep-going", "--", sys.executable, __file__, *model_types, "--on-virtual-gpu", folder]
+    subprocess.run(list(map(str, command)), env=environment, capture_output=True)
 
 
 def with_few_layers(config):
@@ -55,12 +96,9 @@ def predicted(folder, *words):
 
 def compared(program, folder):
     """What the table says of a family."""
-    config, exact = folder / f"{program.name}.json", folder / f"{program.name}.program"
-    trained = re.search(r"^class (\S+)$", program.read_text(), re.MULTILINE)[1]
-    config.write_text(json.dumps({**with_few_layers(json.loads(config.read_text())), "architectures": [trained]}))
-    captured = subprocess.run([sys.executable, "-m", "tidemark.capture", config, "--batch", "2", "--seq", "160", "-o", exact], env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "TIDEMARK_BIN": str(TIDEMARK)}, capture_output=True, text=True)
-    if captured.returncode:
-        return f"not captured: {captured.stderr.strip().splitlines()[-1]}"
+    config, exact, failed = (folder / f"{program.name}.{kind}" for kind in ("json", "program", "failed"))
+    if not exact.exists():
+        return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
     try:
         ours, theirs = predicted(folder, config, "--program", program), predicted(folder, "--program", exact)
     except RuntimeError as error:
@@ -71,22 +109,41 @@ def compared(program, folder):
     return f"differs from event {first} of {len(theirs)}"
 
 
+def with_others(table, rows):
+    """The rows of this run, and those of the table that are of other programs, in order."""
+    known = {}
+    for line in table.read_text().splitlines() if table.exists() else []:
+        cells = re.match(r"\| (\S+) \| (\d\S*) \| ", line)
+        if cells and (ROOT / "data/programs" / cells[2] / cells[1]).exists():
+            known[cells[1], cells[2]] = line
+    known.update(rows)
+    return [known[name] for name in sorted(known)]
+
+
+def write(table, rows):
+    equal = sum("| equal" in row for row in rows)
+    head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most, against a\nprogram captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Batch 2, 160 tokens,\nbf16, AdamW.\n\nEqual: {equal} of {len(rows)}.\n\n"
+    table.write_text(head + "| model type | transformers | |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model_types", nargs="*")
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--on-virtual-gpu", type=pathlib.Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    rows = []
+    release = importlib.metadata.version("transformers")
+    programs = [path for path in sorted((ROOT / "data/programs" / release).glob("*")) if not asked.model_types or path.name in asked.model_types]
+    if asked.on_virtual_gpu:
+        return captured_all(programs, asked.on_virtual_gpu)
+    rows = {}
     with tempfile.TemporaryDirectory() as folder:
-        programs = [path for path in sorted((ROOT / "data/programs").glob("*/*")) if not asked.model_types or path.name in asked.model_types]
-        defaults(folder, [path.name for path in programs])
+        on_virtual_gpu([path.name for path in programs], folder)
         for path in programs:
-            rows.append(f"| {path.name} | {path.parent.name} | {compared(path, pathlib.Path(folder))} |")
-            print(rows[-1], flush=True)
+            rows[path.name, release] = f"| {path.name} | {release} | {compared(path, pathlib.Path(folder))} |"
+            print(rows[path.name, release], flush=True)
     if asked.table:
-        equal = sum("| equal" in row for row in rows)
-        head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most, against a\nprogram captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Batch 2, 160 tokens,\nbf16, AdamW.\n\nEqual: {equal} of {len(rows)}.\n\n"
-        asked.table.write_text(head + "| model type | transformers | |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n")
+        write(asked.table, with_others(asked.table, rows))
 
 
 if __name__ == "__main__":

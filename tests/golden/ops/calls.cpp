@@ -2,7 +2,9 @@
 
 #include "ops/advanced_index.h"
 #include "ops/convolution.h"
+#include "ops/einsum.h"
 #include "ops/in_place.h"
+#include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/selection.h"
 #include "ops/triangular.h"
@@ -274,6 +276,36 @@ const std::vector<NamedCall> kSelection = {
     {"scatter_", [](Inputs& in, const Arguments&, Run&) { return scatter_(in[0], -1, in[1], in[2]); }},
 };
 
+const std::vector<NamedCall> kImages = {
+    {"batch_norm",
+     [](Inputs& in, const Arguments&, Run&) {
+       return batch_norm(in[0], {.weight = in[1], .bias = in[2], .running_mean = in[3], .running_variance = in[4]});
+     }},
+    {"group_norm",
+     [](Inputs& in, const Arguments& a, Run&) { return group_norm(in[0], a.number("groups"), in[1], in[2]); }},
+    {"normalize", [](Inputs& in, const Arguments& a, Run&) { return normalize(in[0], dim(a)); }},
+    {"adaptive_average_pool",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const Dims size = a.dims("size");
+       return adaptive_average_pool(in[0], size[0], size[1]);
+     }},
+    {"max_pool",
+     [](Inputs& in, const Arguments& a, Run&) {
+       Dims sizes = in.tensors[0].sizes();
+       for (const int d : {-2, -1})
+         sizes[d] = (sizes[d] + 2 * a.number("padding") - a.number("window")) / a.number("stride") + 1;
+       return max_pool(in[0], sizes);
+     }},
+    {"mean_over",
+     [](Inputs& in, const Arguments& a, Run&) { return mean_over(in[0], a.dims("dims"), a.flag("keep")); }},
+    {"vector_norm_along", [](Inputs& in, const Arguments& a, Run&) { return vector_norm_along(in[0], dim(a)); }},
+    {"sum_as",
+     [](Inputs& in, const Arguments& a, Run&) {
+       return sum_as(in[0], a.dims("dims"), a.flag("keep"), dtype_named(a.text("dtype")));
+     }},
+    {"einsum", [](Inputs& in, const Arguments& a, Run&) { return einsum(a.text("equation"), in.all()); }},
+};
+
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
@@ -302,7 +334,7 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kOthers})
+  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kImages, &kOthers})
     calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }
