@@ -65,15 +65,18 @@ std::int64_t jobs_of(const std::string& text) {
 }  // namespace
 
 void add_vary_options(CLI::App& plan_command, VaryOptions&) {
-  if (CLI::Option* vary = add_unless_there(plan_command, "--vary", "What {NAME} in the command stands for, once for each name: 1..64, "
-                             "512..8192:512 (steps), 1..64*2 (factors), or a list, in the order in which memory grows", false))
+  if (CLI::Option* vary =
+          add_unless_there(plan_command, "--vary",
+                           "What {NAME} in the command stands for, once for each name: 1..64, "
+                           "512..8192:512 (steps), 1..64*2 (factors), or a list, in the order in which memory grows",
+                           false))
     vary->type_name("NAME=VALUES")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_text(plan_command, "--jobs", "N", "Runs at a time (default: 2, where cores and memory allow)");
   add_text(plan_command, "--json", "PATH", "Write the result as JSON (- is stdout)");
   const RunOptionsList run;
   for (const CLI::Option* option : run.passed_on)
-    if (CLI::Option* added = add_unless_there(plan_command, "--" + option->get_single_name(),
-                                              option->get_description(), is_flag(*option)))
+    if (CLI::Option* added = add_unless_there(plan_command, "--" + option->get_single_name(), option->get_description(),
+                                              is_flag(*option)))
       if (!is_flag(*option)) added->type_name(option->get_type_name());
 }
 
