@@ -22,6 +22,7 @@ struct AllOptions {
   GpusOptions gpus;
   ModelsOptions models;
   OpsOptions ops;
+  PlanOptions plan;
   ReportOptions report;
   PrepareOptions prepare;
   ValidateOptions validate;
@@ -36,7 +37,8 @@ class HelpFormatter : public CLI::Formatter {
     std::string usage = "usage: tidemark " + app->get_name();
     for (const CLI::Option* option : app->get_options({}))
       if (option->get_positional()) usage += " " + option->get_type_name();
-    return usage + " [OPTIONS]" + (app->get_name() == "run" ? " -- COMMAND …\n" : "\n");
+    const bool runs = app->get_name() == "run" || app->get_name() == "plan";
+    return usage + " [OPTIONS]" + (runs ? " -- COMMAND …\n" : "\n");
   }
 };
 
@@ -85,6 +87,10 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "gpus") return options.gpus;
   if (name == "models") return options.models;
   if (name == "ops") return options.ops;
+  if (name == "plan") {
+    read_plan(*used[0], std::move(after_dashes), options.plan);
+    return options.plan;
+  }
   if (name == "report") return options.report;
   if (name == "prepare") return options.prepare;
   if (name == "validate") return options.validate;
@@ -123,6 +129,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_gpus(app, options.gpus);
   add_models(app, options.models);
   add_ops(app, options.ops);
+  add_plan(app, options.plan);
   add_report(app, options.report);
   add_prepare(app, options.prepare);
   add_validate(app, options.validate);

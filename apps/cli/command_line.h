@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "outcome.h"
+#include "plan_vary.h"
 #include "ranks.h"
 #include "spec_options.h"
 #include "validate_options.h"
@@ -67,6 +68,10 @@ struct ListOptions {
 struct ModelsOptions : ListOptions {};
 struct OpsOptions : ListOptions {};
 
+struct PlanOptions {
+  VaryOptions vary;
+};
+
 struct PrepareOptions {
   std::string python = "python";
   std::string ship;  // a folder
@@ -76,7 +81,7 @@ struct VersionOptions {};
 
 using CommandLine =
     std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions, ModelsOptions, OpsOptions,
-                 ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
+                 PlanOptions, ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

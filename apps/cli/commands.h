@@ -1,5 +1,7 @@
 // One subcommand = one file with two functions: what it takes, and what it does.  The int is the exit code.
 #pragma once
+#include <optional>
+
 #include "command_line.h"
 
 namespace CLI {
@@ -31,6 +33,11 @@ int models(const ListOptions& options);
 
 void add_ops(CLI::App& app, ListOptions& options);
 int ops(const ListOptions& options);
+
+void add_plan(CLI::App& app, PlanOptions& options);
+/// What was given to `plan`, and the program behind -- if there is one.
+void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> program, PlanOptions& options);
+int plan(const PlanOptions& options);
 
 void add_report(CLI::App& app, ReportOptions& options);
 int report(const ReportOptions& options);

@@ -31,6 +31,7 @@ struct Dispatch {
   int operator()(const cli::ModelsOptions& options) const { return cli::models(options); }
   int operator()(const cli::OpsOptions& options) const { return cli::ops(options); }
   int operator()(const cli::GpusOptions& options) const { return cli::gpus(options); }
+  int operator()(const cli::PlanOptions& options) const { return cli::plan(options); }
   int operator()(const cli::ReportOptions& options) const { return cli::report(options); }
   int operator()(const cli::PrepareOptions& options) const { return cli::prepare(options); }
   int operator()(const cli::ValidateOptions& options) const { return cli::validate(options); }

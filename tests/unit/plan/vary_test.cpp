@@ -1,0 +1,133 @@
+#include "plan/vary.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace tidemark::plan {
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+std::vector<double> up_to(std::size_t last) {
+  std::vector<double> sizes;
+  for (std::size_t size = 1; size <= last; ++size) sizes.push_back(static_cast<double>(size));
+  return sizes;
+}
+
+/// A card of 80 GiB and a program whose peak is a function of its sizes.
+struct Program {
+  std::function<double(const std::vector<double>&)> gib;
+  bool ends_when_full = true;
+
+  Outcome operator()(const std::vector<double>& sizes) const {
+    const auto bytes = static_cast<std::int64_t>(gib(sizes) * static_cast<double>(kGiB));
+    const bool fits = bytes <= 80 * kGiB;
+    if (fits || !ends_when_full) return {fits, bytes, true};
+    return {false, 80 * kGiB + 1, false};  // that is all that an out-of-memory error tells
+  }
+};
+
+Found search(std::vector<std::vector<double>> sizes, const Program& program, std::size_t at_once) {
+  const Question question{std::move(sizes), 80 * kGiB, at_once};
+  std::set<Point> tried;
+  return find_largest(question, [&](const std::vector<Point>& points) {
+    EXPECT_LE(points.size(), at_once);
+    std::vector<Outcome> outcomes;
+    for (const Point& point : points) {
+      EXPECT_TRUE(tried.insert(point).second) << "tried twice";
+      std::vector<double> values;
+      for (std::size_t name = 0; name < point.size(); ++name) values.push_back(question.sizes[name][point[name]]);
+      outcomes.push_back(program(values));
+    }
+    return outcomes;
+  });
+}
+
+struct Growing {
+  const char* name;
+  double constant, linear, square;
+  std::size_t values, last_that_fits, at_most_alone, at_most_in_pairs;
+};
+
+void PrintTo(const Growing& growing, std::ostream* out) { *out << growing.name; }
+
+class FindSmooth : public testing::TestWithParam<Growing> {};
+
+TEST_P(FindSmooth, TakesFewTrialsWhereMemoryGrowsSmoothly) {
+  const Growing& of = GetParam();
+  const Program program{
+      [&](const auto& size) { return of.constant + of.linear * size[0] + of.square * size[0] * size[0]; }};
+  for (const std::size_t at_once : {std::size_t{1}, std::size_t{2}}) {
+    const Found found = search({up_to(of.values)}, program, at_once);
+    ASSERT_EQ(found.largest, std::vector<Point>{{of.last_that_fits - 1}});
+    EXPECT_LE(found.tried.size(), at_once == 1 ? of.at_most_alone : of.at_most_in_pairs) << at_once << " at once";
+    EXPECT_TRUE(found.contradictions.empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , FindSmooth,
+    testing::Values(Growing{"Linear", 20.1, 2.5, 0, 64, 23, 4, 4}, Growing{"MostlyConstant", 70, 0.3, 0, 64, 33, 4, 4},
+                    Growing{"NoConstant", 0, 0.79, 0, 128, 101, 3, 4}, Growing{"Square", 5, 0, 0.05, 64, 38, 6, 6},
+                    Growing{"LinearAndSquare", 16, 0.4, 0.01, 256, 62, 6, 7},
+                    Growing{"AllFit", 1, 0.1, 0, 64, 64, 2, 3}, Growing{"OneFits", 60, 15, 0, 64, 1, 2, 3},
+                    Growing{"LongRange", 20, 0.0007, 0, 100000, 85714, 4, 4}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(FindLargest, NothingFitsAfterTheSmallestWasTried) {
+  const Found found = search({up_to(64)}, {[](const auto& size) { return 80 + size[0]; }}, 1);
+  EXPECT_TRUE(found.largest.empty());
+  ASSERT_EQ(found.tried.size(), 1);
+  EXPECT_EQ(found.tried[0].point, Point{0});
+}
+
+// Near the card's limit the allocator lets go of what it caches, and more fits than lines tell.
+TEST(FindLargest, GoesOnWhereTheAllocatorGivesBack) {
+  const Program program{[](const auto& size) { return size[0] <= 26 ? std::min(10 + 3 * size[0], 79.5) : 99; }};
+  for (const std::size_t at_once : {std::size_t{1}, std::size_t{2}}) {
+    const Found found = search({up_to(512)}, program, at_once);
+    EXPECT_EQ(found.largest, std::vector<Point>{{25}});
+    EXPECT_LE(found.tried.size(), 8) << at_once;
+  }
+}
+
+TEST(FindLargest, BatchAndLengthMakeAStaircase) {
+  std::vector<double> lengths;
+  for (double length = 512; length <= 8192; length += 512) lengths.push_back(length);
+  const Program program{[](const auto& size) { return 20 + size[0] * size[1] / 512; }};
+  const Found found = search({up_to(64), lengths}, program, 2);
+  // 60 tokens of 512: 60 at 512, 30 at 1024, 20 at 1536, …; those of 15 lengths that have a batch of their own
+  std::vector<Point> expected;
+  for (std::size_t batch = 1; batch <= 64; ++batch)
+    for (std::size_t length = 1; length <= 16; ++length) {
+      const auto fits = [](std::size_t b, std::size_t l) { return b <= 64 && l <= 16 && b * l <= 60; };
+      if (fits(batch, length) && !fits(batch + 1, length) && !fits(batch, length + 1))
+        expected.push_back({batch - 1, length - 1});
+    }
+  EXPECT_EQ(found.largest, expected);
+  // 12 of them and the 13 that lie next to them have to be tried; all are 1024.
+  EXPECT_EQ(found.largest.size(), 12);
+  EXPECT_LE(found.tried.size(), 38);
+}
+
+TEST(FindLargest, ANameThatDoesNotMatterCostsThreeTrialsMore) {
+  const Program program{[](const auto& size) { return 20.1 + 2.5 * size[0]; }};
+  const Found alone = search({up_to(64)}, program, 2), both = search({up_to(64), {1, 2, 3, 4, 5}}, program, 2);
+  EXPECT_EQ(both.largest, (std::vector<Point>{{22, 4}}));
+  EXPECT_LE(both.tried.size(), alone.tried.size() + 3);
+}
+
+TEST(FindLargest, ReportsWhatGrowsTheOtherWay) {
+  // 8 values; 5 does not fit, 6 and 7 do.
+  const Program program{[](const auto& size) { return size[0] == 5 ? 90 : 10 * size[0]; }, false};
+  const Found found = search({up_to(8)}, program, 8);
+  EXPECT_EQ(found.largest, std::vector<Point>{{3}});
+  ASSERT_FALSE(found.contradictions.empty());
+  for (const Contradiction& one : found.contradictions) EXPECT_EQ(one.smaller.point, Point{4});
+}
+
+}  // namespace
+}  // namespace tidemark::plan
