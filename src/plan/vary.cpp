@@ -11,6 +11,7 @@ namespace {
 
 // Trials of a line that go where a guess says; beyond them only sections follow, which bounds the whole.
 constexpr std::size_t kGuessedTrials = 8;
+constexpr double kNearlyFull = 0.97;  // of the card: where the allocator may have given back what it kept
 
 bool is_within(const Point& smaller, const Point& larger) {
   for (std::size_t name = 0; name < smaller.size(); ++name)
@@ -169,7 +170,7 @@ class LineSearch {
       Point here = at_;
       here[axis_] = one.point[axis_];
       if (one.point == here && static_cast<std::int64_t>(one.point[axis_]) == fits_)
-        return static_cast<double>(one.outcome.needed_bytes) > 0.9 * static_cast<double>(question_.capacity_bytes);
+        return static_cast<double>(one.outcome.needed_bytes) > kNearlyFull * static_cast<double>(question_.capacity_bytes);
     }
     return false;
   }
