@@ -87,8 +87,8 @@ void add_vary_options(CLI::App& plan_command, VaryOptions&) {
   add_text(plan_command, "--json", "PATH", "Write the result as JSON (- is stdout)");
   const RunOptionsList run;
   for (const CLI::Option* option : run.passed_on) {
-    CLI::Option* added = add_unless_there(plan_command, "--" + option->get_single_name(), option->get_description(),
-                                          is_flag(*option));
+    CLI::Option* added =
+        add_unless_there(plan_command, "--" + option->get_single_name(), option->get_description(), is_flag(*option));
     if (!added) continue;
     if (!is_flag(*option)) added->type_name(option->get_type_name());
     added->group("Each run of a command");

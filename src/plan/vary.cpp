@@ -170,7 +170,8 @@ class LineSearch {
       Point here = at_;
       here[axis_] = one.point[axis_];
       if (one.point == here && static_cast<std::int64_t>(one.point[axis_]) == fits_)
-        return static_cast<double>(one.outcome.needed_bytes) > kNearlyFull * static_cast<double>(question_.capacity_bytes);
+        return static_cast<double>(one.outcome.needed_bytes) >
+               kNearlyFull * static_cast<double>(question_.capacity_bytes);
     }
     return false;
   }
