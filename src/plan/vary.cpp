@@ -119,6 +119,7 @@ class LineSearch {
     if (!line) return first();
     if ((went_up && !was_bound_ && is_flattening()) || (went_down && was_from_beside_)) {
       step_ = step_ ? 2 * step_ : 1;
+      if (step_ == 1) return {went_up ? fits_ + 1 : fails_ - 1};  // most often that is all
       return went_up ? pair(fits_ + step_, fits_ + 3 * step_) : pair(fails_ - step_, fails_ - 3 * step_);
     }
     if (guess_ && seen == seen_at_guess_)

@@ -94,23 +94,62 @@ TEST(FindLargest, GoesOnWhereTheAllocatorGivesBack) {
   }
 }
 
+struct Stairs {
+  const char* name;
+  double (*gib)(const std::vector<double>&);
+  std::vector<std::vector<double>> sizes;
+  std::size_t largest, at_most;
+};
+
+void PrintTo(const Stairs& stairs, std::ostream* out) { *out << stairs.name; }
+
+std::vector<double> lengths() {
+  std::vector<double> sizes;
+  for (double length = 512; length <= 8192; length += 512) sizes.push_back(length);
+  return sizes;
+}
+
+class FindStairs : public testing::TestWithParam<Stairs> {};
+
+TEST_P(FindStairs, TakesFewTrials) {
+  const Found found = search(GetParam().sizes, {GetParam().gib}, 2);
+  EXPECT_EQ(found.largest.size(), GetParam().largest);
+  EXPECT_LE(found.tried.size(), GetParam().at_most);
+}
+
+// All would be 1,024 trials, or 768; to prove n steps of a staircase takes 2 n + 1.
+INSTANTIATE_TEST_SUITE_P(
+    , FindStairs,
+    testing::Values(
+        Stairs{"Tokens", [](const auto& v) { return 19.6 + v[0] * v[1] / 512; }, {up_to(64), lengths()}, 12, 30},
+        Stairs{"Logits",
+               [](const auto& v) { return 30 + v[0] * v[1] / 900 + 0.01 * v[0] + 0.0002 * v[1]; },
+               {up_to(64), lengths()},
+               13,
+               30},
+        Stairs{"Scores",
+               [](const auto& v) { return 15 + v[0] * v[1] / 2000 + v[0] * v[1] * v[1] / 6e6; },
+               {up_to(64), lengths()},
+               13,
+               41},
+        Stairs{"ThreeNames",
+               [](const auto& v) { return 10 + v[2] * 4 + v[0] * v[1] / 1024 + 0.3 * v[0] * v[2] + v[0]; },
+               {up_to(64), {512, 1024, 2048, 4096}, {1, 2, 3, 4}},
+               16,
+               46}),
+    [](const auto& test) { return std::string(test.param.name); });
+
 TEST(FindLargest, BatchAndLengthMakeAStaircase) {
-  std::vector<double> lengths;
-  for (double length = 512; length <= 8192; length += 512) lengths.push_back(length);
+  const auto fits = [](std::size_t batch, std::size_t length) {
+    return batch <= 64 && length <= 16 && batch * length <= 60;
+  };
   const Program program{[](const auto& size) { return 20 + size[0] * size[1] / 512; }};
-  const Found found = search({up_to(64), lengths}, program, 2);
-  // 60 tokens of 512: 60 at 512, 30 at 1024, 20 at 1536, …; those of 15 lengths that have a batch of their own
   std::vector<Point> expected;
   for (std::size_t batch = 1; batch <= 64; ++batch)
-    for (std::size_t length = 1; length <= 16; ++length) {
-      const auto fits = [](std::size_t b, std::size_t l) { return b <= 64 && l <= 16 && b * l <= 60; };
+    for (std::size_t length = 1; length <= 16; ++length)
       if (fits(batch, length) && !fits(batch + 1, length) && !fits(batch, length + 1))
         expected.push_back({batch - 1, length - 1});
-    }
-  EXPECT_EQ(found.largest, expected);
-  // 12 of them and the 13 that lie next to them have to be tried; all are 1024.
-  EXPECT_EQ(found.largest.size(), 12);
-  EXPECT_LE(found.tried.size(), 38);
+  EXPECT_EQ(search({up_to(64), lengths()}, program, 2).largest, expected);
 }
 
 TEST(FindLargest, ANameThatDoesNotMatterCostsThreeTrialsMore) {
@@ -127,6 +166,14 @@ TEST(FindLargest, ReportsWhatGrowsTheOtherWay) {
   EXPECT_EQ(found.largest, std::vector<Point>{{3}});
   ASSERT_FALSE(found.contradictions.empty());
   for (const Contradiction& one : found.contradictions) EXPECT_EQ(one.smaller.point, Point{4});
+}
+
+TEST(FindLargest, ReportsWhatShrinksThoughAllFit) {
+  const Program program{[](const auto& size) { return size[0] == 3 ? 20 : 30 + size[0]; }};
+  const Found found = search({up_to(4)}, program, 4);
+  EXPECT_EQ(found.largest, std::vector<Point>{{3}});
+  ASSERT_EQ(found.contradictions.size(), 2);
+  for (const Contradiction& one : found.contradictions) EXPECT_EQ(one.larger.point, Point{2});
 }
 
 }  // namespace
