@@ -159,6 +159,17 @@ TEST(FindLargest, ANameThatDoesNotMatterCostsThreeTrialsMore) {
   EXPECT_LE(both.tried.size(), alone.tried.size() + 3);
 }
 
+// Guesses always go to the end of what is left, as nothing tells of the cliff.
+TEST(FindLargest, ACliffKeepsToTheBound) {
+  for (const double cliff : {2.0, 777.0, 31415.0, 65536.0, 99998.0})
+    for (const std::size_t at_once : {std::size_t{1}, std::size_t{2}, std::size_t{7}}) {
+      const Found found = search(
+          {up_to(100000)}, {[&](const auto& size) { return size[0] < cliff ? 1 + 1e-6 * size[0] : 99; }}, at_once);
+      EXPECT_EQ(found.largest, std::vector<Point>{{static_cast<std::size_t>(cliff) - 2}});
+      EXPECT_LE(found.tried.size(), most_trials(100000, at_once)) << cliff << ", " << at_once << " at once";
+    }
+}
+
 TEST(FindLargest, ReportsWhatGrowsTheOtherWay) {
   // 8 values; 5 does not fit, 6 and 7 do.
   const Program program{[](const auto& size) { return size[0] == 5 ? 90 : 10 * size[0]; }, false};
