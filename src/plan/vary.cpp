@@ -11,6 +11,7 @@ namespace {
 
 // Trials of a line that go where a guess says; beyond them only sections follow, which bounds the whole.
 constexpr std::size_t kGuessedTrials = 8;
+constexpr double kFar = 4;            // times the largest size that has been tried
 constexpr double kNearlyFull = 0.97;  // of the card: where the allocator may have given back what it kept
 
 bool is_within(const Point& smaller, const Point& larger) {
@@ -129,8 +130,9 @@ class LineSearch {
     const auto capacity = static_cast<double>(question_.capacity_bytes);
     while (index + 1 < fails_ && line->at(sizes_[static_cast<std::size_t>(index + 1)]) <= capacity) ++index;
     guess_ = std::max<std::int64_t>(index, 0);
-    // From one trial of the line alone the guess is a lower bound: what lies above it tells nothing yet.
-    was_bound_ = seen == 1 && !line->is_from_beside();
+    // From one trial of the line alone the guess is a lower bound, and far from all trials it is rough: what lies next
+    // to it tells nothing yet.
+    was_bound_ = !line->is_from_beside() && (seen == 1 || is_far(*guess_));
     if (was_bound_ && *guess_ > fits_) return {*guess_};
     return pair(*guess_, *guess_ + 1);
   }
@@ -162,6 +164,10 @@ class LineSearch {
   bool is_wide() const {
     return fits_ >= 0 && fails_ < static_cast<std::int64_t>(sizes_.size()) &&
            sizes_[static_cast<std::size_t>(fails_)] > 4 * sizes_[static_cast<std::size_t>(fits_)];
+  }
+
+  bool is_far(std::int64_t index) const {
+    return fits_ >= 0 && sizes_[static_cast<std::size_t>(index)] > kFar * sizes_[static_cast<std::size_t>(fits_)];
   }
 
   /// Near the card's limit the allocator gives back what it keeps, so runs fit that a line through smaller ones puts

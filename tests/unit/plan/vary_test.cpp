@@ -84,6 +84,14 @@ TEST(FindLargest, NothingFitsAfterTheSmallestWasTried) {
   EXPECT_EQ(found.tried[0].point, Point{0});
 }
 
+// A line through the smallest is a rough one far off: one trial there, not two, makes it fine.
+TEST(FindLargest, TakesOneTrialWhereAGuessIsRough) {
+  const Program program{[](const auto& size) { return size[0] == 1 ? 1 : 2 + 0.38 * size[0]; }};
+  const Found found = search({up_to(256)}, program, 2);
+  EXPECT_EQ(found.largest, std::vector<Point>{{204}});
+  EXPECT_LE(found.tried.size(), 5);
+}
+
 // Near the card's limit the allocator lets go of what it caches, and more fits than lines tell.
 TEST(FindLargest, GoesOnWhereTheAllocatorGivesBack) {
   const Program program{[](const auto& size) { return size[0] <= 26 ? std::min(10 + 3 * size[0], 79.5) : 99; }};
