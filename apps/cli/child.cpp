@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "descendants.h"
 #include "host_memory.h"
 #include "process.h"
+#include "signal_queue.h"
 
 namespace tidemark::cli {
 namespace {
@@ -28,42 +27,6 @@ constexpr int kProgressMs = 200;  // 5 Hz
 constexpr int kHostMemoryMs = 500;
 constexpr int kStillSeconds = 2;  // a line that stands for longer counts them, as a sign of life
 constexpr int kGraceMs = 2000;    // for processes left behind, between SIGTERM and SIGKILL
-
-sigset_t watched_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) sigaddset(&set, signal);
-  return set;
-}
-
-// Signals are read from a descriptor in the loop below instead of being handled at any moment.
-class SignalQueue {
- public:
-  SignalQueue() {
-    const sigset_t watched = watched_signals();
-    ::sigprocmask(SIG_BLOCK, &watched, &before_);
-    descriptor_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-  ~SignalQueue() {
-    ::close(descriptor_);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  SignalQueue(const SignalQueue&) = delete;
-  SignalQueue& operator=(const SignalQueue&) = delete;
-
-  const sigset_t& mask_before() const { return before_; }
-  void wait(int milliseconds) {
-    pollfd waiting{descriptor_, POLLIN, 0};
-    ::poll(&waiting, 1, milliseconds);
-  }
-  bool next(signalfd_siginfo& info) {
-    return ::read(descriptor_, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
-  }
-
- private:
-  sigset_t before_{};
-  int descriptor_ = -1;
-};
 
 class ProgressLine {
  public:
@@ -105,36 +68,6 @@ void ignore_further_signals() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
 }
 
-pid_t start(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
-            const sigset_t& mask, const std::filesystem::path& output) {
-  std::vector<std::string> arguments = command, variables = environment.strings();
-  const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
-  std::fflush(nullptr);
-  const pid_t parent = ::getpid(), pid = ::fork();
-  if (pid < 0) throw Error(Errc::io, std::generic_category().message(errno), "fork");
-  if (pid > 0) return pid;
-  // Only async-signal-safe calls from here.  Should we be killed outright, the program ends as well.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  if (!output.empty()) {
-    const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (file < 0 || ::dup2(file, STDOUT_FILENO) < 0 || ::dup2(file, STDERR_FILENO) < 0) ::_exit(126);
-  }
-  ::execve(program.c_str(), argv.data(), envp.data());
-  // A script without a #! line: what a shell does then is to run it itself.
-  ::_exit(errno == ENOENT ? 127 : 126);
-}
-
-void pass_on(SignalQueue& signals, pid_t child) {
-  signalfd_siginfo info{};
-  while (signals.next(info)) {
-    // What the terminal sends (Ctrl-C), it sends to the child as well.
-    const bool from_terminal = info.ssi_code == SI_KERNEL;
-    if (info.ssi_signo != SIGCHLD && !from_terminal) ::kill(child, static_cast<int>(info.ssi_signo));
-  }
-}
-
 // Waits for `child` and reaps whatever else ends meanwhile.  True once the child has ended.
 bool reap(pid_t child, int& status) {
   bool ended = false;
@@ -146,20 +79,45 @@ bool reap(pid_t child, int& status) {
 
 }  // namespace
 
+pid_t start_child(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
+                  const sigset_t& mask, const std::filesystem::path& output, const char* input) {
+  std::vector<std::string> arguments = command, variables = environment.strings();
+  const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid(), pid = ::fork();
+  if (pid < 0) throw Error(Errc::io, std::generic_category().message(errno), "fork");
+  if (pid > 0) return pid;
+  // Only async-signal-safe calls from here.  Should we be killed outright, the program ends as well.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  if (input) {
+    const int file = ::open(input, O_RDONLY);
+    if (file < 0 || ::dup2(file, STDIN_FILENO) < 0) ::_exit(126);
+  }
+  if (!output.empty()) {
+    const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (file < 0 || ::dup2(file, STDOUT_FILENO) < 0 || ::dup2(file, STDERR_FILENO) < 0) ::_exit(126);
+  }
+  ::execve(program.c_str(), argv.data(), envp.data());
+  // A script without a #! line: what a shell does then is to run it itself.
+  ::_exit(errno == ENOENT ? 127 : 126);
+}
+
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
                       const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
                       const std::filesystem::path& output) {
   adopt_orphans();
   SignalQueue signals;
   const auto begin = std::chrono::steady_clock::now();
-  const pid_t child = start(program, command, environment, signals.mask_before(), output);
+  const pid_t child = start_child(program, command, environment, signals.mask_before(), output);
   HostMemoryWatch host_memory;
   int status = 0;
   {
     ProgressLine progress(progress_file, show_progress);
     while (!reap(child, status)) {
       signals.wait(show_progress ? kProgressMs : kHostMemoryMs);
-      pass_on(signals, child);
+      signals.pass_on({child});
       if (const auto warning = host_memory.warning()) progress.say(*warning);
       progress.update();
     }
@@ -167,7 +125,7 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   end_descendants(kGraceMs);
   ignore_further_signals();
-  struct rusage usage{};
+  struct rusage usage {};
   ::getrusage(RUSAGE_CHILDREN, &usage);
   return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL,
           host_memory.has_seen_a_kill()};

@@ -1,5 +1,8 @@
 // The user's program: started, watched, and cleaned up after.
 #pragma once
+#include <signal.h>
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,5 +26,10 @@ struct ChildResult {
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
                       const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
                       const std::filesystem::path& output = {});
+
+/// Starts `program` with the signal mask `mask`; its output goes to the end of the file `output` unless that is empty,
+/// and its input comes from `input` unless that is null.  It ends when we are killed.
+pid_t start_child(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
+                  const sigset_t& mask, const std::filesystem::path& output, const char* input = nullptr);
 
 }  // namespace tidemark::cli

@@ -1,15 +1,26 @@
 #include "plan_vary.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <thread>
 
 #include "base/error.h"
+#include "card_choice.h"
 #include "commands.h"
+#include "files.h"
+#include "io/value_json.h"
+#include "plan/varied.h"
+#include "plan/vary.h"
+#include "plan_result.h"
+#include "plan_trials.h"
+#include "resources.h"
+#include "run_folder.h"
 
 namespace tidemark::cli {
 namespace {
@@ -17,6 +28,7 @@ namespace {
 // Those of `run` that name files of one run, and what is said here in another way.
 constexpr std::array<std::string_view, 6> kOfOneRun{"help", "json", "html", "csv", "snapshot", "quiet"};
 constexpr std::array<std::string_view, 4> kOwn{"help", "vary", "jobs", "json"};
+constexpr std::size_t kUsualJobs = 2;
 
 template <class Names>
 bool is_among(const Names& names, const std::string& name) {
@@ -36,7 +48,7 @@ struct RunOptionsList {
   }
 };
 
-bool is_flag(const CLI::Option& option) { return option.get_type_size() == 0; }
+bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
 CLI::Option* add_unless_there(CLI::App& command, const std::string& name, const std::string& what, bool flag) {
   if (command.get_option_no_throw(name)) return nullptr;
@@ -74,10 +86,13 @@ void add_vary_options(CLI::App& plan_command, VaryOptions&) {
   add_text(plan_command, "--jobs", "N", "Runs at a time (default: 2, where cores and memory allow)");
   add_text(plan_command, "--json", "PATH", "Write the result as JSON (- is stdout)");
   const RunOptionsList run;
-  for (const CLI::Option* option : run.passed_on)
-    if (CLI::Option* added = add_unless_there(plan_command, "--" + option->get_single_name(), option->get_description(),
-                                              is_flag(*option)))
-      if (!is_flag(*option)) added->type_name(option->get_type_name());
+  for (const CLI::Option* option : run.passed_on) {
+    CLI::Option* added =
+        add_unless_there(plan_command, "--" + option->get_single_name(), option->get_description(), is_flag(*option));
+    if (!added) continue;
+    if (!is_flag(*option)) added->type_name(option->get_type_name());
+    added->group("Each run of a command");
+  }
 }
 
 void read_vary_options(const CLI::App& plan_command, std::vector<std::string> command, VaryOptions& options) {
@@ -101,6 +116,53 @@ void read_vary_options(const CLI::App& plan_command, std::vector<std::string> co
   }
 }
 
-int plan_vary(const VaryOptions&) { throw Error(Errc::unsupported, "searching is not there yet", "tidemark plan"); }
+namespace {
+
+/// As `tidemark run` itself reads them, so that what is wrong with them is said before anything runs.
+RunOptions read_run_options(const VaryOptions& options) {
+  std::vector<std::string> words{"run"};
+  words.insert(words.end(), options.run_words.begin(), options.run_words.end());
+  words.insert(words.end(), {"--", "command"});
+  return std::get<RunOptions>(parse_command_line(std::move(words)));
+}
+
+std::size_t jobs_at_once(const VaryOptions& options) {
+  if (options.jobs > 0) return static_cast<std::size_t>(options.jobs);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kUsualJobs);
+}
+
+void write_result(const SearchResult& result, const std::string& json) {
+  const bool is_stdout_taken = json == "-";
+  fmt::print(is_stdout_taken ? stderr : stdout, "{}", text_of(result));
+  if (json.empty()) return;
+  const std::string text = io::value_to_json(json_of(result));
+  if (is_stdout_taken)
+    fmt::print("{}", text);
+  else
+    write_file(json, text);
+}
+
+}  // namespace
+
+int plan_vary(const VaryOptions& options) try {
+  const std::vector<plan::Varied> varied = plan::read_all_varied(options.vary);
+  plan::check_places(options.command, varied);
+  const RunOptions run = read_run_options(options);
+  const Card card = choose_card(run.gpu, run.memory, find_resources().data, run.link);
+  if (run.world.gpus > 1) check_link(card);
+  require_writable(options.json, "--json");
+  const Environment environment = Environment::of_this_process();
+  const RunFolder folder(environment);
+  plan::Question question{{}, card.total_bytes, jobs_at_once(options)};
+  for (const plan::Varied& one : varied) question.sizes.push_back(one.sizes);
+  Trials trials({options.run_words, options.command, varied, question.at_once, ::isatty(STDERR_FILENO) == 1},
+                environment, folder.path());
+  const plan::Found found =
+      plan::find_largest(question, [&](const std::vector<plan::Point>& points) { return trials.run(points); });
+  write_result({card, options.command, varied, found, trials.done()}, options.json);
+  return found.largest.empty() ? 1 : 0;
+} catch (const SearchEnded& ended) {
+  return ended.exit_code;
+}
 
 }  // namespace tidemark::cli

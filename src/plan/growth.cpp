@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace tidemark::plan {
@@ -142,8 +143,42 @@ std::optional<Growth::Line> Growth::scaled(const Point& at, std::size_t axis) co
   return std::nullopt;
 }
 
+/// Of two names: what does not grow is taken from a line that tells it, and what grows from the two lines nearest to
+/// this one, as a power of the other name between them.  s, s² and sums of both are such, nearly.
+std::optional<Growth::Line> Growth::between(const Point& at, std::size_t axis) const {
+  if (sizes_.size() != 2) return std::nullopt;
+  const std::size_t other = 1 - axis;
+  std::optional<double> constant;
+  std::map<std::size_t, const Seen*> top;  // of each line
+  for (const Seen& seen : seen_) {
+    const Seen*& highest = top[seen.point[other]];
+    if (!highest || highest->point[axis] < seen.point[axis]) highest = &seen;
+    const std::vector<Seen> points = on_line(seen.point, axis);
+    if (const auto line = constant || points.size() < 2 ? std::nullopt : through(points, axis)) constant = line->at(0);
+  }
+  if (!constant) return std::nullopt;
+  struct Slope {
+    double log_size, log_slope;
+  };
+  std::vector<Slope> slopes;  // in the order of the lines
+  std::size_t below = 0;      // of them
+  for (const auto& [index, seen] : top) {
+    const double grown = static_cast<double>(seen->needed_bytes) - *constant, size = sizes_[axis][seen->point[axis]];
+    if (grown <= 0 || size <= 0 || sizes_[other][index] <= 0) continue;
+    slopes.push_back({std::log(sizes_[other][index]), std::log(grown / size)});
+    if (index < at[other]) ++below;
+  }
+  if (slopes.size() < 2 || sizes_[other][at[other]] <= 0) return std::nullopt;
+  const std::size_t second = std::clamp<std::size_t>(below, 1, slopes.size() - 1);
+  const Slope &a = slopes[second - 1], &b = slopes[second];
+  const double power = (b.log_slope - a.log_slope) / (b.log_size - a.log_size);
+  const double log_slope = a.log_slope + power * (std::log(sizes_[other][at[other]]) - a.log_size);
+  return Line({*constant, std::exp(log_slope)}, true);
+}
+
 std::optional<Growth::Line> Growth::beside(const Point& at, std::size_t axis) const {
   if (sizes_.size() < 2) return std::nullopt;
+  if (auto line = between(at, axis)) return line;
   if (auto line = by_products(at, axis)) return line;
   return scaled(at, axis);
 }

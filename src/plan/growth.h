@@ -46,6 +46,7 @@ class Growth {
   std::vector<Seen> apart(const std::vector<Seen>& points, std::size_t axis) const;
   std::optional<Line> through(const std::vector<Seen>& on_line, std::size_t axis) const;
   std::optional<Line> beside(const Point& at, std::size_t axis) const;
+  std::optional<Line> between(const Point& at, std::size_t axis) const;
   std::optional<Line> by_products(const Point& at, std::size_t axis) const;
   std::optional<Line> scaled(const Point& at, std::size_t axis) const;
 

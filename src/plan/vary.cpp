@@ -11,6 +11,8 @@ namespace {
 
 // Trials of a line that go where a guess says; beyond them only sections follow, which bounds the whole.
 constexpr std::size_t kGuessedTrials = 8;
+constexpr double kFar = 4;            // times the largest size that has been tried
+constexpr double kNearlyFull = 0.97;  // of the card: where the allocator may have given back what it kept
 
 bool is_within(const Point& smaller, const Point& larger) {
   for (std::size_t name = 0; name < smaller.size(); ++name)
@@ -118,6 +120,7 @@ class LineSearch {
     if (!line) return first();
     if ((went_up && !was_bound_ && is_flattening()) || (went_down && was_from_beside_)) {
       step_ = step_ ? 2 * step_ : 1;
+      if (step_ == 1) return {went_up ? fits_ + 1 : fails_ - 1};  // most often that is all
       return went_up ? pair(fits_ + step_, fits_ + 3 * step_) : pair(fails_ - step_, fails_ - 3 * step_);
     }
     if (guess_ && seen == seen_at_guess_)
@@ -127,8 +130,9 @@ class LineSearch {
     const auto capacity = static_cast<double>(question_.capacity_bytes);
     while (index + 1 < fails_ && line->at(sizes_[static_cast<std::size_t>(index + 1)]) <= capacity) ++index;
     guess_ = std::max<std::int64_t>(index, 0);
-    // From one trial of the line alone the guess is a lower bound: what lies above it tells nothing yet.
-    was_bound_ = seen == 1 && !line->is_from_beside();
+    // From one trial of the line alone the guess is a lower bound, and far from all trials it is rough: what lies next
+    // to it tells nothing yet.
+    was_bound_ = !line->is_from_beside() && (seen == 1 || is_far(*guess_));
     if (was_bound_ && *guess_ > fits_) return {*guess_};
     return pair(*guess_, *guess_ + 1);
   }
@@ -162,6 +166,10 @@ class LineSearch {
            sizes_[static_cast<std::size_t>(fails_)] > 4 * sizes_[static_cast<std::size_t>(fits_)];
   }
 
+  bool is_far(std::int64_t index) const {
+    return fits_ >= 0 && sizes_[static_cast<std::size_t>(index)] > kFar * sizes_[static_cast<std::size_t>(fits_)];
+  }
+
   /// Near the card's limit the allocator gives back what it keeps, so runs fit that a line through smaller ones puts
   /// above: no line tells where that ends.
   bool is_flattening() const {
@@ -169,7 +177,8 @@ class LineSearch {
       Point here = at_;
       here[axis_] = one.point[axis_];
       if (one.point == here && static_cast<std::int64_t>(one.point[axis_]) == fits_)
-        return static_cast<double>(one.outcome.needed_bytes) > 0.9 * static_cast<double>(question_.capacity_bytes);
+        return static_cast<double>(one.outcome.needed_bytes) >
+               kNearlyFull * static_cast<double>(question_.capacity_bytes);
     }
     return false;
   }

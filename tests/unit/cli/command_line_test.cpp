@@ -57,6 +57,23 @@ TEST(ParseCommandLine, ReadsEveryOption) {
   EXPECT_TRUE(run.fake_weights && run.keep_going && run.quiet);
 }
 
+TEST(ParseCommandLine, PassesOnWhatEachRunOfAPlanIsTold) {
+  const auto plan = std::get<PlanOptions>(
+      parse_command_line({"plan", "--vary", "b=1..4", "--gpu", "t4", "--keep-going", "--vary=s=1,2", "--jobs", "3",
+                          "--allocator=a:1,b:2", "--json", "-", "--", "x", "{b}", "--gpu", "mine"}));
+  EXPECT_EQ(plan.vary.vary, (Words{"b=1..4", "s=1,2"}));
+  EXPECT_EQ(plan.vary.run_words, (Words{"--gpu", "t4", "--keep-going", "--allocator", "a:1,b:2"}));
+  EXPECT_EQ(plan.vary.command, (Words{"x", "{b}", "--gpu", "mine"}));
+  EXPECT_EQ(plan.vary.jobs, 3);
+  EXPECT_EQ(plan.vary.json, "-");
+  for (const Words& wrong : {Words{"--jobs", "0"}, Words{"--jobs", "many"}, Words{"--snapshot", "s"}, Words{"extra"}}) {
+    Words words{"plan", "--vary", "b=1..4", "--gpu", "t4"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    words.insert(words.end(), {"--", "x", "{b}"});
+    EXPECT_TRUE(error_of([&] { parse_command_line(words); })) << wrong[0];
+  }
+}
+
 TEST(ParseCommandLine, ReadsTheOtherCommands) {
   EXPECT_TRUE(std::get<GpusOptions>(parse_command_line({"gpus", "--json"})).json);
   EXPECT_EQ(std::get<ReportOptions>(parse_command_line({"report", "r.json", "--html", "r.html"})).files.html, "r.html");

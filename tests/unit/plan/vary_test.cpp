@@ -84,6 +84,14 @@ TEST(FindLargest, NothingFitsAfterTheSmallestWasTried) {
   EXPECT_EQ(found.tried[0].point, Point{0});
 }
 
+// A line through the smallest is a rough one far off: one trial there, not two, makes it fine.
+TEST(FindLargest, TakesOneTrialWhereAGuessIsRough) {
+  const Program program{[](const auto& size) { return size[0] == 1 ? 1 : 2 + 0.38 * size[0]; }};
+  const Found found = search({up_to(256)}, program, 2);
+  EXPECT_EQ(found.largest, std::vector<Point>{{204}});
+  EXPECT_LE(found.tried.size(), 5);
+}
+
 // Near the card's limit the allocator lets go of what it caches, and more fits than lines tell.
 TEST(FindLargest, GoesOnWhereTheAllocatorGivesBack) {
   const Program program{[](const auto& size) { return size[0] <= 26 ? std::min(10 + 3 * size[0], 79.5) : 99; }};
@@ -94,23 +102,62 @@ TEST(FindLargest, GoesOnWhereTheAllocatorGivesBack) {
   }
 }
 
+struct Stairs {
+  const char* name;
+  double (*gib)(const std::vector<double>&);
+  std::vector<std::vector<double>> sizes;
+  std::size_t largest, at_most;
+};
+
+void PrintTo(const Stairs& stairs, std::ostream* out) { *out << stairs.name; }
+
+std::vector<double> lengths() {
+  std::vector<double> sizes;
+  for (double length = 512; length <= 8192; length += 512) sizes.push_back(length);
+  return sizes;
+}
+
+class FindStairs : public testing::TestWithParam<Stairs> {};
+
+TEST_P(FindStairs, TakesFewTrials) {
+  const Found found = search(GetParam().sizes, {GetParam().gib}, 2);
+  EXPECT_EQ(found.largest.size(), GetParam().largest);
+  EXPECT_LE(found.tried.size(), GetParam().at_most);
+}
+
+// All would be 1,024 trials, or 768; to prove n steps of a staircase takes 2 n + 1.
+INSTANTIATE_TEST_SUITE_P(
+    , FindStairs,
+    testing::Values(
+        Stairs{"Tokens", [](const auto& v) { return 19.6 + v[0] * v[1] / 512; }, {up_to(64), lengths()}, 12, 30},
+        Stairs{"Logits",
+               [](const auto& v) { return 30 + v[0] * v[1] / 900 + 0.01 * v[0] + 0.0002 * v[1]; },
+               {up_to(64), lengths()},
+               13,
+               30},
+        Stairs{"Scores",
+               [](const auto& v) { return 15 + v[0] * v[1] / 2000 + v[0] * v[1] * v[1] / 6e6; },
+               {up_to(64), lengths()},
+               13,
+               41},
+        Stairs{"ThreeNames",
+               [](const auto& v) { return 10 + v[2] * 4 + v[0] * v[1] / 1024 + 0.3 * v[0] * v[2] + v[0]; },
+               {up_to(64), {512, 1024, 2048, 4096}, {1, 2, 3, 4}},
+               16,
+               46}),
+    [](const auto& test) { return std::string(test.param.name); });
+
 TEST(FindLargest, BatchAndLengthMakeAStaircase) {
-  std::vector<double> lengths;
-  for (double length = 512; length <= 8192; length += 512) lengths.push_back(length);
+  const auto fits = [](std::size_t batch, std::size_t length) {
+    return batch <= 64 && length <= 16 && batch * length <= 60;
+  };
   const Program program{[](const auto& size) { return 20 + size[0] * size[1] / 512; }};
-  const Found found = search({up_to(64), lengths}, program, 2);
-  // 60 tokens of 512: 60 at 512, 30 at 1024, 20 at 1536, …; those of 15 lengths that have a batch of their own
   std::vector<Point> expected;
   for (std::size_t batch = 1; batch <= 64; ++batch)
-    for (std::size_t length = 1; length <= 16; ++length) {
-      const auto fits = [](std::size_t b, std::size_t l) { return b <= 64 && l <= 16 && b * l <= 60; };
+    for (std::size_t length = 1; length <= 16; ++length)
       if (fits(batch, length) && !fits(batch + 1, length) && !fits(batch, length + 1))
         expected.push_back({batch - 1, length - 1});
-    }
-  EXPECT_EQ(found.largest, expected);
-  // 12 of them and the 13 that lie next to them have to be tried; all are 1024.
-  EXPECT_EQ(found.largest.size(), 12);
-  EXPECT_LE(found.tried.size(), 38);
+  EXPECT_EQ(search({up_to(64), lengths()}, program, 2).largest, expected);
 }
 
 TEST(FindLargest, ANameThatDoesNotMatterCostsThreeTrialsMore) {
@@ -120,6 +167,17 @@ TEST(FindLargest, ANameThatDoesNotMatterCostsThreeTrialsMore) {
   EXPECT_LE(both.tried.size(), alone.tried.size() + 3);
 }
 
+// Guesses always go to the end of what is left, as nothing tells of the cliff.
+TEST(FindLargest, ACliffKeepsToTheBound) {
+  for (const double cliff : {2.0, 777.0, 31415.0, 65536.0, 99998.0})
+    for (const std::size_t at_once : {std::size_t{1}, std::size_t{2}, std::size_t{7}}) {
+      const Found found = search(
+          {up_to(100000)}, {[&](const auto& size) { return size[0] < cliff ? 1 + 1e-6 * size[0] : 99; }}, at_once);
+      EXPECT_EQ(found.largest, std::vector<Point>{{static_cast<std::size_t>(cliff) - 2}});
+      EXPECT_LE(found.tried.size(), most_trials(100000, at_once)) << cliff << ", " << at_once << " at once";
+    }
+}
+
 TEST(FindLargest, ReportsWhatGrowsTheOtherWay) {
   // 8 values; 5 does not fit, 6 and 7 do.
   const Program program{[](const auto& size) { return size[0] == 5 ? 90 : 10 * size[0]; }, false};
@@ -127,6 +185,14 @@ TEST(FindLargest, ReportsWhatGrowsTheOtherWay) {
   EXPECT_EQ(found.largest, std::vector<Point>{{3}});
   ASSERT_FALSE(found.contradictions.empty());
   for (const Contradiction& one : found.contradictions) EXPECT_EQ(one.smaller.point, Point{4});
+}
+
+TEST(FindLargest, ReportsWhatShrinksThoughAllFit) {
+  const Program program{[](const auto& size) { return size[0] == 3 ? 20 : 30 + size[0]; }};
+  const Found found = search({up_to(4)}, program, 4);
+  EXPECT_EQ(found.largest, std::vector<Point>{{3}});
+  ASSERT_EQ(found.contradictions.size(), 2);
+  for (const Contradiction& one : found.contradictions) EXPECT_EQ(one.larger.point, Point{2});
 }
 
 }  // namespace

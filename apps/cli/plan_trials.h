@@ -1,0 +1,76 @@
+// The trials of a search: each is a `tidemark run` of the command with its values filled in.
+#pragma once
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "environment.h"
+#include "estimate/report.h"
+#include "plan/varied.h"
+#include "plan/vary.h"
+
+namespace tidemark::cli {
+
+/// A run that has ended with a verdict.
+struct Trial {
+  plan::Point point;
+  plan::Outcome outcome;
+  std::int64_t peak_bytes = 0;  // of the device; where memory ran out, what was in use and what was asked for
+  std::string verdict;
+  double seconds = 0;
+};
+
+/// What the verdict holds against the card's size: the peak and its margin, where an interval is known its upper end.
+plan::Outcome outcome_of(const Report& report);
+
+/// The search cannot go on.
+struct SearchEnded {
+  int exit_code;
+};
+
+class Trials {
+ public:
+  struct Setup {
+    std::vector<std::string> run;      // options of `tidemark run`
+    std::vector<std::string> command;  // with {NAME}s
+    std::vector<plan::Varied> varied;
+    std::size_t at_once = 1;
+    bool is_live = false;  // a line that rewrites itself is shown
+  };
+
+  Trials(Setup setup, const Environment& environment, const std::filesystem::path& folder)
+      : setup_(std::move(setup)), environment_(environment), folder_(folder) {}
+
+  /// Throws SearchEnded, of which it has said why.
+  std::vector<plan::Outcome> run(const std::vector<plan::Point>& points);
+  const std::vector<Trial>& done() const { return done_; }
+
+ private:
+  struct Going {
+    const plan::Point* point;
+    std::filesystem::path report, output;
+    std::optional<Trial> ended;
+  };
+
+  void run_together(std::vector<Going>& group);
+  std::size_t together() const;
+  std::vector<std::string> command_of(const Going& going) const;
+  bool take(Going& going, int exit_code, double seconds);
+  void fail(const Going& going, int exit_code);
+  void show(const std::vector<Going>& group, double seconds);
+  void clear();
+
+  const Setup setup_;
+  const Environment environment_;
+  const std::filesystem::path folder_;
+  std::vector<Trial> done_;
+  std::size_t started_ = 0;
+  std::int64_t largest_rss_bytes_ = 0;  // of a run, on the host
+  bool is_shown_ = false;
+  std::optional<SearchEnded> end_;
+};
+
+}  // namespace tidemark::cli
