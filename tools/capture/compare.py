@@ -34,6 +34,8 @@ def configuration(model_type, trained):
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     config = with_few_layers({**CONFIG_MAPPING[model_type]().to_dict(), "model_type": model_type, "architectures": [trained]})
+    if config.get("is_encoder_decoder"):   # without which there are no labels to shift
+        config |= {key: 0 for key in ("decoder_start_token_id", "pad_token_id") if config.get(key) is None}
     return json.dumps(config, default=str)
 
 
