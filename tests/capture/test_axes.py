@@ -73,3 +73,25 @@ def test_layers_go_round_by_the_lists_of_a_configuration():
     assert layers.keys == {"num_hidden_layers": 8, "vision": {"depth": 5}}
     assert layers.counts == {"num_hidden_layers": 2, "vision.depth": 1}
     assert list(layers.conditions()) == ["num_hidden_layers % 2 == 0", 'kinds cycles ["a", "b"]']
+
+
+class OfImages:
+    """A tower whose width is its heads times their size, and whose images are whole patches."""
+
+    def __init__(self, keys):
+        part = keys["tower"]
+        assert part["hidden_size"] == part["num_attention_heads"] * part["head_dim"]
+        self.exact = [part["hidden_size"], part["head_dim"], part["image_size"] // part["patch_size"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_widths_that_are_heads_times_their_size_and_images_of_whole_patches():
+    keys = {"tower": {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16, "image_size": 32, "patch_size": 8}}
+    found = Axes(keys, OfImages, lambda keys: bool(OfImages(keys)), {})
+    assert found.guards == [] and found.products == {"tower.hidden_size": ("tower.num_attention_heads", "tower.head_dim")}
+    assert found.equalities() == ["tower.hidden_size == tower.num_attention_heads*tower.head_dim", "tower.image_size % tower.patch_size == 0"]
+    draws = found.draws(6, seed=1)
+    assert len(draws) == 6 and all(at(keys, "tower.image_size") % at(keys, "tower.patch_size") == 0 for keys in draws)
+    assert len({at(keys, "tower.hidden_size") for keys in draws}) > 2 and len({at(keys, "tower.image_size") // at(keys, "tower.patch_size") for keys in draws}) > 1

@@ -35,6 +35,13 @@ def test_a_family_that_is_not_written_in_cpp_needs_no_python(predicted):
     assert larger["peak"]["allocated_bytes"] > report["peak"]["allocated_bytes"]
 
 
+def test_a_family_may_be_of_another_release_and_of_images(predicted):
+    report = predicted({"model_type": "resnet"}, **NO_PYTHON)
+    assert any("the model is a program, captured of transformers 5.23.0" in row["what"] for row in report["assumptions"])
+    refused = predicted({"model_type": "resnet", "embedding_size": 128}, **NO_PYTHON)
+    assert refused.returncode == 3 and "cuDNN's scratch memory is not known for a convolution" in refused.stderr
+
+
 def test_what_is_left_out_is_what_transformers_takes(predicted):
     # GraniteConfig: as many heads of keys as of queries, biases nowhere, hidden_act silu (transformers 5.17.0)
     without = {key: value for key, value in GRANITE.items() if key != "num_key_value_heads"}

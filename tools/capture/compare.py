@@ -3,7 +3,7 @@
 
 usage: python tools/capture/compare.py [MODEL_TYPE ...] [--table docs/shipped-families.md]
 
-The configuration is transformers' default of the model type, with eight layers at most.  Both programs are predicted (batch 2, 160 tokens,
+The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (batch 2, 160 tokens,
 bf16, AdamW); equal are all allocations and frees, in their order.  TIDEMARK_BIN is the command; this Python has torch and transformers, and the
 programs are those of its release of transformers.  The table's rows of others stay as they are.
 """
@@ -30,10 +30,18 @@ SECONDS = 300
 # --- on the virtual GPU
 
 
-def configuration(model_type, trained):
+def configuration(program):
+    from tidemark.capture.keys import at, changed
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    config = with_few_layers({**CONFIG_MAPPING[model_type]().to_dict(), "model_type": model_type, "architectures": [trained]})
+    text = program.read_text()
+    trained = re.search(r"^class (\S+)$", text, re.MULTILINE)[1]
+    config = with_few_layers({**CONFIG_MAPPING[program.name]().to_dict(), "model_type": program.name, "architectures": [trained]})
+    for one, other in re.findall(r"^holds ([a-z][\w.]*) == ([a-z][\w.]*)$", text, re.MULTILINE):
+        if isinstance(at(config, one), int) and isinstance(at(config, other), int):
+            config = changed(config, {one: at(config, other)})
+    if config.get("is_encoder_decoder"):   # without which there are no labels to shift
+        config |= {key: 0 for key in ("decoder_start_token_id", "pad_token_id") if config.get(key) is None}
     return json.dumps(config, default=str)
 
 
@@ -42,7 +50,7 @@ def capture(program, folder):
     from tidemark.capture import inside
 
     config = folder / f"{program.name}.json"
-    config.write_text(configuration(program.name, re.search(r"^class (\S+)$", program.read_text(), re.MULTILINE)[1]))
+    config.write_text(configuration(program))
     request = {"source": str(config), "batch": 2, "seq": 160, "images": 0, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
     (folder / f"{program.name}.program").write_text(inside.run(request))
 
@@ -122,7 +130,7 @@ def with_others(table, rows):
 
 def write(table, rows):
     equal = sum("| equal" in row for row in rows)
-    head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most, against a\nprogram captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Batch 2, 160 tokens,\nbf16, AdamW.\n\nEqual: {equal} of {len(rows)}.\n\n"
+    head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal\nsizes where a program holds for those alone), against a program captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Batch 2, 160 tokens,\nbf16, AdamW.\n\nEqual: {equal} of {len(rows)}.\n\n"
     table.write_text(head + "| model type | transformers | |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n")
 
 

@@ -25,6 +25,25 @@ SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664))
            (16, 256, (768, 1024, 1152)), (16, 384, (768, 1024, 1152)), (16, 512, (768, 1024, 1152)),
            (32, 64, (128,)), (32, 224, (768, 1024)), (32, 384, (768, 1024))]
 CUBES = [(14, (128, 1280))]
+
+
+def resnet_50():
+    """Of transformers' default ResNetConfig: bottlenecks whose 3x3 has the stride, at 224 pixels."""
+    yield 3, 64, (7, 7), (224, 224), (2, 2), (3, 3), 1, 32
+    before, side = 64, 56
+    for stage, width in enumerate((256, 512, 1024, 2048)):
+        inner, stride = width // 4, 2 if stage else 1
+        yield before, inner, (1, 1), (side, side), (1, 1), (0, 0), 1, 32
+        yield inner, inner, (3, 3), (side, side), (stride, stride), (1, 1), 1, 32
+        yield before, width, (1, 1), (side, side), (stride, stride), (0, 0), 1, 32
+        side //= stride
+        yield inner, width, (1, 1), (side, side), (1, 1), (0, 0), 1, 32
+        yield width, inner, (1, 1), (side, side), (1, 1), (0, 0), 1, 32
+        if stage:
+            yield inner, inner, (3, 3), (side, side), (1, 1), (1, 1), 1, 32
+        before = width
+
+
 # (channels in, channels out, kernel, image, stride, padding, groups, samples at most)
 OTHERS = [
     # the tiny models of tools/capture/prove.py
@@ -35,6 +54,7 @@ OTHERS = [
     # Whisper and those that listen by it: spectrograms of 30 seconds
     *((bins, hidden, (3,), (3000,), (1,), (1,), 1, 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *((hidden, hidden, (3,), (3000,), (2,), (1,), 1, 64) for hidden in (384, 512, 768, 1024, 1280)),
+    *dict.fromkeys(resnet_50()),
 ]
 
 

@@ -8,6 +8,8 @@ from .keys import at, changed, is_whole, kinds_of, leaves_of, written
 _HEADS = re.compile(r"heads?$|n_head$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv")
 _WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width")
+_HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size")
+_IMAGES = re.compile(r"(image|img)_size$")
 _VOCABULARY = re.compile(r"vocab_size")
 _LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
@@ -15,12 +17,12 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
 class Axes:
-    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `guards`: conditions on the others."""
+    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one)}, where it has to be that; `guards`: conditions on the others."""
 
     def __init__(self, base, look, runs, layers):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period}."""
         self.base, self.look, self.runs, self.layers = base, look, runs, layers
-        self.groups, self.guards, self.guarded = [], [], []
+        self.groups, self.products, self.guards, self.guarded = [], {}, [], []
         self.first = look(base)
         self.leaves = dict(leaves_of(base))
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
@@ -58,17 +60,35 @@ class Axes:
     def _whole(self, path, value):
         if _KV_HEADS.search(path) and self._tie(path, value):
             return   # the model has no heads of keys of its own
+        if any(path in factors for factors in self.products.values()):
+            self.groups.append([path])
+            return
         step = self.layers.get(path)
         tries = [value + step, value + 2 * step] if step else [value * 2, value * 3] if value else [1, 2]
+        if _HEADS.search(path) and value and not step:
+            tries = tries[:1]   # three times as many do not divide a width, and not every class says so
         told = [self._told({path: v}) for v in tries]
         if "same" in told and set(told) <= {"same", "fails"}:
             return
-        if told[0] != "numbers" or told[1] == "other":
+        if told[0] != "numbers" or "other" in told:
             told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
-        if told[0] == "numbers":
+        if told[0] == "numbers" or self._is_product(path, value):
             self.groups.append([path])
         elif not self._tie(path, value):
             self._guard(path, f"{path} == {value}")
+
+    def _is_product(self, path, value):
+        """Whether a width has to be the heads times their size."""
+        above = path.rpartition(".")[0]
+        beside = [p for p, v in self.leaves.items() if is_whole(v) and p.rpartition(".")[0] == above]
+        heads = [p for p in beside if _HEADS.search(p) and not _KV_HEADS.search(p)]
+        sizes = [p for p in beside if p.rpartition(".")[2] in _HEAD_DIMS]
+        if not _WIDTHS.search(path) or not heads or not sizes or self.leaves[heads[0]] * self.leaves[sizes[0]] != value:
+            return False
+        if self._told({path: value * 2, sizes[0]: self.leaves[sizes[0]] * 2}) != "numbers":
+            return False
+        self.products[path] = (heads[0], sizes[0])
+        return True
 
     def _tie(self, path, value):
         """Keys that have to be equal: this one and others of its value."""
@@ -121,14 +141,15 @@ class Axes:
         return [group[0] for group in self.groups]
 
     def equalities(self):
-        return [f"{other} == {group[0]}" for group in self.groups for other in group[1:]]
+        divided = [f"{image} % {patch} == 0" for image, patch in _images(self.names())]
+        return [*(f"{other} == {group[0]}" for group in self.groups for other in group[1:]), *(f"{width} == {heads}*{size}" for width, (heads, size) in self.products.items()), *divided]
 
     def draws(self, count, seed):
         """Configurations with other values of the axes each."""
         drawer = random.Random(seed)
         drawn = []
         for _ in range(count * 4):
-            values = self._accepted(_drawn(self.groups, self.base, self.layers, drawer))
+            values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer))
             keys = changed(self.base, values)
             if values and keys not in drawn:
                 drawn.append(keys)
@@ -148,9 +169,14 @@ class Axes:
         return taken
 
 
-def _drawn(groups, base, layers, drawer):
-    """A value for each axis; heads divide widths, and those of keys divide those of queries."""
-    values, parts = {}, {}
+def _images(paths):
+    """(size of images, size of patches) of the same part, where both are axes."""
+    return [(image, patch) for image in paths for patch in paths if _IMAGES.search(image) and patch == image.rpartition(".")[0] + "." * ("." in image) + "patch_size"]
+
+
+def _drawn(groups, base, layers, products, drawer):
+    """A value for each axis; heads divide widths, those of keys divide those of queries, and patches images."""
+    values, parts, patched = {}, {}, dict(_images([group[0] for group in groups]))
     for group in sorted(groups, key=lambda g: bool(_HEADS.search(g[0])), reverse=True):
         path = group[0]
         part, name = path.rpartition(".")[0], path.rpartition(".")[2]
@@ -171,4 +197,9 @@ def _drawn(groups, base, layers, drawer):
         else:
             value = first * drawer.choice((1, 2, 3, 4, 5) if first > 4 else (1, 2, 3))
         values.update(dict.fromkeys(group, value))
+    for group in groups:
+        if group[0] in patched:
+            patch = patched[group[0]]
+            values.update(dict.fromkeys(group, values[patch] * (at(base, group[0]) // at(base, patch)) * drawer.choice((1, 2, 3))))
+    values.update({width: values.get(heads, at(base, heads)) * values.get(size, at(base, size)) for width, (heads, size) in products.items()})
     return values

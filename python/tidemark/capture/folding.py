@@ -45,7 +45,7 @@ def fold(statements):
     shapes, out, at = [_shape(s) for s in statements], [], 0
     while at < len(statements):
         period, rounds = _best_run(statements, shapes, at)
-        if rounds < 3:
+        if rounds < 3 or _begins_later(statements, shapes, at, period, rounds):
             out.append(statements[at])
             at += 1
             continue
@@ -69,6 +69,15 @@ def _best_run(statements, shapes, at):
         if rounds >= 3:
             return period, rounds
     return 0, 0
+
+
+def _begins_later(statements, shapes, at, period, rounds):
+    """Whether a shorter block goes round from within the first: else an even number of layers were two by two, and an odd one not."""
+    for later in range(at + 1, at + period):
+        shorter, count = _best_run(statements, shapes, later)
+        if count >= 3 and shorter < period and shorter * count > period * (rounds - 1):
+            return True
+    return False
 
 
 def _goes_on(statements, at, period, rounds):

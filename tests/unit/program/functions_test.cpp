@@ -1,0 +1,75 @@
+// Functions of torch as programs call them: that their arguments go where they belong.  What they allocate is recorded
+// (tests/golden/ops); the interpreter holds the sizes of results against the program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimate/predict.h"
+#include "io/program_text.h"
+#include "program/tiny_program.h"
+#include "support/sample_card.h"
+#include "support/throws.h"
+
+namespace tidemark {
+namespace {
+
+using testing::HasSubstr;
+
+/// The tiny program with more lines behind its layers; %0 is T[B, S, 64].  -> how often each operation allocated
+std::map<std::string, int> allocations_of(const std::string& lines) {
+  const std::string head = "  %2: T[B, S, 100] = call head";
+  std::vector<Program> programs;
+  programs.push_back(io::read_program_text(with(tiny_program(), head, lines + head), "tiny.program"));
+  Card card;
+  card.total_bytes = std::int64_t{24} << 30;
+  card.compute_capability_major = 8;
+  card.multiprocessors = 82;
+  card.max_threads_per_multiprocessor = 1536;
+  Spec spec;
+  spec.batch = 2;
+  spec.seq = 8;
+  spec.steps = 1;
+  spec.use_cache = UseCache::no;
+  std::map<std::string, int> found;
+  const auto count = [&](std::string_view line) {
+    const std::size_t from = line.find(' ') + 1;
+    if (line[0] == '+') ++found[std::string(line.substr(from, line.find(' ', from) - from))];
+  };
+  predict(spec, programs[0].config, card, {.on_event = count, .programs = programs});
+  return found;
+}
+
+TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: T[B, S, 64] = torch.nn.functional.normalize(%0, p=2.0, dim=-1)
+  %11: T[B, S, 64] = torch.nn.functional.group_norm(%10, 4)
+  %12: T[B, S, 64] = torch.nn.functional.batch_norm(%11, None, None, weight=None, bias=None, training=True, momentum=0.1, eps=1e-05)
+  %13: T[B, S, S] = torch.einsum("bij,bkj->bik", %12, %10)
+  %14: T[B, S, S] = torch.functional.einsum("bij,bkj->bik", [%12, %10])
+  %15: T[B, S, 16] = torch.nn.functional.adaptive_avg_pool1d(%0, 16)
+  %16: T[B, 4, 32] = torch.nn.functional.adaptive_avg_pool2d(%0, [4, 32])
+  %17: T[B, 4, 32] = torch.nn.functional.max_pool2d(%0, 2, stride=2, padding=0, dilation=1, ceil_mode=False, return_indices=False)
+  %18: float32[B] = torch.Tensor.sum(%13, [1, 2], dtype=float32)
+  %19: int64[3, 2] = torch.nonzero($labels) !data
+  %20: int64[3] view, %21: int64[3] view = torch.nonzero($labels, as_tuple=True) !data
+  hold %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21
+)");
+  EXPECT_EQ(found.at("aten::group_norm"), 3);  // the result, mean and inverse deviation
+  EXPECT_EQ(found.at("aten::batch_norm"), 3);
+  EXPECT_EQ(found.at("aten::max_pool2d"), 2);  // and where they are
+  EXPECT_EQ(found.at("aten::sum"), 1);
+  EXPECT_GE(found.at("aten::einsum"), 2);
+  EXPECT_EQ(found.at("aten::adaptive_avg_pool2d"), 2);
+}
+
+TEST(ProgramFunctions, RefuseWhatIsNotSimulated) {
+  const auto refused = [](const std::string& call) {
+    const auto error = error_of([&] { allocations_of("  %10: T[B, S, 64] = torch.nn.functional." + call + "\n  hold %10\n"); });
+    return error ? error->message() : "nothing";
+  };
+  EXPECT_THAT(refused("batch_norm(%0, None, None, training=False)"), HasSubstr("statistics that are given"));
+  EXPECT_THAT(refused("normalize(%0, p=1.0, dim=-1)"), HasSubstr("another norm than the second"));
+  EXPECT_THAT(refused("max_pool2d(%0, 1, return_indices=True)"), HasSubstr("indices among its results"));
+  EXPECT_THAT(refused("einsum(\"bij,bij,bij->bij\", %0, %0, %0)"), HasSubstr("more than two tensors"));
+}
+
+}  // namespace
+}  // namespace tidemark
