@@ -130,7 +130,8 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
         run_helper(link_command(compiler, parts[i], folder, objects[i]), environment);
     if (linked.exit_code != 0) failures[i] = "it does not link: " + first_error_line(linked.errors);
   }
-  for (const path& made_on_the_way : files_with(folder, {".o", ".h"})) std::filesystem::remove(made_on_the_way);
+  // The header stays, for what else is compiled against this torch (tools/trace/record_allocator.py).
+  for (const path& object : files_with(folder, {".o"})) std::filesystem::remove(object);
   return failures;
 }
 

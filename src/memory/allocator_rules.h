@@ -26,7 +26,8 @@ struct AllocatorRules {
   bool has_early_refusal = false;
   /// Names of settings that move no device memory.
   std::span<const std::string_view> settings_without_effect;
-  /// What the out-of-memory message advises at its end, and where it is another, with expandable segments.
+  /// What the out-of-memory message advises at its end, and where it is another, with expandable segments: none
+  /// (2.14.1), then another one (2.15.0).
   std::string_view advice, advice_when_expandable = advice;
 };
 

@@ -24,10 +24,10 @@ std::string out_of_memory_message(const OutOfMemory& what, std::string_view advi
   return fmt::format(
       "CUDA out of memory. Tried to allocate {}. GPU 0 has a total capacity of {} of which {} is free. "
       "Including non-PyTorch memory, this process has {} memory in use. {}"
-      "Of the allocated memory {} is allocated by PyTorch, and {} is reserved by PyTorch but unallocated. {}",
+      "Of the allocated memory {} is allocated by PyTorch, and {} is reserved by PyTorch but unallocated.{}{}",
       torch_size(what.tried_bytes), torch_size(what.device_total_bytes), torch_size(what.device_free_bytes),
       torch_size(what.process_bytes), allowed, torch_size(what.allocated_bytes),
-      torch_size(what.reserved_bytes - what.allocated_bytes), advice);
+      torch_size(what.reserved_bytes - what.allocated_bytes), advice.empty() ? "" : " ", advice);
 }
 
 }  // namespace tidemark

@@ -111,23 +111,25 @@ def build(python, folder):
     """Compiles the two small libraries against the torch of `python`; the version of CUDA that it wants of a card."""
     code = "import torch, os; print(os.path.dirname(torch.__file__), int(torch._C._GLIBCXX_USE_CXX11_ABI), torch.version.cuda)"
     torch_dir, abi, cuda = subprocess.run([python, "-c", code], capture_output=True, text=True, env=stand_in_environment()).stdout.split()
-    headers = HERE.parent.parent / "virtual_gpu/torch_extension/cuda_headers"
+    headers, extension = HERE.parent.parent / "virtual_gpu/torch_extension/cuda_headers", folders_of(ARGUMENTS.tidemark, python)[1]
+    if not pathlib.Path(extension, "tidemark_cuda_names.h").exists():   # torch_extension.cpp, write_cuda_names
+        sys.exit(f"{extension} was made by an older Tidemark: remove it, and run `tidemark prepare --python {python}`")
     subprocess.run(
-        ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", f"-I{headers}", f"-I{torch_dir}/include",
-         *(f"-I{names.parent}" for names in pathlib.Path(stand_ins_of(ARGUMENTS.tidemark, python)).glob("extension-*/tidemark_cuda_names.h")), str(HERE / "allocation_log.cpp"), "-o", f"{folder}/allocation_log.so", f"-L{torch_dir}/lib", "-lc10_cuda", "-lc10"], check=True)
+        ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", f"-I{headers}", f"-I{torch_dir}/include", f"-I{extension}",
+         str(HERE / "allocation_log.cpp"), "-o", f"{folder}/allocation_log.so", f"-L{torch_dir}/lib", "-lc10_cuda", "-lc10"], check=True)
     subprocess.run(["g++", "-shared", "-fPIC", str(HERE / "never_ready.cpp"), "-o", f"{folder}/never_ready.so"], check=True)
     return dict(zip(("cuda_major", "cuda_minor"), cuda.split(".")))
 
 
 @functools.cache
-def stand_ins_of(tidemark, python):
-    """Where libtidemark_gpu.so and libtidemark_stubs.so for that torch lie."""
-    code = "import os; print(os.environ['LD_LIBRARY_PATH'].split(':')[0])"
-    return subprocess.run([tidemark, "run", "--gpu", "h200", "--quiet", "--", python, "-c", code], capture_output=True, text=True).stdout.strip()
+def folders_of(tidemark, python):
+    """Where libtidemark_gpu.so and libtidemark_stubs.so for that torch lie, and what was compiled for it."""
+    code = "import os; print(os.environ['LD_LIBRARY_PATH'].split(':')[0], os.environ['TIDEMARK_TORCH_EXTENSION'], sep='\\n')"
+    return subprocess.run([tidemark, "run", "--gpu", "h200", "--quiet", "--", python, "-c", code], capture_output=True, text=True).stdout.split("\n")[:2]
 
 
 def stand_in_environment(first=None):
-    stand_ins = stand_ins_of(ARGUMENTS.tidemark, ARGUMENTS.python)
+    stand_ins, _ = folders_of(ARGUMENTS.tidemark, ARGUMENTS.python)
     libraries = ([first] if first else []) + [f"{stand_ins}/libtidemark_gpu.so", f"{stand_ins}/libtidemark_stubs.so"]
     return {**os.environ, "LD_PRELOAD": ":".join(libraries), "LD_LIBRARY_PATH": stand_ins, "TRITON_LIBCUDA_PATH": stand_ins}
 

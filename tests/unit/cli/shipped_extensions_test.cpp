@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "elf/elf_stub.h"
+#include "files.h"
 #include "support/temporary_folder.h"
 #include "torch_extension.h"
 
@@ -68,6 +69,14 @@ TEST(ShippedExtensions, ThatAreTheSameShareAFolder) {
   stage.torch.git = "fedcba9876543210";
   stage.ship();
   EXPECT_EQ(stage.found(), first);
+}
+
+// tools/trace/record_allocator.py compiles against the same torch.
+TEST(ShippedExtensions, HoldTheNamesThatTheyWereCompiledWith) {
+  StageSet stage;
+  stage.folder.write("torch/include/c10/cuda/CUDAStream.h", "cudaTicket_t ticket;");
+  stage.ship();
+  EXPECT_NE(read_file(stage.found() / "tidemark_cuda_names.h").find("cudaTicket_t"), std::string::npos);
 }
 
 TEST(ShippedExtensions, AreWhole) {
