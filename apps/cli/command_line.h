@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "outcome.h"
-#include "plan_vary.h"
+#include "plan_options.h"
 #include "ranks.h"
 #include "spec_options.h"
 #include "validate_options.h"
@@ -67,10 +67,6 @@ struct ListOptions {
 };
 struct ModelsOptions : ListOptions {};
 struct OpsOptions : ListOptions {};
-
-struct PlanOptions {
-  VaryOptions vary;
-};
 
 struct PrepareOptions {
   std::string python = "python";

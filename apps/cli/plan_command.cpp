@@ -1,16 +1,276 @@
-// tidemark plan: which configurations of a training fit on a card.
-#include <CLI/CLI.hpp>
+// tidemark plan: which configuration to run.
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "base/bytes.h"
+#include "base/did_you_mean.h"
 #include "base/error.h"
+#include "card_choice.h"
 #include "commands.h"
+#include "estimate/margin.h"
+#include "files.h"
+#include "io/plan_text.h"
+#include "io/value_json.h"
+#include "model_programs.h"
+#include "resources.h"
 
 namespace tidemark::cli {
+namespace {
+
+using plan::Goal;
+
+constexpr std::array<std::string_view, 4> kGoalNames{"fastest", "least_memory", "smallest_change", "pareto"};
+
+/// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
+struct Place {
+  std::string card;
+  std::int64_t gpus = 1;
+};
+
+Place place_of(const std::string& text) {
+  const std::size_t cross = text.find_last_of('x');
+  std::int64_t gpus = 0;
+  if (cross != std::string::npos && cross > 0 && !text.ends_with(".json")) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data() + cross + 1, end, gpus);
+    if (error != std::errc() || at != end) gpus = 0;
+  }
+  if (gpus < 1) return {text, 1};
+  const io::Catalogue catalogue = load_catalogue(find_resources().data);
+  try {
+    io::find_card(catalogue, text);
+    return {text, 1};
+  } catch (const Error&) {
+    return {text.substr(0, cross), gpus};
+  }
+}
+
+template <std::size_t N>
+std::size_t index_of(const std::array<std::string_view, N>& names, const std::string& name, const char* option) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const std::vector<std::string> known(names.begin(), names.end());
+  throw Error(Errc::bad_value, fmt::format("{} is not known", Value(name).quoted()), option,
+              fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
+/// "lora=8|16": a decision, and the values that it may take.
+void add_allowed(const std::string& text, plan::Freedom& freedom, plan::Bounds& bounds) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  freedom.allowed.push_back(name);
+  if (equals == std::string::npos) return;
+  std::vector<std::string>& values = bounds.values[name];
+  std::size_t begin = equals + 1;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('|', begin), text.size());
+    values.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// What was asked for, on one GPU or as the options share it out; the number of GPUs to plan for is kept apart.
+struct Asking {
+  Asked asked;
+  Place place;
+};
+
+Asking read_asking(SpecOptions options, const std::string& gpu, std::int64_t nodes) {
+  Asking asking;
+  const Value* said = options.said.find("gpu");
+  const std::string name = !gpu.empty() ? gpu : said && said->as_text() ? *said->as_text() : "";
+  if (!name.empty()) {
+    asking.place = place_of(name);
+    options.said.set("gpu", asking.place.card);
+  }
+  asking.asked = read_asked(options);
+  asking.place.gpus = std::max(asking.place.gpus * nodes, asking.asked.spec.gpus);
+  return asking;
+}
+
+plan::Question question_of(const Asking& asking, const PlanOptions& options) {
+  plan::Question question{.spec = asking.asked.spec,
+                          .bounds = {},
+                          .freedom = {.fixed = options.fixed, .allowed = {}},
+                          .answers = static_cast<std::size_t>(options.answers)};
+  question.spec.model = {};
+  question.spec.gpus = question.bounds.gpus = asking.place.gpus;
+  question.bounds.gpus_per_node = asking.place.gpus / options.nodes;
+  question.spec.gpus_per_node = question.bounds.gpus_per_node;
+  question.bounds.samples_per_step = options.samples > 0 ? options.samples
+                                                         : question.spec.batch * question.spec.grad_accumulation *
+                                                               plan::data_parallel_ranks(question.spec);
+  for (const std::string& allowed : options.allowed) add_allowed(allowed, question.freedom, question.bounds);
+  return question;
+}
+
+plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
+  const Spec& spec = asking.asked.spec;
+  const std::filesystem::path data = find_resources().data;
+  const std::string link(kLinkNames[static_cast<std::size_t>(spec.link)]);
+  plan::Engine engine{.model_config = asking.asked.model_config,
+                      .card = choose_card(spec.gpu, spec.memory, data, link),
+                      .programs = programs_of(asking.asked),
+                      .keep_margin = {}};
+  if (asking.place.gpus > 1) check_link(engine.card);
+  if (!options.margin.empty())
+    engine.keep_margin = [quantile = options.margin, data](Report& report) { keep_margin(report, quantile, {}, data); };
+  return engine;
+}
+
+ReportCard card_for_text(const Card& card) {
+  return {.key = card.key, .name = card.name, .total_bytes = card.total_bytes};
+}
+
+/// The command that says the same as the question and an answer's change.
+std::string command_of(const PlanOptions& options, const plan::Planned& answer) {
+  Value keys = options.spec.said;
+  if (const Value* gpu = keys.find("gpu"); gpu && gpu->as_text()) keys.set("gpu", place_of(*gpu->as_text()).card);
+  Value counts = Value::Map();
+  if (answer.spec.gpus > 1) counts.append("gpus", answer.spec.gpus);
+  if (options.nodes > 1) counts.append("gpus_per_node", answer.spec.gpus_per_node);
+  const std::string files = options.spec.file.empty() ? "" : " --spec " + options.spec.file;
+  return fmt::format("tidemark predict {}{} {}\n", options.spec.config, files,
+                     io::options_of(merged(merged(keys, counts), answer.change)));
+}
+
+void write_json(const PlanOptions& options, const Value& value) {
+  if (options.json.empty()) return;
+  if (options.json == "-")
+    fmt::print("{}", io::value_to_json(value));
+  else
+    write_file(options.json, io::value_to_json(value));
+}
+
+int tell(const PlanOptions& options, const std::string& text, const plan::Plan& plan) {
+  std::FILE* const to = options.json == "-" ? stderr : stdout;
+  fmt::print(to, "{}", text);
+  if (plan.answers.empty()) return 1;
+  fmt::print(to, "  the first, alone:\n    {}", command_of(options, plan.answers.front()));
+  return 0;
+}
+
+int plan_goal(const PlanOptions& options) {
+  Asking asking = read_asking(options.spec, {}, options.nodes);
+  const plan::Question question = question_of(asking, options);
+  const plan::Engine engine = engine_of(asking, options);
+  const auto goal = static_cast<Goal>(index_of(kGoalNames, options.goal, "--goal"));
+  const plan::Plan found = plan::make_plan(question, goal, engine);
+  write_json(options, io::plan_value(found));
+  return tell(options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found);
+}
+
+int plan_largest(const PlanOptions& options) {
+  const auto size = static_cast<plan::Size>(index_of(plan::kSizeNames, options.largest, "--largest"));
+  Asking asking = read_asking(options.spec, {}, options.nodes);
+  const plan::Question question = question_of(asking, options);
+  const plan::Engine engine = engine_of(asking, options);
+  const plan::LargestPlan found = plan::largest(question, size, engine);
+  Value value = io::plan_value(found.plan);
+  Value largest = Value::Map();
+  largest.append("of", std::string(plan::kSizeNames[static_cast<std::size_t>(size)]));
+  largest.append("value", found.value);
+  largest.append("refused", found.refused);
+  value.append("largest", std::move(largest));
+  write_json(options, value);
+  return tell(options, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds), found.plan);
+}
+
+/// Per hour and GPU, by the names of --cheapest.
+double price_of(const Value& prices, const Place& place, const std::string& file) {
+  if (const Value* price = prices.find(place.card)) return to_real(*price, {file, place.card});
+  std::vector<std::string> known;
+  for (const Value::Item& item : *prices.as_map()) known.push_back(item.key);
+  throw Error(Errc::unknown_name, fmt::format("it has no price of {}", place.card), file,
+              did_you_mean(place.card, known));
+}
+
+int plan_cheapest(const PlanOptions& options) {
+  if (options.prices.empty())
+    throw Error(Errc::usage, "what does each card cost? --prices is missing", "--cheapest",
+                R"(a JSON file such as {"h100-80gb": 2.5, "l40s": 0.9}: of one GPU for an hour)");
+  const Value prices = io::value_from_json(read_file(options.prices), options.prices);
+  if (!prices.as_map()) fail_expected("a map", prices, {options.prices, {}});
+  std::vector<io::PricedPlan> all;
+  for (const std::string& text : options.cards) {
+    const Place place = place_of(text);
+    const double price = price_of(prices, place, options.prices);
+    Asking asking = read_asking(options.spec, text, 1);
+    PlanOptions one = options;
+    one.answers = 1;
+    one.samples = options.samples > 0 ? options.samples : asking.asked.spec.batch * asking.asked.spec.grad_accumulation;
+    const plan::Question question = question_of(asking, one);
+    const plan::Engine engine = engine_of(asking, one);
+    all.push_back({text, price * static_cast<double>(place.gpus), plan::make_plan(question, Goal::fastest, engine)});
+  }
+  std::stable_sort(all.begin(), all.end(), io::is_cheaper);
+  write_json(options, io::priced_value(all));
+  fmt::print(options.json == "-" ? stderr : stdout, "{}", io::priced_to_text(all));
+  return all.front().plan.answers.empty() ? 1 : 0;
+}
+
+}  // namespace
 
 void add_plan(CLI::App& app, PlanOptions& options) {
-  CLI::App* command = app.add_subcommand("plan", "Find the largest configuration of a program that fits on a card.");
+  CLI::App* command =
+      app.add_subcommand("plan", "Find the configuration to run: the fastest that fits, the largest batch, …");
   command->footer(
-      "Examples:\n  tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py --batch {batch}\n"
-      "  tidemark plan --vary batch=1..64 --vary seq=512..8192:512 --gpu h100-80gb -- python train.py {batch} {seq}");
+      "Examples:\n  tidemark plan llama-3.1-8b/ --batch 8 --seq 4096 --gpu h100-80gbx8\n"
+      "  tidemark plan llama-3.1-8b/ --seq 4096 --gpu rtx-4090 --allow lora --allow optimizer\n"
+      "  tidemark plan llava-1.5-7b/ --images 1 --seq 1024 --gpu a100-80gb --largest batch --fix checkpointing\n"
+      "  tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py --batch {batch}");
+  add_spec_options(*command, options.spec);
+  const std::string group = "Plan";
+  command
+      ->add_option("--goal", options.goal,
+                   "What is best: fastest, least_memory, smallest_change, or pareto for every trade [fastest]")
+      ->type_name("GOAL")
+      ->group(group);
+  command->add_option("--largest", options.largest, "Instead: the largest batch, seq or images that fits")
+      ->type_name("SIZE")
+      ->group(group);
+  command
+      ->add_option("--cheapest", options.cards,
+                   "Instead: which of these cards trains at the least cost, such as l40s,h100-80gbx8")
+      ->type_name("CARDS")
+      ->delimiter(',')
+      ->group(group);
+  command->add_option("--prices", options.prices, "JSON with what a GPU costs for an hour, by the names of --cheapest")
+      ->type_name("FILE")
+      ->group(group);
+  command->add_option("--nodes", options.nodes, "Nodes of as many GPUs as --gpu says, such as h100-80gbx8 [1]")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16).description(""))
+      ->type_name("N")
+      ->group(group);
+  command
+      ->add_option("--samples", options.samples,
+                   "Samples per optimizer step, over all GPUs (default: what the options say)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30).description(""))
+      ->type_name("N")
+      ->group(group);
+  command->add_option("--fix", options.fixed, "Decisions that stay as the options say (a,b or given twice)")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->group(group);
+  command->add_option("--allow", options.allowed, "A decision that changes what is learned, and its values: lora=8|64")
+      ->type_name("NAME[=V|V]")
+      ->delimiter(',')
+      ->group(group);
+  command
+      ->add_option("--margin", options.margin,
+                   "Keep a quantile of measured residuals free, such as p90 (default: nothing)")
+      ->type_name("PXX")
+      ->group(group);
+  command->add_option("--answers", options.answers, "How many are shown, the best first [3]")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}).description(""))
+      ->type_name("N")
+      ->group(group);
+  command->add_option("--json", options.json, "Write the plan as JSON (- is stdout)")
+      ->type_name("PATH")
+      ->group("Output");
   add_vary_options(*command, options.vary);
 }
 
@@ -20,8 +280,16 @@ void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> 
 
 int plan(const PlanOptions& options) {
   if (!options.vary.command.empty()) return plan_vary(options.vary);
-  throw Error(Errc::usage, "a command is missing", "tidemark plan",
-              "write it behind --, as in: tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py {batch}");
+  if (!options.margin.empty()) parse_quantile(options.margin);
+  if (options.json != "-") require_writable(options.json, "--json");
+  if (!options.goal.empty() + !options.largest.empty() + !options.cards.empty() > 1)
+    throw Error(Errc::usage, "--goal, --largest and --cheapest are three questions", "tidemark plan",
+                "ask one at a time");
+  if (!options.cards.empty()) return plan_cheapest(options);
+  if (!options.largest.empty()) return plan_largest(options);
+  PlanOptions with_goal = options;
+  if (with_goal.goal.empty()) with_goal.goal = "fastest";
+  return plan_goal(with_goal);
 }
 
 }  // namespace tidemark::cli

@@ -120,7 +120,7 @@ std::filesystem::path model_file(const std::string& model, bool offline, Asked& 
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = {}, .sources = {}};
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = {}, .family_file = {}, .family_config = {}, .sources = {}};
   const Value& model = asked.spec.model;
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");
@@ -177,6 +177,14 @@ void take_program(Asked& asked, Program program) {
   asked.programs.push_back(std::move(program));
 }
 
+/// The one of the configuration.
+void take_family(Asked& asked, const std::string& file) {
+  Program program = program_of_family(file, asked.spec, asked.model_config);
+  asked.family_file = file;
+  asked.family_config = asked.model_config;
+  take_program(asked, std::move(program));
+}
+
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
@@ -206,7 +214,7 @@ Asked read_asked(const SpecOptions& options) {
   Asked asked = asked_of(value, options.file, options.offline);
   asked.programs = std::move(programs);
   if (is_family_file(options.programs))
-    take_program(asked, program_of_family(options.programs[0], asked.spec, asked.model_config));
+    take_family(asked, options.programs[0]);
   choose_versions(asked);
   return asked;
 }
@@ -219,7 +227,7 @@ void capture_unknown(Asked& asked) {
   std::string refusal;
   if (const auto shipped = shipped_program(*name, asked.spec.transformers)) {
     try {
-      return take_program(asked, program_of_family(shipped->string(), asked.spec, asked.model_config));
+      return take_family(asked, shipped->string());
     } catch (const Error& error) {
       if (error.code() != Errc::unsupported) throw;
       refusal = error.message();

@@ -31,6 +31,8 @@ struct Asked {
   Value model_config;
   std::filesystem::path config_file;           // that it was read from; empty of a configuration in a spec
   std::vector<Program> programs;               // the model as captured, where asked for or of no family that is known
+  std::string family_file;                     // that the program was bound of, to this configuration; or empty
+  Value family_config;
   std::map<std::string, std::string> sources;  // of what was found and not said, by name
 };
 

@@ -1,10 +1,10 @@
 #include "estimate/all_ranks.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
-#include <thread>
+#include <numeric>
+#include <vector>
+
+#include "base/in_parallel.h"
 
 namespace tidemark {
 
@@ -27,56 +27,24 @@ Report AllRanks::finish() {
   return all;
 }
 
-namespace {
-
-/// predict() of one rank after another, by however many threads call work().
-class Ranks {
- public:
-  Ranks(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options)
-      : spec_(spec), model_config_(model_config), card_(card), options_(options) {}
-
-  void work() {
-    Spec spec = spec_;
-    while ((spec.rank = next_++) < spec.gpus) {
-      try {
-        Report report = predict(spec, model_config_, card_, options_);
-        const std::lock_guard lock(mutex_);
-        all_.add(spec.rank, std::move(report));
-      } catch (...) {
-        const std::lock_guard lock(mutex_);
-        failure_ = std::current_exception();
-        next_ = spec.gpus;
-      }
-    }
-  }
-
-  Report finish() {
-    if (failure_) std::rethrow_exception(failure_);
-    return all_.finish();
-  }
-
- private:
-  const Spec& spec_;
-  const Value& model_config_;
-  const Card& card_;
-  const PredictOptions& options_;
-  std::atomic<std::int64_t> next_ = 0;
-  std::mutex mutex_;
-  AllRanks all_;
-  std::exception_ptr failure_;
-};
-
-}  // namespace
+Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
+                     const PredictOptions& options) {
+  AllRanks all;
+  std::mutex mutex;
+  in_parallel(ranks.size(), [&](std::size_t number) {
+    Spec one = spec;
+    one.rank = ranks[number];
+    Report report = predict(one, model_config, card, options);
+    const std::lock_guard lock(mutex);
+    all.add(one.rank, std::move(report));
+  });
+  return all.finish();
+}
 
 Report predict_all_ranks(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
-  Ranks ranks(spec, model_config, card, options);
-  const auto workers = std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, spec.gpus);
-  {
-    std::vector<std::jthread> others;
-    for (std::int64_t i = 1; i < workers; ++i) others.emplace_back([&] { ranks.work(); });
-    ranks.work();
-  }
-  return ranks.finish();
+  std::vector<std::int64_t> ranks(static_cast<std::size_t>(spec.gpus));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return predict_ranks(spec, ranks, model_config, card, options);
 }
 
 }  // namespace tidemark

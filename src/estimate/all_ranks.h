@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "estimate/predict.h"
 
@@ -24,7 +25,10 @@ class AllRanks {
   std::int64_t worst_rank_ = 0;
 };
 
-/// predict() of each rank of spec.gpus, over all cores; `options.on_event` must stand that.  Throws as predict() does.
+/// predict() of some ranks of spec.gpus, over all cores; `options.on_event` must stand that.  Throws as predict() does.
+Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
+                     const PredictOptions& options = {});
+/// Of all of them.
 Report predict_all_ranks(const Spec& spec, const Value& model_config, const Card& card,
                          const PredictOptions& options = {});
 

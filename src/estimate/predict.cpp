@@ -132,6 +132,11 @@ std::string told_of(const Program& program) {
                      program.torch);
 }
 
+void count_parameters(Module& root, Work& work) {
+  visit_parameters(root, [&](const Module&, const Parameter& parameter) { work.parameter_bytes += parameter.tensor.bytes(); });
+  for (const Tensor& parameter : trainable_parameters(root)) work.trained_bytes += parameter.bytes();
+}
+
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   const Value& model_config = read.config;
   const KnownRelease torch = known_torch(spec.torch), transformers = known_transformers(spec.transformers);
@@ -151,7 +156,8 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   if (!options.programs.empty())
     recorder.assume(told_of(captured_as(spec, options.programs).program));
   StepOptions steps = step_options(spec);
-  steps.repeat_steps = options.repeat_steps;
+  steps.repeat_steps = options.repeat_steps && !options.work;
+  run.work = options.work;
   try {
     run_program(run, models, spec, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
@@ -160,6 +166,10 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     run.end();
     report.oom = out_of_memory(full, run.stage);
     recorder.end_phase(run.stage.step, report.oom->phase);
+  }
+  if (options.work) {
+    for (const auto& model : models) count_parameters(model->root, *options.work);
+    options.work->operations = run.beginning.number;
   }
   recorder.fill(report);
   if (options.late) replay_late(run, *options.late);

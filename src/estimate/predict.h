@@ -13,6 +13,7 @@
 namespace tidemark {
 
 struct Program;
+struct Work;
 
 struct PredictOptions {
   /// Gets each allocation and free as it happens: "+bytes operation module" or "-bytes operation module", without a
@@ -26,6 +27,8 @@ struct PredictOptions {
   std::span<const Program> programs = {};
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
+  /// Counts what the steps compute, which are all simulated then; not owned.
+  Work* work = nullptr;
 };
 
 /// `model_config` is the model's config.json.  The report comes back judged.  Throws Error{unsupported} for what is

@@ -58,6 +58,15 @@ inline Tensors needed(const Backward& call, std::array<Tensor, 3> gradients) {
   return result;
 }
 
+/// Of the recorded kernels; facts.b of a backward is 1 for causal attention.
+inline void count_attention(const AttentionInputs& in) {
+  if (Work* work = in.q.run().counted()) work->add_attention(in.q, in.k, in.v, in.options.causal, false);
+}
+inline void count_attention_backward(const Backward& call) {
+  if (Work* work = call.run.counted())
+    work->add_attention(call.saved[0], call.saved[1], call.saved[2], call.facts.b == 1, true);
+}
+
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
 

@@ -64,6 +64,7 @@ std::int64_t backward_workspace(const Shape& shape) {
 }
 
 Tensors backward(Backward& call) {
+  count_attention_backward(call);
   return needed(call, cudnn_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2],
                                                 call.saved[4], call.facts.a == 1}));
 }
@@ -100,10 +101,11 @@ std::array<Tensor, 3> cudnn_attention_backward(const AttentionGradient& call) {
 /// Keeps q, k, v, the bias, the result, its logarithms of sums, seed and offset.
 Tensor cudnn_attention(AttentionInputs in) {
   in.mask = attention_bias(std::move(in.mask), in.q.dtype());
+  count_attention(in);
   AttentionResult result = cudnn_attention_forward(in, attention_needs_grad(in));
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
-  const Facts facts{.a = in.options.dropout != 0 ? 1 : 0};
+  const Facts facts{.a = in.options.dropout != 0 ? 1 : 0, .b = in.options.causal ? 1 : 0};
   return record(std::move(result.output), {in.q, in.k, in.v},
                 {.name = "ScaledDotProductCudnnAttentionBackward0",
                  .saved = std::move(saved),

@@ -111,6 +111,7 @@ Gradients gradients_of(const AttentionGradient& call, const Tensor& bias) {
 }
 
 Tensors backward(Backward& call) {
+  count_attention_backward(call);
   const bool has_bias = call.node.edges.size() > 3 && call.needs(3);
   Gradients gradients = gradients_of(
       {call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[4], call.facts.a == 1},
@@ -149,10 +150,11 @@ Tensor efficient_attention(AttentionInputs in) {
     in.mask = expand(std::move(in.mask), {in.q.size(0), in.q.size(1), in.q.size(2), in.k.size(2)});
   }
   in.mask = padded_bias(std::move(in.mask));
+  count_attention(in);
   AttentionResult result = efficient_attention_forward(in, attention_needs_grad(in));
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
-  const Facts facts{.a = in.options.dropout > 0 ? 1 : 0};
+  const Facts facts{.a = in.options.dropout > 0 ? 1 : 0, .b = in.options.causal ? 1 : 0};
   Tensors inputs{in.q, in.k, in.v};
   if (needs_grad(in.mask)) inputs.push_back(in.mask);
   return record(std::move(result.output), std::move(inputs),

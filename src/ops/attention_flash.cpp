@@ -51,6 +51,7 @@ std::int64_t splits_of(const AttentionInputs& in) {
 }
 
 Tensors backward(Backward& call) {
+  count_attention_backward(call);
   return needed(
       call, flash_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[3]}));
 }
@@ -93,11 +94,15 @@ std::array<Tensor, 3> flash_attention_backward(const AttentionGradient& call) {
 
 /// Keeps q, k, v, the result, its logarithms of sums and the state of the random numbers.
 Tensor flash_attention(AttentionInputs in) {
+  count_attention(in);
   AttentionResult result = flash_attention_forward(in);
   Tensors saved{in.q, in.k, in.v, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   return record(std::move(result.output), {in.q, in.k, in.v},
-                {.name = "ScaledDotProductFlashAttentionBackward0", .saved = std::move(saved), .backward = backward});
+                {.name = "ScaledDotProductFlashAttentionBackward0",
+                 .saved = std::move(saved),
+                 .facts = {.b = in.options.causal ? 1 : 0},
+                 .backward = backward});
 }
 
 /// torch: attention.cpp, pad_last_dim and post_process_flash_output

@@ -13,6 +13,13 @@ void take_scratch(Run& run, std::int64_t bytes) {
   const Ref<Storage> scratch = run.allocate(bytes);
 }
 
+/// The forward pass and either gradient: for each element of the output a sum over one filter.
+void count(const Tensor& output, const Tensor& weight) {
+  if (Work* work = output.run().counted())
+    work->add_product(output.dtype(), static_cast<double>(output.elements()),
+                      static_cast<double>(weight.elements()) / static_cast<double>(weight.size(0)));
+}
+
 /// Of every dimension but the channels.
 Tensor bias_gradient(const Tensor& gradient) {
   Dims reduced = gradient.sizes();
@@ -30,6 +37,7 @@ Tensors convolution_backward(Backward& call) {
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
     if (!call.needs(i)) continue;
     gradients[i] = empty(call.run, (i == 0 ? x : weight).sizes(), gradient.dtype());
+    count(gradient, weight);
     take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
   }
   gradient.reset();
@@ -56,6 +64,7 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
   const auto computed = [&] {
     const Tensor in_order = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
     Tensor y = empty(x.run(), sizes, x.dtype());
+    count(y, weight);
     take_scratch(x.run(), scratch.forward_bytes);
     return y;
   };

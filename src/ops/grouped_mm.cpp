@@ -41,6 +41,9 @@ Tensor product(const Tensor& a, const Tensor& b, std::int64_t groups) {
   const bool ragged = b.dims() == 2;
   Tensor y = empty(a.run(), ragged ? Dims{groups, a.size(0), b.size(1)} : Dims{a.size(0), b.size(2)}, a.dtype());
   check_width(y);  // else it is padded
+  // Each row is in one group, whichever of the two has them.
+  if (Work* work = a.run().counted())
+    work->add_product(y.dtype(), static_cast<double>(ragged ? y.elements() / groups : y.elements()), static_cast<double>(a.size(1)));
   const std::int64_t major = a.run().card().compute_capability_major;
   const bool fast = (major == 9 || major == 10) && a.dtype() == Dtype::bf16 && b.dtype() == Dtype::bf16;
   if (fast)

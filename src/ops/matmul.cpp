@@ -48,11 +48,17 @@ Ref<Storage> fused_bias_workspace(Run& run) {
   return none;
 }
 
+void count_product(const Tensor& y, std::int64_t terms) {
+  if (Work* work = y.run().counted())
+    work->add_product(y.dtype(), static_cast<double>(y.elements()), static_cast<double>(terms));
+}
+
 /// Row-major, as the kernel writes it.
 Tensor product(const Tensor& a, const Tensor& b, bool fused_bias = false) {
   Dims sizes = a.sizes();
   sizes[-1] = b.size(-1);
   Tensor y = empty(a.run(), sizes, a.dtype());
+  count_product(y, a.size(-1));
   const Tensor copy_a = readable(a), copy_b = readable(b);
   const Ref<Storage> workspace = fused_bias ? fused_bias_workspace(a.run()) : matmul_workspace(a.run());
   return y;
@@ -195,6 +201,7 @@ Tensor bmm(Tensor a, Tensor b) {
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   const bool by_elements = a.size(2) == 1 && a.run().torch().multiplies_single_elements;
   Tensor y = by_elements ? empty(a.run(), {a.size(0), a.size(1), b.size(2)}, a.dtype()) : product(a, b);
+  if (by_elements) count_product(y, a.size(-1));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "BmmBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor second = call.needs(1) ? bmm(transpose(call.saved[0], 1, 2), call.gradient()) : Tensor();

@@ -58,6 +58,10 @@ void Run::tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) 
   config_.on_event(fmt::format("{}{} {} {}", sign, bytes, by, module_name(in)));
 }
 
+Work* Run::counted() const {
+  return work && !on_host && !(checkpoint && checkpoint->is_complete(beginning.number)) ? work : nullptr;
+}
+
 Ref<Storage> Run::allocate(std::int64_t bytes) {
   Ref<Storage> storage(storages.make());
   storage->run = this;
@@ -69,6 +73,7 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
 void Run::fill(Storage& storage, std::int64_t bytes) {
   storage.id = request(bytes, stream);
   if (storage.id == kNoBytes) return;
+  if (work && category != Category::workspace) work->allocated_bytes += static_cast<double>(bytes);
   storage.record = static_cast<std::uint32_t>(ledger_.size());
   note_allocation({.bytes = allocator_.block_bytes(storage.id),
                    .requested_bytes = bytes,

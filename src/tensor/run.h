@@ -14,6 +14,7 @@
 #include "tensor/stream_calls.h"
 #include "tensor/tensor.h"
 #include "tensor/torch_release.h"
+#include "tensor/work.h"
 
 namespace tidemark {
 
@@ -168,6 +169,11 @@ class Run {
   std::uint32_t passes = 0;               // backward passes so far
   Ref<Storage> matmul_workspaces[2];      // of the program's thread and of autograd's
   Ref<Storage> fused_bias_workspaces[2];  // likewise, of cuBLASLt
+
+  Work* work = nullptr;  // not owned; none: nothing is counted
+  /// What to count the running operation in; none where nothing is computed: on the host, and of a block that runs again
+  /// what comes behind the last tensor that is wanted of it.
+  Work* counted() const;
 
   bool has_fake_device = false;  // of the tensors that DTensor tries operations on
 

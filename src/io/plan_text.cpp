@@ -1,0 +1,265 @@
+#include "io/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "estimate/verdict.h"
+#include "io/text_table.h"
+
+namespace tidemark::io {
+namespace {
+
+using plan::Goal;
+using plan::Planned;
+
+std::string dashed(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// As a shell takes it.
+std::string quoted(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string result = "'";
+  for (const char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return result + "'";
+}
+
+std::string written(const Value& value) {
+  if (const std::string* text = value.as_text()) return quoted(*text);
+  if (const Value::List* list = value.as_list()) {
+    std::string joined;
+    for (const Value& one : *list)
+      joined += (joined.empty() ? "" : ",") + (one.as_text() ? *one.as_text() : one.quoted());
+    return quoted(joined);
+  }
+  return value.quoted();
+}
+
+void add_options(const Value& keys, const std::string& prefix, std::string& text) {
+  for (const Value::Item& item : *keys.as_map()) {
+    const std::string option = prefix + dashed(item.key);
+    const std::string space = text.empty() ? "" : " ";
+    if (item.value.as_map()) {
+      if (item.value.as_map()->empty()) text += space + "--" + option;
+      add_options(item.value, option + "-", text);
+    } else if (const bool* truth = item.value.as_bool()) {
+      text += space + (*truth ? "--" : "--no-") + option;
+    } else if (item.value.is_null()) {
+      text += space + "(without " + option + ")";
+    } else {
+      text += space + "--" + option + " " + written(item.value);
+    }
+  }
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds <= 0) return "-";
+  return seconds < 0.0995 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string band(const plan::StepTime& seen) {
+  if (seen.seconds <= 0) return "not known";
+  return fmt::format("{} ({} to {})", seconds_text(seen.seconds), seconds_text(seen.low_seconds),
+                     seconds_text(seen.high_seconds));
+}
+
+std::string_view title_of(Goal goal) {
+  switch (goal) {
+    case Goal::fastest: return "fastest that fits";
+    case Goal::least_memory: return "least memory";
+    case Goal::smallest_change: return "smallest change that fits";
+    case Goal::pareto: return "every trade of memory for time";
+  }
+  return "";
+}
+
+std::string where(const ReportCard& card, const plan::Bounds& bounds) {
+  const std::string name = card.name.empty() ? "the card" : card.name;
+  return bounds.gpus > 1 ? fmt::format("{} x {}", bounds.gpus, name) : name;
+}
+
+/// The first rows are what is advised.
+std::string answers_table(const plan::Plan& plan) {
+  TextTable table({"", "a step takes", "peak", "change"}, TextTable::Align::left);
+  for (std::size_t i = 0; i < plan.answers.size(); ++i) {
+    const Planned& answer = plan.answers[i];
+    table.add({fmt::format("{}", i + 1), band(answer.time), format_bytes(answer.report.peak.device_bytes),
+               change_text(answer.change)});
+  }
+  return table.text(2);
+}
+
+std::string refused_table(const std::vector<Planned>& refused) {
+  if (refused.empty()) return {};
+  TextTable table({"would be better and does not fit", "needs", "change"}, TextTable::Align::left);
+  for (const Planned& one : refused) table.add({"", format_bytes(one.seen.peak.device_bytes), change_text(one.change)});
+  return table.text(2);
+}
+
+std::string counts(const plan::Plan& plan) {
+  std::string text =
+      fmt::format("  decided among {} configurations by {} simulations\n",
+                  group_digits(static_cast<std::int64_t>(plan.candidates)), group_digits(plan.simulated));
+  std::int64_t refused = 0;
+  for (const auto& [why, count] : plan.refusals) refused += count;
+  if (refused == 0) return text;
+  const auto most = std::max_element(plan.refusals.begin(), plan.refusals.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return text + fmt::format("  {} could not be simulated, most often: {}\n", group_digits(refused), most->first);
+}
+
+/// Peaks of the first answer, by phase and by rank.
+std::string details(const Planned& answer) {
+  std::string text = "  of the first:\n";
+  const Report& report = answer.report;
+  text += fmt::format("    allocated {}, reserved {}, device {}\n", group_digits(report.peak.allocated_bytes),
+                      group_digits(report.peak.reserved_bytes), group_digits(report.peak.device_bytes));
+  if (!report.steps.empty()) {
+    text += "    step " + std::to_string(report.steps.back().step) + ":";
+    for (const PhaseReport& phase : report.steps.back().phases)
+      text += fmt::format(" {} {}", name_of(phase.phase), format_bytes(phase.peak_allocated_bytes));
+    text += '\n';
+  }
+  for (std::size_t i = 0; i < report.ranks.size() && report.ranks.size() > 1; ++i) {
+    const bool is_new = i == 0 || report.ranks[i].peak.reserved_bytes != report.ranks[i - 1].peak.reserved_bytes ||
+                        report.ranks[i].peak.allocated_bytes != report.ranks[i - 1].peak.allocated_bytes;
+    if (is_new)
+      text += fmt::format("    rank {}: allocated {}, reserved {}\n", report.ranks[i].rank,
+                          group_digits(report.ranks[i].peak.allocated_bytes),
+                          group_digits(report.ranks[i].peak.reserved_bytes));
+  }
+  return text;
+}
+
+std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
+  std::string text = fmt::format("nothing fits: {} has {}", card.name.empty() ? "the card" : card.name,
+                                 format_bytes(card.total_bytes));
+  if (plan.least)
+    text += fmt::format(", and the least that would do needs {}: {}", format_bytes(plan.least->seen.peak.device_bytes),
+                        change_text(plan.least->change));
+  return text + "\n  --allow lora, or another decision that changes the training, may make it fit\n";
+}
+
+Value planned_value(const Planned& one) {
+  Value value = Value::Map();
+  value.append("change", one.change);
+  value.append("spec", write_fields(one.spec));
+  Value peak = Value::Map();
+  peak.append("allocated_bytes", one.seen.peak.allocated_bytes);
+  peak.append("reserved_bytes", one.seen.peak.reserved_bytes);
+  peak.append("device_bytes", one.seen.peak.device_bytes);
+  value.append("peak", std::move(peak));
+  Value seconds = Value::Map();
+  seconds.append("estimate", one.time.seconds);
+  seconds.append("low", one.time.low_seconds);
+  seconds.append("high", one.time.high_seconds);
+  value.append("step_seconds", std::move(seconds));
+  if (!one.report.ranks.empty()) {
+    Value::List ranks;
+    for (const RankReport& rank : one.report.ranks) {
+      Value row = Value::Map();
+      row.append("rank", rank.rank);
+      row.append("allocated_bytes", rank.peak.allocated_bytes);
+      row.append("reserved_bytes", rank.peak.reserved_bytes);
+      row.append("device_bytes", rank.peak.device_bytes);
+      ranks.push_back(std::move(row));
+    }
+    value.append("ranks", std::move(ranks));
+  }
+  return value;
+}
+
+Value planned_list(const std::vector<Planned>& all) {
+  Value::List list;
+  for (const Planned& one : all) list.push_back(planned_value(one));
+  return list;
+}
+
+}  // namespace
+
+std::string options_of(const Value& keys) {
+  std::string text;
+  add_options(keys, "", text);
+  return text;
+}
+
+std::string change_text(const Value& change) {
+  const std::string text = options_of(change);
+  return text.empty() ? "none" : text;
+}
+
+std::string plan_to_text(const plan::Plan& plan, Goal goal, const ReportCard& card, const plan::Bounds& bounds) {
+  if (plan.answers.empty()) return nothing_fits(plan, card) + counts(plan);
+  return fmt::format("{}: {} of {}, {} samples a step\n", title_of(goal), where(card, bounds),
+                     format_bytes(card.total_bytes), group_digits(bounds.samples_per_step)) +
+         answers_table(plan) + refused_table(plan.refused) + details(plan.answers.front()) + counts(plan);
+}
+
+std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, const ReportCard& card,
+                            const plan::Bounds& bounds) {
+  const std::string_view name = plan::kSizeNames[static_cast<std::size_t>(size)];
+  if (found.value == 0) return nothing_fits(found.plan, card) + counts(found.plan);
+  const std::string why = found.why.empty() ? std::string("does not fit in any way") : found.why;
+  return fmt::format("largest {}: {} on {}; {} {}\n", name, group_digits(found.value), where(card, bounds),
+                     group_digits(found.refused), why) +
+         answers_table(found.plan) + details(found.plan.answers.front()) + counts(found.plan);
+}
+
+namespace {
+
+/// Of a thousand steps.
+double cost_of(const PricedPlan& one) { return one.per_hour / 3600 * one.plan.answers.front().time.seconds * 1000; }
+
+}  // namespace
+
+bool is_cheaper(const PricedPlan& a, const PricedPlan& b) {
+  if (a.plan.answers.empty() || b.plan.answers.empty()) return b.plan.answers.empty() && !a.plan.answers.empty();
+  return cost_of(a) < cost_of(b);
+}
+
+std::string priced_to_text(const std::vector<PricedPlan>& all) {
+  TextTable table({"card", "1000 steps cost", "a step takes", "peak", "change"}, TextTable::Align::left);
+  for (const PricedPlan& one : all) {
+    if (one.plan.answers.empty()) {
+      const std::string needs = one.plan.least ? "needs " + format_bytes(one.plan.least->seen.peak.device_bytes) : "";
+      table.add({one.place, "does not fit", "", needs, one.plan.least ? change_text(one.plan.least->change) : ""});
+      continue;
+    }
+    const Planned& answer = one.plan.answers.front();
+    table.add({one.place, fmt::format("{:.2f}", cost_of(one)), band(answer.time),
+               format_bytes(answer.report.peak.device_bytes), change_text(answer.change)});
+  }
+  return table.text(0);
+}
+
+Value priced_value(const std::vector<PricedPlan>& all) {
+  Value::List list;
+  for (const PricedPlan& one : all) {
+    Value value = plan_value(one.plan);
+    value.append("place", one.place);
+    value.append("price_per_hour", one.per_hour);
+    if (!one.plan.answers.empty()) value.append("price_per_1000_steps", cost_of(one));
+    list.push_back(std::move(value));
+  }
+  return list;
+}
+
+Value plan_value(const plan::Plan& plan) {
+  Value value = Value::Map();
+  value.append("schema", kPlanSchema);
+  value.append("candidates", static_cast<std::int64_t>(plan.candidates));
+  value.append("simulated", plan.simulated);
+  value.append("answers", planned_list(plan.answers));
+  value.append("refused", planned_list(plan.refused));
+  if (plan.least) value.append("least", planned_value(*plan.least));
+  Value refusals = Value::Map();
+  for (const auto& [why, count] : plan.refusals) refusals.append(why, count);
+  value.append("not_simulated", std::move(refusals));
+  return value;
+}
+
+}  // namespace tidemark::io

@@ -1,0 +1,26 @@
+// The largest batch, length or number of images that fits.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "plan/plan.h"
+
+namespace tidemark::plan {
+
+inline constexpr std::array<std::string_view, 3> kSizeNames{"batch", "seq", "images"};
+/// Samples per pass, tokens per sample, images per sample.
+enum class Size { batch, seq, images };
+
+struct LargestPlan {
+  std::int64_t value = 0;    // 0: nothing fits
+  std::int64_t refused = 0;  // the next larger one, with which nothing fits
+  std::string why;           // … since it cannot be simulated; empty: since memory is full
+  Plan plan;                 // the fastest ways of training with `value`
+};
+
+/// The largest that fits in any way that the free decisions allow; the next larger one is tried in all of them.  Relies
+/// on this alone: what does not fit does not fit with more either.
+LargestPlan largest(const Question& question, Size size, const Engine& engine);
+
+}  // namespace tidemark::plan

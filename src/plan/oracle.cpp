@@ -1,0 +1,189 @@
+#include "plan/oracle.h"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "estimate/all_ranks.h"
+#include "estimate/strategies.h"
+#include "memory/driver_memory.h"
+
+namespace tidemark::plan {
+namespace {
+
+Seen seen_of(const Report& report) {
+  Seen seen;
+  seen.fits = report.fits == true;
+  seen.peak = report.peak;
+  return seen;
+}
+
+/// A rank of each stage of a pipeline; for all else rank 0 stands until an answer is confirmed.
+std::vector<std::int64_t> ranks_to_search(const Spec& spec) {
+  std::vector<std::int64_t> ranks;
+  const std::int64_t stages = spec.pp ? spec.pp->degree : 1;
+  for (std::int64_t stage = 0; stage < stages; ++stage) ranks.push_back(stage * (spec.gpus / stages));
+  return ranks;
+}
+
+/// One text for equal values, and other texts for others.
+void add_text(const Value& value, std::string& text) {
+  if (const Value::Map* map = value.as_map()) {
+    for (const Value::Item& item : *map) {
+      text += item.key;
+      add_text(item.value, text);
+    }
+    text += '}';
+  } else if (const Value::List* list = value.as_list()) {
+    for (const Value& one : *list) add_text(one, text);
+    text += ']';
+  } else if (const std::string* written = value.as_text()) {
+    text += fmt::format("{}:{}", written->size(), *written);
+  } else {
+    text += value.quoted() + ',';
+  }
+}
+
+/// The model alone on one GPU that never fills up, for one pass.
+Spec alone_of(const Spec& spec) {
+  Spec alone = spec;
+  alone.batch = samples_per_pass(spec);
+  alone.gpus = alone.grad_accumulation = alone.steps = 1;
+  alone.gpus_per_node = alone.rank = 0;
+  alone.parallel = Parallel::none;
+  alone.load = Load::to;
+  alone.ddp.reset();
+  alone.zero.reset();
+  alone.tp.reset();
+  alone.cp.reset();
+  alone.ep.reset();
+  alone.fsdp1.reset();
+  alone.fsdp2.reset();
+  alone.gemini.reset();
+  alone.pp.reset();
+  alone.allocator.clear();
+  alone.max_grad_norm.reset();
+  alone.optimizer_impl = OptimizerImpl::automatic;
+  return alone;
+}
+
+/// A number of the configuration, or of the part of it that is the language model.
+std::int64_t size_in(const Value& config, std::string_view key) {
+  for (const Value* part : {config.find("text_config"), &config})
+    if (const Value* found = part ? part->find(key) : nullptr)
+      if (const std::int64_t* number = found->as_integer()) return *number;
+  return 0;
+}
+
+/// The work of one pass is counted once for all candidates that compute the same.
+class Times {
+ public:
+  explicit Times(const Engine& engine) : engine_(engine), endless_(without_end(engine).card) {}
+
+  StepTime operator()(const Spec& spec) { return step_time(spec, of_pass(alone_of(spec)), engine_.card); }
+
+ private:
+  /// The first that asks simulates, and the others wait for it.
+  const PassWork& of_pass(const Spec& alone) {
+    std::string key;
+    add_text(write_fields(alone), key);
+    std::shared_future<PassWork> known;
+    std::promise<PassWork> mine;
+    bool is_first = false;
+    {
+      const std::lock_guard lock(mutex_);
+      auto [found, is_new] = passes_.try_emplace(std::move(key));
+      if (is_new) found->second = mine.get_future().share();
+      is_first = is_new;
+      known = found->second;
+    }
+    if (is_first) mine.set_value(simulated(alone));
+    return known.get();  // lives as long as passes_
+  }
+
+  /// What cannot be simulated is refused when its turn comes.
+  PassWork simulated(const Spec& alone) const {
+    PassWork pass{.work = {},
+                  .layers = size_in(engine_.model_config, "num_hidden_layers"),
+                  .hidden_size = size_in(engine_.model_config, "hidden_size")};
+    try {
+      const auto programs = engine_.programs(alone);
+      PredictOptions options;
+      options.interval = false;
+      options.programs = *programs;
+      options.work = &pass.work;
+      predict(alone, engine_.model_config, endless_, options);
+    } catch (const Error&) {
+    }
+    return pass;
+  }
+
+  const Engine& engine_;
+  Card endless_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_future<PassWork>> passes_;
+};
+
+Report report_of(const Engine& engine, const Spec& spec, std::span<const std::int64_t> ranks, bool interval) {
+  const auto programs = engine.programs(spec);
+  PredictOptions options;
+  options.interval = interval;
+  options.programs = *programs;
+  Report report = predict_ranks(spec, ranks, engine.model_config, engine.card, options);
+  if (engine.keep_margin) engine.keep_margin(report);
+  return report;
+}
+
+Seen simulate(const Engine& engine, const Spec& spec) {
+  try {
+    return seen_of(report_of(engine, spec, ranks_to_search(spec), false));
+  } catch (const Error& error) {
+    if (error.code() == Errc::io) throw;
+    Seen seen;
+    seen.refusal = error.where().empty() ? error.message() : error.where() + ": " + error.message();
+    return seen;
+  }
+}
+
+}  // namespace
+
+Engine without_end(const Engine& engine) {
+  Engine other = engine;
+  other.card.total_bytes = DriverMemory::kMostBytes;
+  return other;
+}
+
+std::vector<std::int64_t> kinds_of_ranks(const Spec& spec) {
+  std::set<std::int64_t> ranks;
+  if (spec.gpus <= kMostRanks) {
+    for (std::int64_t rank = 0; rank < spec.gpus; ++rank) ranks.insert(rank);
+    return {ranks.begin(), ranks.end()};
+  }
+  const MeshPlace mesh = place_of(spec);
+  const std::int64_t per_stage = mesh.parts * mesh.shards * mesh.copies;
+  for (std::int64_t stage = 0; stage < mesh.stages; ++stage)
+    for (const std::int64_t shard : {std::int64_t{0}, std::int64_t{1} % mesh.shards, mesh.shards - 1})
+      for (const std::int64_t part : {std::int64_t{0}, mesh.parts - 1})
+        ranks.insert(stage * per_stage + shard * mesh.parts + part);
+  return {ranks.begin(), ranks.end()};
+}
+
+Report report_of_ranks(const Engine& engine, const Spec& spec) {
+  return report_of(engine, spec, kinds_of_ranks(spec), true);
+}
+
+Oracle make_oracle(const Engine& engine) {
+  const auto times = std::make_shared<Times>(engine);
+  return {.simulate = [&engine](const Spec& spec) { return simulate(engine, spec); },
+          .confirm = [&engine](const Spec& spec) { return seen_of(report_of_ranks(engine, spec)); },
+          .time = [times](const Spec& spec) { return (*times)(spec); }};
+}
+
+}  // namespace tidemark::plan

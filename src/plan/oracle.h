@@ -1,0 +1,40 @@
+// The exact engine as a search asks it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/value.h"
+#include "estimate/report.h"
+#include "memory/card.h"
+#include "plan/search.h"
+#include "program/program.h"
+
+namespace tidemark::plan {
+
+struct Engine {
+  Value model_config;
+  Card card;
+  /// The captured programs of a spec's model; none: the family that the configuration names.  Called by several
+  /// threads at once.
+  std::function<std::shared_ptr<const std::vector<Program>>(const Spec&)> programs;
+  /// Keeps a margin free, and judges again; may be empty.
+  std::function<void(Report&)> keep_margin;
+};
+
+/// Simulates rank 0 and one rank of each stage, and takes an answer when every kind of rank fits in every order of
+/// addresses.  Not owned: `engine` must live as long.
+Oracle make_oracle(const Engine& engine);
+
+/// Of all ranks, or beyond kMostRanks of them of the first and last of each coordinate: the report of the one that
+/// holds most, with a row for each.
+Report report_of_ranks(const Engine& engine, const Spec& spec);
+inline constexpr std::int64_t kMostRanks = 16;
+
+/// The engine on a card that no training fills.
+Engine without_end(const Engine& engine);
+
+/// In ascending order.
+std::vector<std::int64_t> kinds_of_ranks(const Spec& spec);
+
+}  // namespace tidemark::plan

@@ -1,0 +1,65 @@
+#include "plan/plan.h"
+
+namespace tidemark::plan {
+namespace {
+
+/// Of a map the items that differ from `from`, or where there was none, from what its fields are at first.
+Value differences(const Value& from, const Value& to, const std::vector<FieldDescription>& fields) {
+  Value changed = Value::Map();
+  for (const FieldDescription& field : fields) {
+    const Value* now = to.find(field.name);
+    const Value* before = from.find(field.name);
+    if (!now || (before && *before == *now)) continue;
+    if (!now->as_map() || field.fields.empty()) {
+      changed.append(field.name, *now);
+      continue;
+    }
+    Value initial = Value::Map();
+    for (const FieldDescription& inner : field.fields) initial.append(inner.name, inner.initial);
+    changed.append(field.name, differences(before && before->as_map() ? *before : initial, *now, field.fields));
+  }
+  return changed;
+}
+
+Planned planned(const Question& question, const Space& space, const Found& found) {
+  const Spec& spec = space.candidates[found.candidate].spec;
+  return {
+      .spec = spec, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time, .report = {}};
+}
+
+}  // namespace
+
+Plan plan_in(const Question& question, const Space& space, Goal goal, const Engine& engine) {
+  const Oracle oracle = make_oracle(engine);
+  Outcome outcome = search(space, goal, oracle, question.answers);
+  Plan plan;
+  plan.candidates = space.candidates.size();
+  plan.simulated = outcome.simulated;
+  plan.refusals = std::move(outcome.refusals);
+  for (const Found& found : outcome.answers) {
+    Planned& answer = plan.answers.emplace_back(planned(question, space, found));
+    answer.report = report_of_ranks(engine, answer.spec);
+  }
+  const Engine endless = without_end(engine);
+  const Oracle needs = make_oracle(endless);
+  for (const Found& found : outcome.refused) {
+    Planned& refused = plan.refused.emplace_back(planned(question, space, found));
+    refused.seen.peak = needs.simulate(refused.spec).peak;
+  }
+  if (plan.answers.empty()) {
+    const Outcome least = search(space, Goal::least_memory, needs, 1);
+    plan.simulated += least.simulated;
+    if (!least.answers.empty()) plan.least = planned(question, space, least.answers.front());
+  }
+  return plan;
+}
+
+Value changes_of(const Spec& from, const Spec& spec) {
+  return differences(write_fields(from), write_fields(spec), describe_fields<Spec>());
+}
+
+Plan make_plan(const Question& question, Goal goal, const Engine& engine) {
+  return plan_in(question, make_space(question.spec, question.bounds, question.freedom), goal, engine);
+}
+
+}  // namespace tidemark::plan

@@ -1,0 +1,46 @@
+// Which configuration to run: a question, and its answer.
+#pragma once
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "plan/oracle.h"
+#include "plan/search.h"
+#include "plan/space.h"
+
+namespace tidemark::plan {
+
+struct Question {
+  Spec spec;  // what would be run now
+  Bounds bounds;
+  Freedom freedom;
+  std::size_t answers = 3;
+};
+
+struct Planned {
+  Spec spec;
+  Value change;  // keys of a spec file that differ from what was asked about
+  Seen seen;
+  StepTime time;
+  Report report;  // of the rank that holds most, with a row for each kind of rank; of answers alone
+};
+
+struct Plan {
+  std::size_t candidates = 0;
+  std::int64_t simulated = 0;
+  std::vector<Planned> answers;  // the best first
+  std::vector<Planned> refused;  // better ones that do not fit, with what they would need
+  std::optional<Planned> least;  // where nothing fits: what needs least, and how much
+  std::map<std::string, std::int64_t> refusals;
+};
+
+/// Throws Error for what is wrong in the question.
+Plan make_plan(const Question& question, Goal goal, const Engine& engine);
+
+/// Of a space that is there already.
+Plan plan_in(const Question& question, const Space& space, Goal goal, const Engine& engine);
+
+/// The keys in which `spec` differs from `from`, with the values that it has there.
+Value changes_of(const Spec& from, const Spec& spec);
+
+}  // namespace tidemark::plan

@@ -1,0 +1,50 @@
+// Which candidate to run, by as few simulations as answer that for certain.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate/report.h"
+#include "plan/space.h"
+#include "plan/step_time.h"
+
+namespace tidemark::plan {
+
+/// What one simulation told.
+struct Seen {
+  bool fits = false;
+  std::string refusal;  // why it could not be simulated; empty: it was
+  Peak peak;            // of what fits; else as far as it came
+};
+
+/// The first and the last are called by several threads at once.
+struct Oracle {
+  std::function<Seen(const Spec&)> simulate;
+  /// Looks more closely at what fits and may become an answer, such as at all ranks; empty: it stands.
+  std::function<Seen(const Spec&)> confirm;
+  std::function<StepTime(const Spec&)> time;
+};
+
+struct Found {
+  std::size_t candidate = 0;
+  Seen seen;
+  StepTime time;
+};
+
+struct Outcome {
+  std::vector<Found> answers;  // the best first; empty: nothing fits
+  std::vector<Found> refused;  // that would be better and do not fit, the best first
+  std::int64_t simulated = 0;
+  std::map<std::string, std::int64_t> refusals;  // why some could not be simulated, and how many were
+};
+
+enum class Goal { fastest, least_memory, smallest_change, pareto };
+
+/// Relies on this alone: what does not fit does not fit with larger passes either.  The same answer on any number of
+/// cores.  `answers` is how many are wanted (of pareto there are as many as there are).
+Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers = 3);
+
+}  // namespace tidemark::plan

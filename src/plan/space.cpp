@@ -1,0 +1,111 @@
+#include "plan/space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tidemark::plan {
+namespace {
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_names(const Freedom& freedom) {
+  for (const std::string& name : freedom.allowed) decision(name, "--allow");
+  for (const std::string& name : freedom.fixed) {
+    decision(name, "--fix");
+    if (has(freedom.allowed, name))
+      throw Error(Errc::bad_value, Value(name).quoted() + " is allowed, too", "--fix", "leave one of the two out");
+  }
+}
+
+/// Walks the decisions in their order.
+class Maker {
+ public:
+  Maker(const Bounds& bounds, const Freedom& freedom) : bounds_(bounds) {
+    for (const Decision& one : decisions()) {
+      const bool is_free = one.same_training ? !has(freedom.fixed, one.name) : has(freedom.allowed, one.name);
+      if (is_free || one.must_change) steps_.push_back({&one, is_free});
+    }
+  }
+
+  Space make(const Spec& spec) {
+    walk(spec, 0, 0);
+    if (space_.candidates.empty()) refuse();
+    return std::move(space_);
+  }
+
+ private:
+  struct Step {
+    const Decision* decision;
+    bool is_free;
+  };
+
+  void walk(const Spec& spec, std::size_t step, std::int64_t changes) {
+    if (step == steps_.size()) return add(spec, changes);
+    if (step + 1 == steps_.size()) space_.families.emplace_back();
+    const auto& [decision, is_free] = steps_[step];
+    if (!decision->must_change || !decision->must_change(spec, bounds_))
+      walk(spec, step + 1, changes);
+    else if (!is_free && stuck_.empty())
+      stuck_ = decision->name;
+    if (is_free)
+      for (const Spec& other : decision->others(spec, bounds_)) walk(other, step + 1, changes + 1);
+  }
+
+  /// The walk comes to those of one family one after another: the size of a pass is the last decision.
+  void add(const Spec& spec, std::int64_t changes) {
+    if (space_.families.empty()) space_.families.emplace_back();
+    try {
+      check_spec(spec);
+    } catch (const Error& error) {
+      if (reason_.empty()) reason_ = error.where() + ": " + error.message();
+      return;
+    }
+    if (space_.candidates.size() == kMostCandidates)
+      throw Error(Errc::bad_value, fmt::format("there are more than {} configurations", kMostCandidates), {},
+                  "fix decisions with --fix, or allow fewer values");
+    space_.families.back().push_back(space_.candidates.size());
+    space_.candidates.push_back({spec, changes, space_.families.size() - 1});
+  }
+
+  [[noreturn]] void refuse() const {
+    if (!stuck_.empty())
+      throw Error(Errc::bad_value, fmt::format("{} cannot stay as it is on {} GPUs", stuck_, bounds_.gpus), "--fix",
+                  "leave it free, or say another way with its option");
+    throw Error(Errc::bad_value, reason_.empty() ? "nothing that is free can stand" : reason_, {},
+                fmt::format("{} samples per step are shared by {} GPUs", bounds_.samples_per_step, bounds_.gpus));
+  }
+
+  const Bounds& bounds_;
+  std::vector<Step> steps_;
+  Space space_;
+  std::string stuck_, reason_;
+};
+
+}  // namespace
+
+std::int64_t samples_per_pass(const Spec& spec) { return spec.pp ? spec.batch / spec.pp->microbatches : spec.batch; }
+
+Space make_space(Spec spec, const Bounds& bounds, const Freedom& freedom) {
+  check_names(freedom);
+  spec.gpus = bounds.gpus;
+  spec.gpus_per_node = bounds.gpus_per_node;
+  spec.rank = 0;
+  spec.model = {};
+  Space space = Maker(bounds, freedom).make(spec);
+  std::erase_if(space.families, [](const auto& family) { return family.empty(); });
+  for (std::size_t number = 0; number < space.families.size(); ++number) {
+    auto& family = space.families[number];
+    for (const std::size_t one : family) space.candidates[one].family = number;
+    std::stable_sort(family.begin(), family.end(), [&](std::size_t a, std::size_t b) {
+      return samples_per_pass(space.candidates[a].spec) < samples_per_pass(space.candidates[b].spec);
+    });
+  }
+  return space;
+}
+
+}  // namespace tidemark::plan

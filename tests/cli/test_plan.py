@@ -1,0 +1,121 @@
+"""tidemark plan CONFIG: its answers hold in `predict`, its next does not, and one clear error for each mistake."""
+
+import json
+import shlex
+
+import pytest
+from test_errors import USAGE, refused
+
+LLAMA = {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 32000, "max_position_embeddings": 8192}
+BASE = ["config.json", "--batch", "8", "--seq", "512"]
+
+
+@pytest.fixture
+def work(folders):
+    (folders / "work" / "config.json").write_text(json.dumps(LLAMA))
+    return folders / "work"
+
+
+def planned(tidemark, *options, code=0):
+    done = tidemark("plan", *options, "--json", "plan.json")
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def read(work):
+    return json.loads((work / "plan.json").read_text())
+
+
+def test_the_answer_is_what_predict_says(tidemark, work):
+    text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "3GiB")
+    plan = read(work)
+    assert plan["schema"] == "tidemark.plan/1" and 0 < plan["simulated"] <= plan["candidates"]
+    command = shlex.split(text.split("the first, alone:")[1].strip())
+    assert command[:2] == ["tidemark", "predict"]
+    done = tidemark(*command[1:], "--json", "report.json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((work / "report.json").read_text())
+    first = plan["answers"][0]
+    assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
+
+
+def test_answers_are_in_order_and_refused_ones_do_not_fit(tidemark, work):
+    planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "3GiB", "--answers", "5")
+    plan = read(work)
+    seconds = [answer["step_seconds"]["estimate"] for answer in plan["answers"]]
+    assert seconds == sorted(seconds) and len(seconds) == 5
+    for answer in plan["answers"]:
+        assert answer["step_seconds"]["low"] < answer["step_seconds"]["estimate"] < answer["step_seconds"]["high"]
+    assert plan["refused"] and all(one["peak"]["device_bytes"] > 3 * 2**30 for one in plan["refused"])
+
+
+@pytest.mark.parametrize("goal, key", [("least_memory", lambda answer: answer["peak"]["device_bytes"]), ("pareto", lambda answer: answer["step_seconds"]["estimate"])])
+def test_goals(tidemark, work, goal, key):
+    planned(tidemark, *BASE, "--gpu", "a100-80gb", "--goal", goal)
+    answers = read(work)["answers"]
+    assert [key(answer) for answer in answers] == sorted(key(answer) for answer in answers)
+    if goal == "pareto":
+        peaks = [answer["peak"]["device_bytes"] for answer in answers]
+        assert len(peaks) > 1 and peaks == sorted(peaks, reverse=True) and len(set(peaks)) == len(peaks)
+
+
+def test_many_gpus(tidemark, work):
+    text = planned(tidemark, *BASE, "--gpu", "a100-80gbx4")
+    answer = read(work)["answers"][0]
+    assert answer["spec"]["gpus"] == 4 and [row["rank"] for row in answer["ranks"]] == [0, 1, 2, 3]
+    assert "4 x NVIDIA A100" in text and "32 samples a step" in text
+
+
+@pytest.mark.parametrize("size", ["batch", "seq"])
+def test_the_largest_fits_and_the_next_does_not(tidemark, work, size):
+    options = ["--gpu", "rtx-3060-12gb", "--memory", "4GiB", "--fix", "checkpointing,attention,optimizer_impl,allocator,micro_batch"]
+    planned(tidemark, *BASE, *options, "--largest", size)
+    largest = read(work)["largest"]
+    assert largest["refused"] == largest["value"] + 1
+    asked = ["config.json", *options[:4], *(["--seq", "512"] if size == "batch" else ["--batch", "8"])]
+    assert tidemark("predict", *asked, f"--{size}", largest["value"]).returncode == 0
+    assert tidemark("predict", *asked, f"--{size}", largest["refused"]).returncode == 1
+
+
+def test_nothing_fits(tidemark, work):
+    text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "1200MiB", code=1)
+    assert text.startswith("nothing fits") and "the least that would do needs" in text and "--allow lora" in text
+    plan = read(work)
+    assert plan["answers"] == [] and plan["least"]["peak"]["device_bytes"] > 1200 * 2**20
+    planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "1500MiB", "--allow", "lora=16")
+    assert read(work)["answers"][0]["change"]["lora"]["r"] == 16
+
+
+def test_the_cheapest(tidemark, work):
+    (work / "prices.json").write_text(json.dumps({"h100-80gb": 3.0, "l40s": 1.0, "t4": 0.3}))
+    text = planned(tidemark, *BASE, "--cheapest", "h100-80gb,l40s,t4", "--prices", "prices.json")
+    plans = read(work)
+    costs = [one["price_per_1000_steps"] for one in plans]
+    assert len(costs) == 3 and costs == sorted(costs)
+    assert text.splitlines()[1].split()[0] == plans[0]["place"]
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--goal", "fast"], "one of fastest"),
+        (["--largest", "layers"], "one of batch"),
+        (["--fix", "checkpointin"], "did you mean checkpointing?"),
+        (["--allow", "lora=many"], "whole number"),
+        (["--allow", "lora", "--fix", "lora"], "is allowed, too"),
+        (["--goal", "fastest", "--largest", "seq"], "ask one at a time"),
+        (["--cheapest", "t4"], "--prices is missing"),
+        (["--margin", "p200"], "p200"),
+        (["--json", "no/such/plan.json"], "does not exist"),
+        (["--samples", "3", "--gpu", "a100-80gbx8", "--fix", "tensor_parallel,pipeline,context_parallel,data_parallel", "--parallel", "ddp"], "3 samples per step are shared by 8 GPUs"),
+        (["--nodez", "3"], "did you mean --nodes?"),
+    ],
+)
+def test_mistakes(tidemark, work, options, says):
+    gpu = [] if "--gpu" in options else ["--gpu", "a100-80gb"]
+    refused(tidemark("plan", *BASE, *gpu, *options), USAGE, says)
+
+
+def test_a_price_is_missing(tidemark, work):
+    (work / "prices.json").write_text('{"t4": 1}')
+    refused(tidemark("plan", *BASE, "--cheapest", "l40s", "--prices", "prices.json"), USAGE, "no price of l40s")

@@ -1,0 +1,92 @@
+// What predictions count as computed against torch's own counter: tools/trace/count_flops.py, of torch 2.11.0 and
+// transformers 5.17.0, which counts attention over all pairs where causal attention has half.
+#include "tensor/work.h"
+
+#include <gtest/gtest.h>
+
+#include "estimate/asked.h"
+
+namespace tidemark {
+namespace {
+
+Value llama() {
+  return Value::Map{{"model_type", "llama"},    {"hidden_size", 64},
+                    {"intermediate_size", 176}, {"num_hidden_layers", 2},
+                    {"num_attention_heads", 4}, {"num_key_value_heads", 4},
+                    {"vocab_size", 256},        {"max_position_embeddings", 64}};
+}
+
+Spec text() {
+  Spec spec;
+  spec.model = llama();
+  spec.batch = 2;
+  spec.seq = 32;
+  spec.steps = 1;
+  return spec;
+}
+
+Work work_of(const Spec& spec) {
+  Work work;
+  PredictOptions options;
+  options.work = &work;
+  predict(spec, spec.model, card_with_room(), options);
+  return work;
+}
+
+void expect_products(const Work& work, double products, double attention, double backward) {
+  EXPECT_EQ(work.half_flops + work.single_flops, products);
+  EXPECT_EQ(work.attention_flops, attention);
+  EXPECT_EQ(work.attention_backward_flops, backward);
+}
+
+TEST(Work, IsWhatTorchCounts) { expect_products(work_of(text()), 44827136, 1048576 / 2, 2621440 / 2); }
+
+TEST(Work, OfEagerAttentionIsProducts) {
+  Spec spec = text();
+  spec.attn = Attention::eager;
+  expect_products(work_of(spec), 47972864, 0, 0);
+}
+
+TEST(Work, HasLayersThatRunAgain) {
+  Spec spec = text();
+  spec.checkpointing = Checkpointing::non_reentrant;
+  expect_products(work_of(spec), 54788608, 2097152 / 2, 2621440 / 2);
+}
+
+TEST(Work, OfFrozenLayersIsTheirForwardPass) {
+  Spec spec = text();
+  spec.train_only = {"layers.1"};
+  expect_products(work_of(spec), 29884928, 1048576 / 2, 1310720 / 2);
+}
+
+TEST(Work, OfAdaptersIsTheirOwnAndWhatLeadsToThem) {
+  Spec spec = text();
+  spec.lora = LoraSpec{};
+  spec.lora->target_modules = std::vector<std::string>{"q_proj", "v_proj"};
+  spec.lora->adapter_dtype = AdapterDtype::bf16;
+  expect_products(work_of(spec), 29753856, 1048576 / 2, 2621440 / 2);
+}
+
+TEST(Work, HasConvolutionsAndAttentionOverAllPairs) {
+  Spec spec;
+  spec.model =
+      Value::Map{{"model_type", "vit"},      {"hidden_size", 64}, {"intermediate_size", 176}, {"num_hidden_layers", 2},
+                 {"num_attention_heads", 4}, {"image_size", 32},  {"patch_size", 8},          {"num_labels", 10}};
+  spec.batch = 2;
+  spec.images = 1;
+  spec.steps = 1;
+  expect_products(work_of(spec), 17456640, 295936, 739840);
+}
+
+TEST(Work, GrowsWithSteps) {
+  Spec spec = text();
+  const Work one = work_of(spec);
+  spec.steps = 3;
+  const Work three = work_of(spec);
+  EXPECT_EQ(three.half_flops, 3 * one.half_flops);
+  EXPECT_EQ(three.parameter_bytes, one.parameter_bytes);
+  EXPECT_EQ(one.trained_bytes, one.parameter_bytes);
+}
+
+}  // namespace
+}  // namespace tidemark

@@ -1,0 +1,140 @@
+// Plans of real predictions against looking at everything.
+#include "plan/plan.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "estimate/asked.h"
+#include "plan/largest.h"
+
+namespace tidemark::plan {
+namespace {
+
+Spec llama() {
+  Spec spec;
+  spec.model = Value::Map{{"model_type", "llama"},  {"hidden_size", 256},       {"intermediate_size", 512},
+                          {"num_hidden_layers", 4}, {"num_attention_heads", 4}, {"num_key_value_heads", 4},
+                          {"vocab_size", 4096}};
+  spec.batch = 8;
+  spec.seq = 64;
+  return spec;
+}
+
+Engine engine_with(std::int64_t total_bytes) {
+  Card card = card_with_room();
+  card.total_bytes = total_bytes;
+  card.bf16_flops = 989'400'000'000'000;
+  card.fp32_flops = 66'908'160'000'000;
+  card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
+  card.link = {"nvlink", 450'000'000'000};
+  const auto none = std::make_shared<const std::vector<Program>>();
+  return {
+      .model_config = llama().model, .card = card, .programs = [none](const Spec&) { return none; }, .keep_margin = {}};
+}
+
+Question question(std::int64_t gpus) {
+  Question asked{.spec = llama(),
+                 .bounds = {.gpus = gpus, .gpus_per_node = gpus, .samples_per_step = 8 * gpus, .values = {}},
+                 .freedom = {},
+                 .answers = 1};
+  asked.spec.gpus = gpus;
+  asked.spec.gpus_per_node = gpus;
+  asked.freedom.fixed = {"attention", "allocator", "optimizer_impl", "bucket_view"};
+  return asked;
+}
+
+struct Best {
+  std::size_t fitting = 0;
+  std::tuple<double, double, double, std::size_t> rank;
+};
+
+/// Every candidate, on all of its ranks.
+Best of_everything(const Question& asked, Goal goal, const Engine& engine) {
+  const Space space = make_space(asked.spec, asked.bounds, asked.freedom);
+  const Oracle oracle = make_oracle(engine);
+  Best best;
+  for (std::size_t one = 0; one < space.candidates.size(); ++one) {
+    const Spec& spec = space.candidates[one].spec;
+    Seen seen = oracle.simulate(spec);
+    if (seen.fits) seen = oracle.confirm(spec);
+    if (!seen.fits) continue;
+    const auto bytes = static_cast<double>(seen.peak.device_bytes),
+               changes = static_cast<double>(space.candidates[one].changes);
+    const double seconds = oracle.time(spec).seconds;
+    const auto rank = goal == Goal::least_memory      ? std::tuple(bytes, seconds, changes, one)
+                      : goal == Goal::smallest_change ? std::tuple(changes, seconds, bytes, one)
+                                                      : std::tuple(seconds, changes, bytes, one);
+    if (best.fitting++ == 0 || rank < best.rank) best.rank = rank;
+  }
+  return best;
+}
+
+class PlanOfRealPredictions : public testing::TestWithParam<std::tuple<Goal, std::int64_t, std::int64_t>> {};
+
+TEST_P(PlanOfRealPredictions, IsTheBestOfEverything) {
+  const auto& [goal, gpus, mebibytes] = GetParam();
+  const Engine engine = engine_with(mebibytes << 20);
+  const Question asked = question(gpus);
+  const Best best = of_everything(asked, goal, engine);
+  const Plan plan = make_plan(asked, goal, engine);
+  ASSERT_EQ(plan.answers.empty(), best.fitting == 0);
+  if (plan.answers.empty()) {
+    ASSERT_TRUE(plan.least);
+    EXPECT_GT(plan.least->seen.peak.device_bytes, mebibytes << 20);
+    return;
+  }
+  const Planned& answer = plan.answers.front();
+  EXPECT_EQ(answer.report.fits, true);
+  const double first = goal == Goal::least_memory      ? static_cast<double>(answer.seen.peak.device_bytes)
+                       : goal == Goal::smallest_change ? std::get<0>(best.rank)
+                                                       : answer.time.seconds;
+  EXPECT_EQ(first, std::get<0>(best.rank));
+  EXPECT_LE(plan.simulated, static_cast<std::int64_t>(plan.candidates));
+}
+
+INSTANTIATE_TEST_SUITE_P(Goals, PlanOfRealPredictions,
+                         testing::Combine(testing::Values(Goal::fastest, Goal::least_memory, Goal::smallest_change),
+                                          testing::Values(1, 2), testing::Values(720)));
+
+TEST(PlanOfRealPredictions, ReadsItsOwnChanges) {
+  const Question asked = question(2);
+  for (const Planned& answer : make_plan(asked, Goal::fastest, engine_with(std::int64_t{1} << 32)).answers) {
+    Value keys = merged(write_fields(asked.spec), answer.change);
+    Spec again;
+    read_fields(keys, again);
+    EXPECT_TRUE(write_fields(again) == write_fields(answer.spec));
+  }
+}
+
+TEST(Largest, FitsAndTheNextDoesNot) {
+  const Engine engine = engine_with(std::int64_t{900} << 20);
+  const Oracle oracle = make_oracle(engine);
+  for (const Size size : {Size::batch, Size::seq}) {
+    const LargestPlan found = largest(question(1), size, engine);
+    ASSERT_GT(found.value, 0);
+    EXPECT_EQ(found.refused, found.value + 1);
+    EXPECT_EQ(found.plan.answers.front().report.fits, true);
+    Question next = question(1);
+    (size == Size::batch ? next.spec.batch : next.spec.seq) = found.refused;
+    if (size == Size::batch) next.bounds.samples_per_step = 0;
+    for (const Candidate& one : make_space(next.spec, next.bounds, next.freedom).candidates)
+      EXPECT_FALSE(oracle.simulate(one.spec).fits);
+  }
+}
+
+TEST(KindsOfRanks, AreAllWhereTheyAreFew) {
+  Spec spec = question(8).spec;
+  spec.parallel = Parallel::fsdp2;
+  EXPECT_EQ(kinds_of_ranks(spec).size(), 8U);
+  spec.gpus = 1024;
+  spec.pp = PipelineSpec{};
+  spec.pp->degree = 4;
+  const std::vector<std::int64_t> kinds = kinds_of_ranks(spec);
+  for (const std::int64_t stage : {0, 256, 512, 768}) EXPECT_THAT(kinds, testing::Contains(stage));
+  EXPECT_LE(kinds.size(), 32U);
+}
+
+}  // namespace
+}  // namespace tidemark::plan
