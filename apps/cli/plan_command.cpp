@@ -275,6 +275,9 @@ void add_plan(CLI::App& app, PlanOptions& options) {
 }
 
 void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> program, PlanOptions& options) {
+  if (command.count("--vary") > 0 && (!program || program->empty()))
+    throw Error(Errc::usage, "a command is missing", "tidemark plan",
+                "write it behind --, as in: tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py {batch}");
   if (program) read_vary_options(command, std::move(*program), options.vary);
 }
 

@@ -62,7 +62,7 @@ TEST(ParseCommandLine, PassesOnWhatEachRunOfAPlanIsTold) {
       parse_command_line({"plan", "--vary", "b=1..4", "--gpu", "t4", "--keep-going", "--vary=s=1,2", "--jobs", "3",
                           "--allocator=a:1,b:2", "--json", "-", "--", "x", "{b}", "--gpu", "mine"}));
   EXPECT_EQ(plan.vary.vary, (Words{"b=1..4", "s=1,2"}));
-  EXPECT_EQ(plan.vary.run_words, (Words{"--gpu", "t4", "--keep-going", "--allocator", "a:1,b:2"}));
+  EXPECT_EQ(plan.vary.run_words, (Words{"--gpu", "t4", "--allocator", "a:1,b:2", "--keep-going"}));
   EXPECT_EQ(plan.vary.command, (Words{"x", "{b}", "--gpu", "mine"}));
   EXPECT_EQ(plan.vary.jobs, 3);
   EXPECT_EQ(plan.vary.json, "-");
