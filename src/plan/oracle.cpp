@@ -70,7 +70,12 @@ Spec alone_of(const Spec& spec) {
   alone.pp.reset();
   alone.allocator.clear();
   alone.max_grad_norm.reset();
+  // A plain SGD makes no states and no temporaries, so that what is counted is the pass: step_time() has the optimizer.
+  alone.optimizer = OptimizerName::sgd;
   alone.optimizer_impl = OptimizerImpl::automatic;
+  alone.momentum = 0;
+  alone.weight_decay.reset();
+  alone.amsgrad = alone.maximize = alone.nesterov = alone.centered = alone.grad_scaler = false;
   return alone;
 }
 

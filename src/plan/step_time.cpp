@@ -153,17 +153,30 @@ class Parts {
     return spec_.fsdp2 && spec_.fsdp2->reshard_after_forward == "false";
   }
 
-  /// Weights, gradients and two states of each are read, and all but the gradients written; on the host where the
-  /// states are there, with gradients and weights going over PCI Express.
+  /// Times that each trained byte is read or written, counted in torch 2.11.0's optim/adam.py: one fused kernel reads
+  /// weight, gradient and two states, and writes all but the gradient; _multi_tensor_adam has a kernel for each of
+  /// mul_, lerp_, mul_, addcmul_, sqrt, div_, add_, addcdiv_, and a loop has the same.  SGD has one add_; others about
+  /// what rmsprop.py has (mul_, addcmul_, sqrt, add_, addcdiv_).  DeepSpeed has a fused Adam.  Clipping reads, scales.
+  double traffic() const {
+    using enum OptimizerName;
+    using enum Parallel;
+    const double clipping = spec_.max_grad_norm ? 3 : 0;
+    const bool is_deepspeed = spec_.parallel == zero1 || spec_.parallel == zero2 || spec_.parallel == zero3;
+    const bool is_adam = spec_.optimizer == adamw || spec_.optimizer == adam;
+    if (spec_.optimizer == sgd) return clipping + (spec_.momentum > 0 ? 6 : 3);
+    if (is_adam) return clipping + (is_deepspeed || spec_.optimizer_impl == OptimizerImpl::fused ? 7 : 20);
+    return clipping + 13;
+  }
+
+  /// On the host where the states are there, with gradients and weights going over PCI Express.
   double optimizer() const {
     using enum Parallel;
     const bool shards = spec_.parallel != none && spec_.parallel != ddp && spec_.parallel != ep;
     const double trained = gradients() / (shards ? ranks_ : 1);
     const bool is_on_host = (spec_.zero && spec_.zero->offload_optimizer == Offload::cpu) ||
                             (spec_.fsdp2 && spec_.fsdp2->offload_policy == Offload::cpu);
-    constexpr double kTraffic = 7;  // 1 + 1 + 2 read, 1 + 2 written
-    if (is_on_host) return 2 * trained / host_link_per_second(card_) + kTraffic * 2 * trained / kHostMemoryPerSecond;
-    return kTraffic * trained / static_cast<double>(card_.memory_bandwidth_bytes_per_s) / reached_.memory;
+    if (is_on_host) return 2 * trained / host_link_per_second(card_) + traffic() * trained / kHostMemoryPerSecond;
+    return traffic() * trained / static_cast<double>(card_.memory_bandwidth_bytes_per_s) / reached_.memory;
   }
 
   const Spec& spec_;

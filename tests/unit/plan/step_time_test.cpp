@@ -1,0 +1,96 @@
+#include "plan/step_time.h"
+
+#include <gtest/gtest.h>
+
+#include "estimate/asked.h"
+#include "plan/oracle.h"
+
+namespace tidemark::plan {
+namespace {
+
+Card card() {
+  Card card = card_with_room();
+  card.bf16_flops = 989'400'000'000'000;
+  card.fp32_flops = 66'908'160'000'000;
+  card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
+  card.link = {"nvlink", 450'000'000'000};
+  return card;
+}
+
+PassWork pass() {
+  PassWork pass;
+  pass.work.half_flops = 2e14;
+  pass.work.parameter_bytes = pass.work.trained_bytes = 8'000'000'000;
+  pass.layers = 32;
+  pass.hidden_size = 4096;
+  return pass;
+}
+
+Spec spec_of(std::int64_t gpus, Parallel parallel) {
+  Spec spec;
+  spec.seq = 2048;
+  spec.gpus = gpus;
+  spec.parallel = parallel;
+  return spec;
+}
+
+double seconds(const Spec& spec) { return step_time(spec, pass(), card()).seconds; }
+
+TEST(StepTime, HasTheOptimizerOncePerStep) {
+  Spec adam = spec_of(1, Parallel::none), sgd = adam;
+  sgd.optimizer = OptimizerName::sgd;
+  const double once = seconds(adam) - seconds(sgd);
+  EXPECT_GT(once, 0);
+  adam.grad_accumulation = sgd.grad_accumulation = 8;
+  EXPECT_NEAR(seconds(adam) - seconds(sgd), once, 1e-9);
+}
+
+TEST(StepTime, OfOneKernelIsLessThanOfOneForEachOperation) {
+  Spec spec = spec_of(1, Parallel::none);
+  const double foreach = seconds(spec);
+  spec.optimizer_impl = OptimizerImpl::fused;
+  EXPECT_LT(seconds(spec), foreach);
+}
+
+TEST(StepTime, OfAPipelineHasItsBubble) {
+  Spec spec = spec_of(4, Parallel::none);
+  spec.pp = PipelineSpec{};
+  spec.pp->degree = 4;
+  spec.pp->microbatches = 4;
+  const double four = seconds(spec) / 4;
+  spec.pp->microbatches = 64;
+  EXPECT_GT(four, 1.5 * seconds(spec) / 64);
+}
+
+TEST(StepTime, GrowsWithWhatIsSent) {
+  Spec kept = spec_of(8, Parallel::fsdp2);
+  kept.batch = 1;
+  kept.gpus_per_node = 1;  // so that computing hides little of it
+  Spec gathered = kept;
+  kept.fsdp2 = Fsdp2Spec{};
+  kept.fsdp2->reshard_after_forward = "false";
+  EXPECT_LE(seconds(kept), seconds(gathered));
+  Spec offloaded = spec_of(8, Parallel::zero2);
+  const double on_card = seconds(offloaded);
+  offloaded.zero = ZeroSpec{};
+  offloaded.zero->offload_optimizer = Offload::cpu;
+  EXPECT_GT(seconds(offloaded), on_card);
+}
+
+/// What AdamW makes in the first step is no part of a pass.
+TEST(StepTime, OfACandidateDoesNotHaveTheOptimizerInEveryPass) {
+  Engine engine{.model_config = Value::Map{{"model_type", "gpt2"}, {"n_layer", 2}, {"n_embd", 768}, {"n_head", 12}},
+                .card = card(),
+                .programs = [](const Spec&) { return std::make_shared<const std::vector<Program>>(); },
+                .keep_margin = {}};
+  const Oracle oracle = make_oracle(engine);
+  Spec adam = spec_of(1, Parallel::none), sgd = adam;
+  adam.seq = sgd.seq = 16;
+  sgd.optimizer = OptimizerName::sgd;
+  const double once = oracle.time(adam).seconds - oracle.time(sgd).seconds;
+  adam.grad_accumulation = sgd.grad_accumulation = 64;
+  EXPECT_NEAR(oracle.time(adam).seconds - oracle.time(sgd).seconds, once, 1e-9);
+}
+
+}  // namespace
+}  // namespace tidemark::plan
