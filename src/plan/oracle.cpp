@@ -1,6 +1,7 @@
 #include "plan/oracle.h"
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -87,6 +88,15 @@ std::int64_t size_in(const Value& config, std::string_view key) {
   return 0;
 }
 
+/// Of a configuration that leaves its sizes to defaults, or names them in another way: 12 layers hidden_size^2
+/// parameters (arXiv 2001.08361, 2.1), of the usual proportion of 128 to a layer (as Llama 7B and GPT-3 175B have it).
+void guess_shape(const Spec& spec, PassWork& pass) {
+  const double elements = static_cast<double>(pass.work.parameter_bytes) / (spec.dtype == WeightDtype::fp32 ? 4 : 2);
+  const double layers = std::max(1.0, std::round(std::cbrt(elements / (12.0 * 128 * 128))));
+  pass.layers = static_cast<std::int64_t>(layers);
+  pass.hidden_size = 128 * pass.layers;
+}
+
 /// The work of one pass is counted once for all candidates that compute the same.
 class Times {
  public:
@@ -127,6 +137,7 @@ class Times {
       predict(alone, engine_.model_config, endless_, options);
     } catch (const Error&) {
     }
+    if (pass.layers == 0 || pass.hidden_size == 0) guess_shape(alone, pass);
     return pass;
   }
 

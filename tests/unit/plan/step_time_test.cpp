@@ -77,12 +77,16 @@ TEST(StepTime, GrowsWithWhatIsSent) {
   EXPECT_GT(seconds(offloaded), on_card);
 }
 
+Engine gpt2() {
+  return {.model_config = Value::Map{{"model_type", "gpt2"}, {"n_layer", 2}, {"n_embd", 768}, {"n_head", 12}},
+          .card = card(),
+          .programs = [](const Spec&) { return std::make_shared<const std::vector<Program>>(); },
+          .keep_margin = {}};
+}
+
 /// What AdamW makes in the first step is no part of a pass.
 TEST(StepTime, OfACandidateDoesNotHaveTheOptimizerInEveryPass) {
-  Engine engine{.model_config = Value::Map{{"model_type", "gpt2"}, {"n_layer", 2}, {"n_embd", 768}, {"n_head", 12}},
-                .card = card(),
-                .programs = [](const Spec&) { return std::make_shared<const std::vector<Program>>(); },
-                .keep_margin = {}};
+  const Engine engine = gpt2();
   const Oracle oracle = make_oracle(engine);
   Spec adam = spec_of(1, Parallel::none), sgd = adam;
   adam.seq = sgd.seq = 16;
@@ -90,6 +94,18 @@ TEST(StepTime, OfACandidateDoesNotHaveTheOptimizerInEveryPass) {
   const double once = oracle.time(adam).seconds - oracle.time(sgd).seconds;
   adam.grad_accumulation = sgd.grad_accumulation = 64;
   EXPECT_NEAR(oracle.time(adam).seconds - oracle.time(sgd).seconds, once, 1e-9);
+}
+
+/// Its configuration has other names for its sizes.
+TEST(StepTime, OfSharedMatricesHasWhatIsSent) {
+  const Engine engine = gpt2();
+  const Oracle oracle = make_oracle(engine);
+  Spec alone = spec_of(1, Parallel::none), shared = spec_of(2, Parallel::none);
+  alone.seq = shared.seq = 1024;
+  alone.batch = shared.batch = 64;
+  shared.tp = TpSpec{};
+  shared.tp->degree = 2;
+  EXPECT_GT(2 * oracle.time(shared).seconds, 1.01 * oracle.time(alone).seconds);
 }
 
 }  // namespace
