@@ -14,8 +14,8 @@ namespace tidemark::cli {
 struct SearchResult {
   const Card& card;
   const std::vector<std::string>& command;
-  const std::vector<plan::Varied>& varied;
-  const plan::Found& found;
+  const std::vector<vary::Varied>& varied;
+  const vary::Found& found;
   const std::vector<Trial>& trials;
 };
 

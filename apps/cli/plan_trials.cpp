@@ -34,7 +34,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-plan::Outcome outcome_of(const Report& report) {
+vary::Outcome outcome_of(const Report& report) {
   if (report.oom) {
     const std::int64_t in_use = report.oom->in_use_bytes.value_or(report.peak.device_bytes);
     return {false, checked_add(in_use, report.oom->requested_bytes), false};
@@ -49,7 +49,7 @@ std::vector<std::string> Trials::command_of(const Going& going) const {
   std::vector<std::string> command{fs::read_symlink("/proc/self/exe", error).string(), "run", "--quiet"};
   command.insert(command.end(), setup_.run.begin(), setup_.run.end());
   command.insert(command.end(), {"--json", going.report.string(), "--"});
-  const auto program = plan::filled_in(setup_.command, setup_.varied, *going.point);
+  const auto program = vary::filled_in(setup_.command, setup_.varied, *going.point);
   command.insert(command.end(), program.begin(), program.end());
   return command;
 }
@@ -71,7 +71,7 @@ void Trials::show(const std::vector<Going>& group, double seconds) {
   if (!setup_.is_live) return;
   std::string names;
   for (const Going& going : group)
-    if (!going.ended) names += (names.empty() ? "" : ", ") + plan::text_of(setup_.varied, *going.point);
+    if (!going.ended) names += (names.empty() ? "" : ", ") + vary::text_of(setup_.varied, *going.point);
   clear();
   if (names.empty()) return;
   fmt::print(stderr, "{} done, now {}  {:.0f} s", done_.size(), names, seconds);
@@ -85,7 +85,7 @@ void Trials::fail(const Going& going, int exit_code) {
   std::error_code error;
   if (fs::exists(going.output, error)) fmt::print(stderr, "{}", last_lines(read_file(going.output), kLinesOfAFailure));
   fmt::print(stderr, "tidemark: {}: the run ended with exit code {} (above), and with it the search\n",
-             plan::text_of(setup_.varied, *going.point), exit_code);
+             vary::text_of(setup_.varied, *going.point), exit_code);
   end_ = SearchEnded{kProgramFailed};
 }
 
@@ -94,13 +94,13 @@ bool Trials::take(Going& going, int exit_code, double seconds) {
   std::error_code error;
   if ((exit_code != 0 && exit_code != 1) || !fs::exists(going.report, error)) return fail(going, exit_code), false;
   const Report report = io::read_report(read_file(going.report), going.report.filename().string());
-  const plan::Outcome outcome = outcome_of(report);
+  const vary::Outcome outcome = outcome_of(report);
   const std::int64_t peak = outcome.is_whole ? report.peak.device_bytes : outcome.needed_bytes;
   going.ended = Trial{*going.point, outcome, peak, report.verdict, seconds};
   done_.push_back(*going.ended);
   largest_rss_bytes_ = std::max(largest_rss_bytes_, report.host.peak_rss_bytes);
   clear();
-  fmt::print(stderr, "{}: {} ({:.1f} s)\n", plan::text_of(setup_.varied, *going.point), report.verdict, seconds);
+  fmt::print(stderr, "{}: {} ({:.1f} s)\n", vary::text_of(setup_.varied, *going.point), report.verdict, seconds);
   return true;
 }
 
@@ -126,8 +126,8 @@ void Trials::run_together(std::vector<Going>& group) {
   for (const Going& going : group) fs::remove(going.report, ignored), fs::remove(going.output, ignored);
 }
 
-std::vector<plan::Outcome> Trials::run(const std::vector<plan::Point>& points) {
-  std::vector<plan::Outcome> outcomes;
+std::vector<vary::Outcome> Trials::run(const std::vector<vary::Point>& points) {
+  std::vector<vary::Outcome> outcomes;
   for (std::size_t next = 0; next < points.size();) {
     std::vector<Going> group;
     for (const std::size_t end = std::min(points.size(), next + together()); next < end; ++next, ++started_)

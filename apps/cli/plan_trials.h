@@ -16,15 +16,15 @@ namespace tidemark::cli {
 
 /// A run that has ended with a verdict.
 struct Trial {
-  plan::Point point;
-  plan::Outcome outcome;
+  vary::Point point;
+  vary::Outcome outcome;
   std::int64_t peak_bytes = 0;  // of the device; where memory ran out, what was in use and what was asked for
   std::string verdict;
   double seconds = 0;
 };
 
 /// What the verdict holds against the card's size: the peak and its margin, where an interval is known its upper end.
-plan::Outcome outcome_of(const Report& report);
+vary::Outcome outcome_of(const Report& report);
 
 /// The search cannot go on.
 struct SearchEnded {
@@ -36,7 +36,7 @@ class Trials {
   struct Setup {
     std::vector<std::string> run;      // options of `tidemark run`
     std::vector<std::string> command;  // with {NAME}s
-    std::vector<plan::Varied> varied;
+    std::vector<vary::Varied> varied;
     std::size_t at_once = 1;
     bool is_live = false;  // a line that rewrites itself is shown
   };
@@ -45,12 +45,12 @@ class Trials {
       : setup_(std::move(setup)), environment_(environment), folder_(folder) {}
 
   /// Throws SearchEnded, of which it has said why.
-  std::vector<plan::Outcome> run(const std::vector<plan::Point>& points);
+  std::vector<vary::Outcome> run(const std::vector<vary::Point>& points);
   const std::vector<Trial>& done() const { return done_; }
 
  private:
   struct Going {
-    const plan::Point* point;
+    const vary::Point* point;
     std::filesystem::path report, output;
     std::optional<Trial> ended;
   };

@@ -145,20 +145,20 @@ void write_result(const SearchResult& result, const std::string& json) {
 }  // namespace
 
 int plan_vary(const VaryOptions& options) try {
-  const std::vector<plan::Varied> varied = plan::read_all_varied(options.vary);
-  plan::check_places(options.command, varied);
+  const std::vector<vary::Varied> varied = vary::read_all_varied(options.vary);
+  vary::check_places(options.command, varied);
   const RunOptions run = read_run_options(options);
   const Card card = choose_card(run.gpu, run.memory, find_resources().data, run.link);
   if (run.world.gpus > 1) check_link(card);
   require_writable(options.json, "--json");
   const Environment environment = Environment::of_this_process();
   const RunFolder folder(environment);
-  plan::Question question{{}, card.total_bytes, jobs_at_once(options)};
-  for (const plan::Varied& one : varied) question.sizes.push_back(one.sizes);
+  vary::Question question{{}, card.total_bytes, jobs_at_once(options)};
+  for (const vary::Varied& one : varied) question.sizes.push_back(one.sizes);
   Trials trials({options.run_words, options.command, varied, question.at_once, ::isatty(STDERR_FILENO) == 1},
                 environment, folder.path());
-  const plan::Found found =
-      plan::find_largest(question, [&](const std::vector<plan::Point>& points) { return trials.run(points); });
+  const vary::Found found =
+      vary::find_largest(question, [&](const std::vector<vary::Point>& points) { return trials.run(points); });
   write_result({card, options.command, varied, found, trials.done()}, options.json);
   return found.largest.empty() ? 1 : 0;
 } catch (const SearchEnded& ended) {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 namespace {
 
 constexpr double kApart = 0.9;
@@ -191,4 +191,4 @@ std::optional<Growth::Line> Growth::along(const Point& at, std::size_t axis) con
   return points.size() == 1 ? through(points, axis) : std::nullopt;
 }
 
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

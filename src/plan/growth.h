@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 
 /// A configuration: for each name, which of its values.
 using Point = std::vector<std::size_t>;
@@ -54,4 +54,4 @@ class Growth {
   std::vector<Seen> seen_;
 };
 
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

@@ -13,7 +13,7 @@
 #include "base/did_you_mean.h"
 #include "base/error.h"
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 namespace {
 
 constexpr std::size_t kMostValues = 1'000'000;  // of one name
@@ -207,4 +207,4 @@ std::string text_of(const std::vector<Varied>& varied, const Point& point) {
   return text;
 }
 
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

@@ -7,7 +7,7 @@
 
 #include "plan/growth.h"
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 
 struct Varied {
   std::string name;
@@ -32,4 +32,4 @@ void check_places(const std::vector<std::string>& command, const std::vector<Var
 /// "batch=16 seq=2048"
 std::string text_of(const std::vector<Varied>& varied, const Point& point);
 
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 namespace {
 
 // Trials of a line that go where a guess says; beyond them only sections follow, which bounds the whole.
@@ -256,4 +256,4 @@ std::size_t most_trials(std::size_t values, std::size_t at_once) {
   return std::min(values, kGuessedTrials + 1 + rounds * at_once);
 }
 
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

@@ -11,7 +11,7 @@
 
 #include "plan/growth.h"
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 
 struct Outcome {
   bool fits = false;
@@ -51,4 +51,4 @@ Found find_largest(const Question& question, const TryValues& try_values);
 /// What find_largest never exceeds with one name of `values` values.
 std::size_t most_trials(std::size_t values, std::size_t at_once);
 
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

@@ -6,6 +6,7 @@ import re
 import sys
 
 import check_layers
+import check_names
 import check_ops
 import check_sizes
 import check_tests
@@ -40,6 +41,14 @@ def test_layers_refuse_folders_that_are_not_in_the_table(tmp_path):
     write(tmp_path, "src/misc/a.cpp", "")
     write(tmp_path, "src/base/deep/a.cpp", "")
     assert len(check_layers.check(tmp_path)) == 2
+
+
+def test_names_find_two_types_of_one_name(tmp_path):
+    write(tmp_path, "src/a/a.h", "namespace x::y {\nstruct Seen {\n  struct Inner {};\n};\nstruct Told;\n}\n")
+    write(tmp_path, "src/b/b.h", "namespace x::z {\nstruct Seen {\n};\n}\n")
+    assert check_names.check(tmp_path) == []
+    write(tmp_path, "apps/c.h", "namespace x::y {\nclass Seen : public Told {\n};\n}\n")
+    assert check_names.check(tmp_path) == ["x::y::Seen is defined in apps/c.h and in src/a/a.h"]
 
 
 def test_sizes_find_long_cpp_functions(tmp_path):

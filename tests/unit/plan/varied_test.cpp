@@ -5,7 +5,7 @@
 
 #include "support/throws.h"
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -95,4 +95,4 @@ TEST(CheckPlaces, EveryNameStandsInTheCommand) {
 }
 
 }  // namespace
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

@@ -8,7 +8,7 @@
 
 #include "plan/vary.h"
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 namespace {
 
 constexpr std::int64_t kCapacity = 1000;
@@ -127,4 +127,4 @@ RC_GTEST_PROP(FindLargest, OfSeveralNamesIsThatOfTryingAll, ()) {
 }
 
 }  // namespace
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary

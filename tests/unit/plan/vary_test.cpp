@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-namespace tidemark::plan {
+namespace tidemark::vary {
 namespace {
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
@@ -196,4 +196,4 @@ TEST(FindLargest, ReportsWhatShrinksThoughAllFit) {
 }
 
 }  // namespace
-}  // namespace tidemark::plan
+}  // namespace tidemark::vary
