@@ -52,3 +52,7 @@ def test_groups_of_a_group_have_ranks_of_the_world(tmp_path):
     assert set(rows) == {tuple(range(8)), (4, 5, 6, 7), (4, 6), (6,)}
     assert rows[4, 6]["collective"] and not rows[4, 5, 6, 7]["collective"]
     assert 0 < rows[6,]["typical_bytes"] < rows[4, 6]["typical_bytes"]   # one rank moves nothing, and its communicator is made all the same
+
+
+def test_groups_may_outlive_the_interpreter(tmp_path):
+    report_of(PROGRAMS / "groups_that_stay.py", folder=tmp_path, gpu="h100-80gb", options=("--keep-going", "--gpus", "2"))

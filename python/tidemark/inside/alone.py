@@ -7,6 +7,7 @@ which the others have always been already, the names and members of communicator
 import ctypes
 import functools
 import hashlib
+import os
 import re
 
 from . import alone_cpu, leaving, relied_on, world
@@ -115,6 +116,7 @@ def distributed_was_imported():
     import torch.distributed as dist
     from torch.distributed import distributed_c10d, rendezvous
 
+    _leave_the_store_alone()
     kept = []   # the C++ side keeps only its half of a Python store
 
     def store(*args, **kwargs):
@@ -126,6 +128,12 @@ def distributed_was_imported():
     relied_on.enable("nccl_names", lambda: _note_members(distributed_c10d))
     _await_data(distributed_c10d)
     relied_on.enable("gloo_alone", lambda: alone_cpu.stand_in_for_gloo(distributed_c10d))
+
+
+def _leave_the_store_alone():
+    """Each second a thread of a process group asks the store whether another rank has raised an alarm (HeartbeatMonitor::runLoop in ProcessGroupNCCL.cpp).  None ever
+    does here, and a group may outlive the interpreter (those of FSDP 2 do), in which the store is: then to ask it is to crash."""
+    os.environ["TORCH_NCCL_COORD_CHECK_MILSEC"] = str(2**31 - 1)
 
 
 def _check_the_world(c10d, store):
