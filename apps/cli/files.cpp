@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -34,6 +35,13 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.flush()) throw Error(Errc::io, "cannot write: " + why(), path.string());
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  if (path == "-")
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  else if (!path.empty())
+    write_file(path, text);
 }
 
 void require_writable(const std::string& path, const char* option) {

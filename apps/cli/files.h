@@ -11,6 +11,9 @@ namespace tidemark::cli {
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view text);
 
+/// What an option names: a file, "-" for stdout, or nothing.  Throws Error{io}.
+void write_output(const std::string& path, std::string_view text);
+
 /// Throws Error when a file at `path` could not be written later: its folder is missing, or it is a folder itself.
 void require_writable(const std::string& path, const char* option);
 

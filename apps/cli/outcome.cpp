@@ -22,15 +22,6 @@
 namespace tidemark::cli {
 namespace {
 
-void write_one(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  } else {
-    write_file(path, text);
-  }
-}
-
 bool lead_to_the_same_place(int one, int other) {
   struct stat a{}, b{};
   return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -99,9 +90,9 @@ void check_report_files(const ReportFiles& files) {
 }
 
 void write_report_files(const Report& report, const ReportFiles& files) {
-  if (!files.json.empty()) write_one(files.json, io::write_report(report));
-  if (!files.html.empty()) write_one(files.html, io::report_to_html(report));
-  if (!files.csv.empty()) write_one(files.csv, io::report_to_csv(report));
+  if (!files.json.empty()) write_output(files.json, io::write_report(report));
+  if (!files.html.empty()) write_output(files.html, io::report_to_html(report));
+  if (!files.csv.empty()) write_output(files.csv, io::report_to_csv(report));
 }
 
 void end_the_programs_line(const ReportFiles& files) {

@@ -3,15 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 
 #include "base/bytes.h"
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "card_choice.h"
 #include "commands.h"
 #include "estimate/margin.h"
 #include "files.h"
+#include "io/plan_json.h"
 #include "io/plan_text.h"
 #include "io/value_json.h"
 #include "model_programs.h"
@@ -22,8 +23,6 @@ namespace {
 
 using plan::Goal;
 
-constexpr std::array<std::string_view, 4> kGoalNames{"fastest", "least_memory", "smallest_change", "pareto"};
-
 /// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
 struct Place {
   std::string card;
@@ -32,12 +31,8 @@ struct Place {
 
 Place place_of(const std::string& text) {
   const std::size_t cross = text.find_last_of('x');
-  std::int64_t gpus = 0;
-  if (cross != std::string::npos && cross > 0 && !text.ends_with(".json")) {
-    const char* const end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data() + cross + 1, end, gpus);
-    if (error != std::errc() || at != end) gpus = 0;
-  }
+  const bool may_be = cross != std::string::npos && cross > 0 && !text.ends_with(".json");
+  const std::int64_t gpus = may_be ? parse_number<std::int64_t>(text.substr(cross + 1)).value_or(0) : 0;
   if (gpus < 1) return {text, 1};
   const io::Catalogue catalogue = load_catalogue(find_resources().data);
   try {
@@ -74,6 +69,7 @@ void add_allowed(const std::string& text, plan::Freedom& freedom, plan::Bounds& 
 
 /// What was asked for, on one GPU or as the options share it out; the number of GPUs to plan for is kept apart.
 struct Asking {
+  SpecOptions options;  // of which --gpu names a card
   Asked asked;
   Place place;
 };
@@ -87,6 +83,7 @@ Asking read_asking(SpecOptions options, const std::string& gpu, std::int64_t nod
     options.said.set("gpu", asking.place.card);
   }
   asking.asked = read_asked(options);
+  asking.options = std::move(options);
   asking.place.gpus = std::max(asking.place.gpus * nodes, asking.asked.spec.gpus);
   return asking;
 }
@@ -126,30 +123,20 @@ ReportCard card_for_text(const Card& card) {
 }
 
 /// The command that says the same as the question and an answer's change.
-std::string command_of(const PlanOptions& options, const plan::Planned& answer) {
-  Value keys = options.spec.said;
-  if (const Value* gpu = keys.find("gpu"); gpu && gpu->as_text()) keys.set("gpu", place_of(*gpu->as_text()).card);
+std::string command_of(const SpecOptions& options, const plan::Planned& answer) {
   Value counts = Value::Map();
   if (answer.spec.gpus > 1) counts.append("gpus", answer.spec.gpus);
-  if (options.nodes > 1) counts.append("gpus_per_node", answer.spec.gpus_per_node);
-  const std::string files = options.spec.file.empty() ? "" : " --spec " + options.spec.file;
-  return fmt::format("tidemark predict {}{} {}\n", options.spec.config, files,
-                     io::options_of(merged(merged(keys, counts), answer.change)));
+  if (answer.spec.gpus_per_node != answer.spec.gpus) counts.append("gpus_per_node", answer.spec.gpus_per_node);
+  const std::string files = options.file.empty() ? "" : " --spec " + options.file;
+  return fmt::format("tidemark predict {}{} {}\n", options.config, files,
+                     io::options_of(merged(merged(options.said, counts), answer.change)));
 }
 
-void write_json(const PlanOptions& options, const Value& value) {
-  if (options.json.empty()) return;
-  if (options.json == "-")
-    fmt::print("{}", io::value_to_json(value));
-  else
-    write_file(options.json, io::value_to_json(value));
-}
-
-int tell(const PlanOptions& options, const std::string& text, const plan::Plan& plan) {
-  std::FILE* const to = options.json == "-" ? stderr : stdout;
+int tell(const Asking& asking, const std::string& json, const std::string& text, const plan::Plan& plan) {
+  std::FILE* const to = json == "-" ? stderr : stdout;
   fmt::print(to, "{}", text);
   if (plan.answers.empty()) return 1;
-  fmt::print(to, "  the first, alone:\n    {}", command_of(options, plan.answers.front()));
+  fmt::print(to, "  the first, alone:\n    {}", command_of(asking.options, plan.answers.front()));
   return 0;
 }
 
@@ -157,10 +144,11 @@ int plan_goal(const PlanOptions& options) {
   Asking asking = read_asking(options.spec, {}, options.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
-  const auto goal = static_cast<Goal>(index_of(kGoalNames, options.goal, "--goal"));
+  const std::string name = options.goal.empty() ? "fastest" : options.goal;
+  const auto goal = static_cast<Goal>(index_of(plan::kGoalNames, name, "--goal"));
   const plan::Plan found = plan::make_plan(question, goal, engine);
-  write_json(options, io::plan_value(found));
-  return tell(options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found);
+  write_output(options.json, io::value_to_json(io::plan_value(found)));
+  return tell(asking, options.json, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found);
 }
 
 int plan_largest(const PlanOptions& options) {
@@ -169,14 +157,9 @@ int plan_largest(const PlanOptions& options) {
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::LargestPlan found = plan::largest(question, size, engine);
-  Value value = io::plan_value(found.plan);
-  Value largest = Value::Map();
-  largest.append("of", std::string(plan::kSizeNames[static_cast<std::size_t>(size)]));
-  largest.append("value", found.value);
-  largest.append("refused", found.refused);
-  value.append("largest", std::move(largest));
-  write_json(options, value);
-  return tell(options, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds), found.plan);
+  write_output(options.json, io::value_to_json(io::largest_value(found, size)));
+  return tell(asking, options.json, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds),
+              found.plan);
 }
 
 /// Per hour and GPU, by the names of --cheapest.
@@ -207,7 +190,7 @@ int plan_cheapest(const PlanOptions& options) {
     all.push_back({text, price * static_cast<double>(place.gpus), plan::make_plan(question, Goal::fastest, engine)});
   }
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
-  write_json(options, io::priced_value(all));
+  write_output(options.json, io::value_to_json(io::priced_value(all)));
   fmt::print(options.json == "-" ? stderr : stdout, "{}", io::priced_to_text(all));
   return all.front().plan.answers.empty() ? 1 : 0;
 }
@@ -271,13 +254,14 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   command->add_option("--json", options.json, "Write the plan as JSON (- is stdout)")
       ->type_name("PATH")
       ->group("Output");
-  add_vary_options(*command, options.vary);
+  add_vary_options(*command);
 }
 
 void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> program, PlanOptions& options) {
   if (command.count("--vary") > 0 && (!program || program->empty()))
-    throw Error(Errc::usage, "a command is missing", "tidemark plan",
-                "write it behind --, as in: tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py {batch}");
+    throw Error(
+        Errc::usage, "a command is missing", "tidemark plan",
+        "write it behind --, as in: tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py {batch}");
   if (program) read_vary_options(command, std::move(*program), options.vary);
 }
 
@@ -290,9 +274,7 @@ int plan(const PlanOptions& options) {
                 "ask one at a time");
   if (!options.cards.empty()) return plan_cheapest(options);
   if (!options.largest.empty()) return plan_largest(options);
-  PlanOptions with_goal = options;
-  if (with_goal.goal.empty()) with_goal.goal = "fastest";
-  return plan_goal(with_goal);
+  return plan_goal(options);
 }
 
 }  // namespace tidemark::cli

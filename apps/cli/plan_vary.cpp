@@ -6,11 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <thread>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "card_choice.h"
 #include "commands.h"
 #include "files.h"
@@ -56,35 +56,31 @@ CLI::Option* add_unless_there(CLI::App& command, const std::string& name, const 
   return option->description(what);
 }
 
-void add_text(CLI::App& command, const char* name, const char* type, const char* what) {
-  if (CLI::Option* option = add_unless_there(command, name, what, false)) option->type_name(type);
-}
-
 std::string last_of(const CLI::App& command, const char* name) {
   const std::vector<std::string>& results = command.get_option(name)->results();
   return results.empty() ? std::string() : results.back();
 }
 
 std::int64_t jobs_of(const std::string& text) {
-  std::int64_t jobs = 0;
   if (text.empty()) return 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), jobs);
-  if (error != std::errc() || end != text.data() + text.size() || jobs < 1 || jobs > 1024)
+  const auto jobs = parse_number<std::int64_t>(text);
+  if (!jobs || *jobs < 1 || *jobs > 1024)
     throw Error(Errc::bad_value, fmt::format("\"{}\" is not a number of runs from 1 to 1024", text), "--jobs");
-  return jobs;
+  return *jobs;
 }
 
 }  // namespace
 
-void add_vary_options(CLI::App& plan_command, VaryOptions&) {
+void add_vary_options(CLI::App& plan_command) {
   if (CLI::Option* vary =
           add_unless_there(plan_command, "--vary",
                            "What {NAME} in the command stands for, once for each name: 1..64, "
                            "512..8192:512 (steps), 1..64*2 (factors), or a list, in the order in which memory grows",
                            false))
     vary->type_name("NAME=VALUES")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_text(plan_command, "--jobs", "N", "Runs at a time (default: 2, where cores and memory allow)");
-  add_text(plan_command, "--json", "PATH", "Write the result as JSON (- is stdout)");
+  if (CLI::Option* jobs =
+          add_unless_there(plan_command, "--jobs", "Runs at a time (default: 2, where cores and memory allow)", false))
+    jobs->type_name("N");
   const RunOptionsList run;
   for (const CLI::Option* option : run.passed_on) {
     CLI::Option* added =
@@ -132,14 +128,8 @@ std::size_t jobs_at_once(const VaryOptions& options) {
 }
 
 void write_result(const SearchResult& result, const std::string& json) {
-  const bool is_stdout_taken = json == "-";
-  fmt::print(is_stdout_taken ? stderr : stdout, "{}", text_of(result));
-  if (json.empty()) return;
-  const std::string text = io::value_to_json(json_of(result));
-  if (is_stdout_taken)
-    fmt::print("{}", text);
-  else
-    write_file(json, text);
+  fmt::print(json == "-" ? stderr : stdout, "{}", text_of(result));
+  write_output(json, io::value_to_json(json_of(result)));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct VaryOptions {
 
 /// --vary, --jobs and --json, and the options of `tidemark run` that do not name a file, each unless `plan_command` has
 /// one of that name.
-void add_vary_options(CLI::App& plan_command, VaryOptions& options);
+void add_vary_options(CLI::App& plan_command);
 
 /// What was given of them, and the command; throws Error{usage} for an option that has no meaning with a command.
 void read_vary_options(const CLI::App& plan_command, std::vector<std::string> command, VaryOptions& options);

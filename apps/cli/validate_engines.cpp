@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <exception>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/error.h"
+#include "base/in_parallel.h"
 #include "card_choice.h"
 #include "estimate/predict.h"
 #include "estimate/releases.h"
@@ -23,30 +21,6 @@ namespace tidemark::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Calls work(i) for every i below `count`, in `threads` threads; the first exception ends it and is thrown.
-void for_each_in_parallel(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto worker = [&] {
-    for (std::size_t i = 0; (i = next++) < count;) {
-      try {
-        work(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = count;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(threads, count); ++i) others.emplace_back(worker);
-    worker();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
 
 /// The same error, said of a row.
 Error of_row(const Error& error, const Measurement& row) {
@@ -124,8 +98,8 @@ std::vector<Outcome> predict_rows(const std::vector<AskedRow>& rows) {
     else
       asked.push_back(i);
   }
-  for_each_in_parallel(asked.size(), std::max(1u, std::thread::hardware_concurrency()),
-                       [&](std::size_t i) { outcomes[asked[i]] = predicted(rows[asked[i]], questions[asked[i]]); });
+  in_parallel(asked.size(),
+              [&](std::size_t i) { outcomes[asked[i]] = predicted(rows[asked[i]], questions[asked[i]]); });
   return outcomes;
 }
 
@@ -278,13 +252,14 @@ std::vector<Outcome> run_rows(const std::vector<AskedRow>& rows, const RunnerOpt
   }
   const RunFolder folder(environment);
   std::mutex mutex;
-  for_each_in_parallel(asked.size(), options.jobs, [&](std::size_t i) {
+  const auto run = [&](std::size_t i) {
     const std::size_t at = asked[i];
     Outcome outcome = outcome_of_run(rows[at], commands[at], folder.path() / fmt::format("row-{}", at));
     const std::lock_guard lock(mutex);
     if (options.on_outcome) options.on_outcome(rows[at], outcome);
     outcomes[at] = std::move(outcome);
-  });
+  };
+  in_parallel(asked.size(), run, options.jobs);
   return outcomes;
 }
 

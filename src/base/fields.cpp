@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/number.h"
 
 namespace tidemark {
 namespace {
@@ -22,14 +22,6 @@ std::string range_text(const FieldInfo& info) {
   if (std::isinf(info.high)) return fmt::format("at least {}", info.low);
   if (std::isinf(info.low)) return fmt::format("at most {}", info.high);
   return fmt::format("between {} and {}", info.low, info.high);
-}
-
-template <class Number>
-std::optional<Number> parse_number(const std::string& text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
 }
 
 Value::List split(const std::string& text) {

@@ -1,6 +1,6 @@
-#include <charconv>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "estimate/program.h"
 #include "estimate/strategies.h"
 #include "parallel/fsdp1.h"
@@ -18,16 +18,14 @@ std::optional<std::int64_t> reshard_after_forward(const Spec& spec, const std::s
   if (text == "auto") return spec.pp ? std::optional<std::int64_t>(0) : std::nullopt;
   if (text == "true") return ranks;
   if (text == "false") return 0;
-  std::int64_t shared_by = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, shared_by);
-  if (error != std::errc() || at != end)
+  const auto shared_by = parse_number<std::int64_t>(text);
+  if (!shared_by)
     throw Error(Errc::bad_value, Value(text).quoted() + " is no way to reshard", kReshard,
                 "write auto, true, false, or a number of GPUs");
-  if (shared_by < 1 || ranks % shared_by != 0)
+  if (*shared_by < 1 || ranks % *shared_by != 0)
     throw Error(Errc::bad_value, "of " + std::to_string(ranks) + " GPUs no equal groups of " + text + " can be made",
                 kReshard, "write a divisor of gpus");
-  return shared_by == 1 ? 0 : shared_by;
+  return *shared_by == 1 ? 0 : *shared_by;
 }
 
 std::optional<Dtype> policy_dtype(PolicyDtype dtype) {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/value.h"
 #include "estimate/verdict.h"
 
@@ -34,12 +34,7 @@ Residuals all_of(const std::vector<Residuals>& groups) {
 }  // namespace
 
 int parse_quantile(std::string_view text) {
-  int percent = 0;
-  const char* const end = text.data() + text.size();
-  if (text.starts_with('p')) {
-    const auto [at, error] = std::from_chars(text.data() + 1, end, percent);
-    if (error != std::errc() || at != end) percent = 0;
-  }
+  const int percent = text.starts_with('p') ? parse_number<int>(text.substr(1)).value_or(0) : 0;
   if (percent < 1 || percent > 99)
     throw Error(Errc::bad_value, fmt::format("{} is not a quantile", Value(text).quoted()), "--margin",
                 "write p90 for what nine of ten measured peaks did not pass; p1 to p99");

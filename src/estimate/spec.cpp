@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "estimate/releases.h"
 
 namespace tidemark {
@@ -155,10 +155,8 @@ void check_names(const std::vector<std::string>& names, const char* field, const
 }
 
 std::optional<std::int64_t> read_side(std::string_view text) {
-  std::int64_t side = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), side);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && side >= 0 && side <= kMaxImageSide ? std::optional(side) : std::nullopt;
+  const auto side = parse_number<std::int64_t>(text);
+  return side && *side >= 0 && *side <= kMaxImageSide ? side : std::nullopt;
 }
 
 }  // namespace
@@ -166,12 +164,8 @@ std::optional<std::int64_t> read_side(std::string_view text) {
 double parse_routing(std::string_view text) {
   constexpr std::string_view kSkewed = "skewed:";
   if (text == "balanced") return 0;
-  double share = -1;
-  if (text.starts_with(kSkewed)) {
-    const char* const end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data() + kSkewed.size(), end, share);
-    if (error != std::errc() || at != end) share = -1;
-  }
+  const bool is_skewed = text.starts_with(kSkewed);
+  const double share = is_skewed ? parse_number<double>(text.substr(kSkewed.size())).value_or(-1) : -1;
   if (!(share >= 0 && share <= 1))
     throw Error(Errc::bad_value, fmt::format("{} is not a routing", Value(text).quoted()), {},
                 "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/number.h"
 #include "base/value.h"
 
 namespace tidemark::io {
@@ -30,8 +29,9 @@ MemoryEvent read_line(std::string_view line, const std::string& where, std::int6
   const std::string_view size = next_word(rest);
   if (size.size() < 2 || (size[0] != '+' && size[0] != '-') || size[1] == '-') refuse();
   event.is_free = size[0] == '-';
-  const auto [end, error] = std::from_chars(size.data() + 1, size.data() + size.size(), event.bytes);
-  if (error != std::errc() || end != size.data() + size.size() || event.bytes > kMaxBytes) refuse();
+  const auto bytes = parse_number<std::int64_t>(size.substr(1));
+  if (!bytes || *bytes > kMaxBytes) refuse();
+  event.bytes = *bytes;
   event.operation = next_word(rest);
   event.module = rest;  // whatever is left: an operation is one word, a module's name may hold more
   if (event.operation.empty()) event.operation = "-";

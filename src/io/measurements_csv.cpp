@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <sstream>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "estimate/spec.h"
 
 namespace tidemark::io {
@@ -106,10 +106,8 @@ void set_nested(Value& map, std::string_view name, Value value) {
 
 /// "12.3" of a unit is known to half of its last digit.
 void set_rounded(Value& row, const std::string& text, std::int64_t unit_bytes, const std::string& where) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !(number > 0) || number > 1e9)
-    fail_expected("a size", text, where);
+  const double number = parse_number<double>(text).value_or(0);
+  if (!(number > 0) || number > 1e9) fail_expected("a size", text, where);
   const std::size_t dot = text.find('.');
   const double digits = dot == std::string::npos ? 0 : static_cast<double>(text.size() - dot - 1);
   const auto unit = static_cast<double>(unit_bytes);

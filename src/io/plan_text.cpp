@@ -87,7 +87,7 @@ std::string answers_table(const plan::Plan& plan) {
   TextTable table({"", "a step takes", "peak", "change"}, TextTable::Align::left);
   for (std::size_t i = 0; i < plan.answers.size(); ++i) {
     const Planned& answer = plan.answers[i];
-    table.add({fmt::format("{}", i + 1), band(answer.time), format_bytes(answer.report.peak.device_bytes),
+    table.add({fmt::format("{}", i + 1), band(answer.time), format_bytes(answer.seen.peak.device_bytes),
                change_text(answer.change)});
   }
   return table.text(2);
@@ -115,7 +115,7 @@ std::string counts(const plan::Plan& plan) {
 /// Peaks of the first answer, by phase and by rank.
 std::string details(const Planned& answer) {
   std::string text = "  of the first:\n";
-  const Report& report = answer.report;
+  const Report& report = *answer.seen.report;
   text += fmt::format("    allocated {}, reserved {}, device {}\n", group_digits(report.peak.allocated_bytes),
                       group_digits(report.peak.reserved_bytes), group_digits(report.peak.device_bytes));
   if (!report.steps.empty()) {
@@ -142,41 +142,6 @@ std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
     text += fmt::format(", and the least that would do needs {}: {}", format_bytes(plan.least->seen.peak.device_bytes),
                         change_text(plan.least->change));
   return text + "\n  --allow lora, or another decision that changes the training, may make it fit\n";
-}
-
-Value planned_value(const Planned& one) {
-  Value value = Value::Map();
-  value.append("change", one.change);
-  value.append("spec", write_fields(one.spec));
-  Value peak = Value::Map();
-  peak.append("allocated_bytes", one.seen.peak.allocated_bytes);
-  peak.append("reserved_bytes", one.seen.peak.reserved_bytes);
-  peak.append("device_bytes", one.seen.peak.device_bytes);
-  value.append("peak", std::move(peak));
-  Value seconds = Value::Map();
-  seconds.append("estimate", one.time.seconds);
-  seconds.append("low", one.time.low_seconds);
-  seconds.append("high", one.time.high_seconds);
-  value.append("step_seconds", std::move(seconds));
-  if (!one.report.ranks.empty()) {
-    Value::List ranks;
-    for (const RankReport& rank : one.report.ranks) {
-      Value row = Value::Map();
-      row.append("rank", rank.rank);
-      row.append("allocated_bytes", rank.peak.allocated_bytes);
-      row.append("reserved_bytes", rank.peak.reserved_bytes);
-      row.append("device_bytes", rank.peak.device_bytes);
-      ranks.push_back(std::move(row));
-    }
-    value.append("ranks", std::move(ranks));
-  }
-  return value;
-}
-
-Value planned_list(const std::vector<Planned>& all) {
-  Value::List list;
-  for (const Planned& one : all) list.push_back(planned_value(one));
-  return list;
 }
 
 }  // namespace
@@ -209,12 +174,7 @@ std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, con
          answers_table(found.plan) + details(found.plan.answers.front()) + counts(found.plan);
 }
 
-namespace {
-
-/// Of a thousand steps.
 double cost_of(const PricedPlan& one) { return one.per_hour / 3600 * one.plan.answers.front().time.seconds * 1000; }
-
-}  // namespace
 
 bool is_cheaper(const PricedPlan& a, const PricedPlan& b) {
   if (a.plan.answers.empty() || b.plan.answers.empty()) return b.plan.answers.empty() && !a.plan.answers.empty();
@@ -231,35 +191,9 @@ std::string priced_to_text(const std::vector<PricedPlan>& all) {
     }
     const Planned& answer = one.plan.answers.front();
     table.add({one.place, fmt::format("{:.2f}", cost_of(one)), band(answer.time),
-               format_bytes(answer.report.peak.device_bytes), change_text(answer.change)});
+               format_bytes(answer.seen.peak.device_bytes), change_text(answer.change)});
   }
   return table.text(0);
-}
-
-Value priced_value(const std::vector<PricedPlan>& all) {
-  Value::List list;
-  for (const PricedPlan& one : all) {
-    Value value = plan_value(one.plan);
-    value.append("place", one.place);
-    value.append("price_per_hour", one.per_hour);
-    if (!one.plan.answers.empty()) value.append("price_per_1000_steps", cost_of(one));
-    list.push_back(std::move(value));
-  }
-  return list;
-}
-
-Value plan_value(const plan::Plan& plan) {
-  Value value = Value::Map();
-  value.append("schema", kPlanSchema);
-  value.append("candidates", static_cast<std::int64_t>(plan.candidates));
-  value.append("simulated", plan.simulated);
-  value.append("answers", planned_list(plan.answers));
-  value.append("refused", planned_list(plan.refused));
-  if (plan.least) value.append("least", planned_value(*plan.least));
-  Value refusals = Value::Map();
-  for (const auto& [why, count] : plan.refusals) refusals.append(why, count);
-  value.append("not_simulated", std::move(refusals));
-  return value;
 }
 
 }  // namespace tidemark::io

@@ -1,4 +1,4 @@
-// A plan for a terminal, and as JSON.
+// A plan for a terminal.
 #pragma once
 #include <string>
 #include <vector>
@@ -25,12 +25,10 @@ struct PricedPlan {
   double per_hour = 0;
   plan::Plan plan;
 };
+/// Of a thousand steps of the first answer.
+double cost_of(const PricedPlan& one);
 /// Where nothing fits comes last.
 bool is_cheaper(const PricedPlan& a, const PricedPlan& b);
 std::string priced_to_text(const std::vector<PricedPlan>& all);
-Value priced_value(const std::vector<PricedPlan>& all);
-
-inline constexpr const char* kPlanSchema = "tidemark.plan/1";
-Value plan_value(const plan::Plan& plan);
 
 }  // namespace tidemark::io

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
 #include <vector>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/number.h"
 
 namespace tidemark {
 namespace {
@@ -164,11 +164,9 @@ class Reader {
   template <class Number>
   Number read_number(const std::string& key) {
     const std::string text = next();
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0)
-      refuse(fmt::format("{}: \"{}\" is not a number", key, text));
-    return value;
+    const auto value = parse_number<Number>(text);
+    if (!value || *value < 0) refuse(fmt::format("{}: \"{}\" is not a number", key, text));
+    return *value;
   }
 
   std::string_view peek() const { return at_ < tokens_.size() ? std::string_view(tokens_[at_]) : std::string_view(); }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/number.h"
 
 namespace tidemark {
 namespace {
@@ -130,12 +130,10 @@ class RecordingReader {
 
   template <class Number>
   Number number(std::string_view text) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto value = parse_number<Number>(text);
     const auto most = static_cast<Number>(kLargestNumber);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= -most && value <= most))
-      refuse(fmt::format("\"{}\" is not a number", text));
-    return value;
+    if (!value || !(*value >= -most && *value <= most)) refuse(fmt::format("\"{}\" is not a number", text));
+    return *value;
   }
 
   int one_of(std::string_view value, std::string_view first, std::string_view second) {

@@ -35,6 +35,9 @@ std::span<const Decision> decisions();
 /// Throws Error{unknown_name} with the nearest name.  `where` is the option.
 const Decision& decision(std::string_view name, const std::string& where);
 
+/// Shared out in that way, without the options of others, which would be refused.
+Spec with_parallel(Spec spec, Parallel parallel);
+
 /// Ranks that have different samples: all of them, but for those that share matrices, layers or tokens.
 std::int64_t data_parallel_ranks(const Spec& spec);
 

@@ -76,23 +76,6 @@ std::vector<Parallel> known_beside(const Spec& spec, std::int64_t gpus) {
   return {ddp, zero1, zero2, zero3, fsdp1, fsdp2, ep};
 }
 
-/// Options of another strategy would be refused.
-Spec with_parallel(Spec spec, Parallel parallel) {
-  using enum Parallel;
-  if (parallel != spec.parallel) {
-    const bool is_zero = parallel == zero1 || parallel == zero2 || parallel == zero3;
-    if (parallel != ddp) spec.ddp.reset();
-    if (!is_zero) spec.zero.reset();
-    if (parallel != fsdp1) spec.fsdp1.reset();
-    if (parallel != fsdp2) spec.fsdp2.reset();
-    if (parallel != gemini) spec.gemini.reset();
-    if (parallel != ep) spec.ep.reset();
-    if (parallel != fsdp1 && parallel != fsdp2 && parallel != gemini) spec.load = Load::to;
-  }
-  spec.parallel = parallel;
-  return spec;
-}
-
 std::vector<Spec> data_parallel(const Spec& spec, const Bounds& bounds) {
   std::vector<Spec> others;
   for (const Parallel parallel : known_beside(spec, bounds.gpus))
@@ -158,6 +141,22 @@ std::vector<Spec> bucket_view(const Spec& spec, const Bounds&) {
 }
 
 }  // namespace
+
+Spec with_parallel(Spec spec, Parallel parallel) {
+  using enum Parallel;
+  if (parallel != spec.parallel) {
+    const bool is_zero = parallel == zero1 || parallel == zero2 || parallel == zero3;
+    if (parallel != ddp) spec.ddp.reset();
+    if (!is_zero) spec.zero.reset();
+    if (parallel != fsdp1) spec.fsdp1.reset();
+    if (parallel != fsdp2) spec.fsdp2.reset();
+    if (parallel != gemini) spec.gemini.reset();
+    if (parallel != ep) spec.ep.reset();
+    if (parallel != fsdp1 && parallel != fsdp2 && parallel != gemini) spec.load = Load::to;
+  }
+  spec.parallel = parallel;
+  return spec;
+}
 
 void add_layout_decisions(std::vector<Decision>& all) {
   all.push_back({.name = "tensor_parallel",

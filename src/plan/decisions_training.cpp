@@ -1,8 +1,8 @@
 // What makes another training of it: only where it is allowed by name.
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "plan/decision_blocks.h"
 
 namespace tidemark::plan {
@@ -18,11 +18,9 @@ std::vector<std::string> asked_values(const Bounds& bounds, std::string_view nam
 }
 
 std::int64_t whole_number(std::string_view name, const std::string& text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || at != end || number < 1) refuse_value(name, text, "write a whole number above 0");
-  return number;
+  const auto number = parse_number<std::int64_t>(text);
+  if (!number || *number < 1) refuse_value(name, text, "write a whole number above 0");
+  return *number;
 }
 
 /// Ranks of LoRA; alpha keeps its ratio to the rank.

@@ -124,20 +124,9 @@ class Largest {
   }
 
   /// Every way, with that size.
-  Space space_at(const Space& space, std::int64_t value) const {
-    Space sized_space;
-    for (const auto& family : space.families) {
-      std::vector<std::size_t> numbers;
-      for (const std::size_t one : family) {
-        Candidate candidate = space.candidates[one];
-        candidate.spec = sized(candidate.spec, size_, value);
-        candidate.family = sized_space.families.size();
-        numbers.push_back(sized_space.candidates.size());
-        sized_space.candidates.push_back(std::move(candidate));
-      }
-      sized_space.families.push_back(std::move(numbers));
-    }
-    return sized_space;
+  Space space_at(Space space, std::int64_t value) const {
+    for (Candidate& candidate : space.candidates) candidate.spec = sized(std::move(candidate.spec), size_, value);
+    return space;
   }
 
   Question question_;

@@ -54,20 +54,12 @@ void add_text(const Value& value, std::string& text) {
 
 /// The model alone on one GPU that never fills up, for one pass.
 Spec alone_of(const Spec& spec) {
-  Spec alone = spec;
+  Spec alone = with_parallel(spec, Parallel::none);
   alone.batch = samples_per_pass(spec);
   alone.gpus = alone.grad_accumulation = alone.steps = 1;
   alone.gpus_per_node = alone.rank = 0;
-  alone.parallel = Parallel::none;
-  alone.load = Load::to;
-  alone.ddp.reset();
-  alone.zero.reset();
   alone.tp.reset();
   alone.cp.reset();
-  alone.ep.reset();
-  alone.fsdp1.reset();
-  alone.fsdp2.reset();
-  alone.gemini.reset();
   alone.pp.reset();
   alone.allocator.clear();
   alone.max_grad_norm.reset();
@@ -168,6 +160,14 @@ Seen simulate(const Engine& engine, const Spec& spec) {
   }
 }
 
+/// Of all ranks, or beyond kMostRanks of them of the first and last of each coordinate, in every order of addresses.
+Seen confirmed(const Engine& engine, const Spec& spec) {
+  const auto report = std::make_shared<const Report>(report_of(engine, spec, kinds_of_ranks(spec), true));
+  Seen seen = seen_of(*report);
+  seen.report = report;
+  return seen;
+}
+
 }  // namespace
 
 Engine without_end(const Engine& engine) {
@@ -191,14 +191,10 @@ std::vector<std::int64_t> kinds_of_ranks(const Spec& spec) {
   return {ranks.begin(), ranks.end()};
 }
 
-Report report_of_ranks(const Engine& engine, const Spec& spec) {
-  return report_of(engine, spec, kinds_of_ranks(spec), true);
-}
-
 Oracle make_oracle(const Engine& engine) {
   const auto times = std::make_shared<Times>(engine);
   return {.simulate = [&engine](const Spec& spec) { return simulate(engine, spec); },
-          .confirm = [&engine](const Spec& spec) { return seen_of(report_of_ranks(engine, spec)); },
+          .confirm = [&engine](const Spec& spec) { return confirmed(engine, spec); },
           .time = [times](const Spec& spec) { return (*times)(spec); }};
 }
 

@@ -26,15 +26,11 @@ struct Engine {
 /// addresses.  Not owned: `engine` must live as long.
 Oracle make_oracle(const Engine& engine);
 
-/// Of all ranks, or beyond kMostRanks of them of the first and last of each coordinate: the report of the one that
-/// holds most, with a row for each.
-Report report_of_ranks(const Engine& engine, const Spec& spec);
-inline constexpr std::int64_t kMostRanks = 16;
-
 /// The engine on a card that no training fills.
 Engine without_end(const Engine& engine);
 
-/// In ascending order.
+/// All ranks, or beyond kMostRanks of them the first and last of each coordinate, in ascending order.
+inline constexpr std::int64_t kMostRanks = 16;
 std::vector<std::int64_t> kinds_of_ranks(const Spec& spec);
 
 }  // namespace tidemark::plan

@@ -23,8 +23,7 @@ Value differences(const Value& from, const Value& to, const std::vector<FieldDes
 
 Planned planned(const Question& question, const Space& space, const Found& found) {
   const Spec& spec = space.candidates[found.candidate].spec;
-  return {
-      .spec = spec, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time, .report = {}};
+  return {.spec = spec, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time};
 }
 
 }  // namespace
@@ -36,10 +35,7 @@ Plan plan_in(const Question& question, const Space& space, Goal goal, const Engi
   plan.candidates = space.candidates.size();
   plan.simulated = outcome.simulated;
   plan.refusals = std::move(outcome.refusals);
-  for (const Found& found : outcome.answers) {
-    Planned& answer = plan.answers.emplace_back(planned(question, space, found));
-    answer.report = report_of_ranks(engine, answer.spec);
-  }
+  for (const Found& found : outcome.answers) plan.answers.push_back(planned(question, space, found));
   const Engine endless = without_end(engine);
   const Oracle needs = make_oracle(endless);
   for (const Found& found : outcome.refused) {

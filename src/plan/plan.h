@@ -20,9 +20,8 @@ struct Question {
 struct Planned {
   Spec spec;
   Value change;  // keys of a spec file that differ from what was asked about
-  Seen seen;
+  Seen seen;     // with a report, which has a row for each kind of rank, of answers alone
   StepTime time;
-  Report report;  // of the rank that holds most, with a row for each kind of rank; of answers alone
 };
 
 struct Plan {

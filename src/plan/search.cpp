@@ -152,7 +152,10 @@ class Search {
   /// As good as what was found so far.
   bool is_wanted(std::size_t one) const {
     const Seen& seen = *seen_[one];
-    if (goal_ == Goal::pareto) return !is_beaten(seconds_of(one), static_cast<double>(seen.peak.device_bytes));
+    if (goal_ == Goal::pareto) {
+      const std::pair here(seconds_of(one), static_cast<double>(seen.peak.device_bytes));
+      return std::find(front_.begin(), front_.end(), here) != front_.end() || !is_beaten(here.first, here.second);
+    }
     return fitting_.size() < wanted_ || rank(one) < rank(fitting_[wanted_ - 1]);
   }
 

@@ -1,10 +1,13 @@
 // Which candidate to run, by as few simulations as answer that for certain.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimate/report.h"
@@ -16,8 +19,9 @@ namespace tidemark::plan {
 /// What one simulation told.
 struct Seen {
   bool fits = false;
-  std::string refusal;  // why it could not be simulated; empty: it was
-  Peak peak;            // of what fits; else as far as it came
+  std::string refusal;                   // why it could not be simulated; empty: it was
+  Peak peak;                             // of what fits; else as far as it came
+  std::shared_ptr<const Report> report;  // of the rank that holds most; of what was confirmed
 };
 
 /// The first and the last are called by several threads at once.
@@ -42,6 +46,7 @@ struct Outcome {
 };
 
 enum class Goal { fastest, least_memory, smallest_change, pareto };
+inline constexpr std::array<std::string_view, 4> kGoalNames{"fastest", "least_memory", "smallest_change", "pareto"};
 
 /// Relies on this alone: what does not fit does not fit with larger passes either.  The same answer on any number of
 /// cores.  `answers` is how many are wanted (of pareto there are as many as there are).

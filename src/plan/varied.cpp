@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/number.h"
 
 namespace tidemark::vary {
 namespace {
@@ -31,11 +31,9 @@ bool is_name(std::string_view text) {
 }
 
 std::int64_t whole_number(const std::string& name, std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0)
-    bad(name, fmt::format("\"{}\" is not a whole number", text));
-  return number;
+  const auto number = parse_number<std::int64_t>(text);
+  if (!number || *number < 0) bad(name, fmt::format("\"{}\" is not a whole number", text));
+  return *number;
 }
 
 /// Of FIRST..LAST:STEP and FIRST..LAST*FACTOR.
@@ -73,19 +71,12 @@ std::vector<std::string> list(const std::string& name, std::string_view text) {
   return values;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
-  return number;
-}
-
 /// Throws for numbers in no order.  Where they fall, or are words, their order is all that is known.
 std::vector<double> sizes_of(const std::string& name, const std::vector<std::string>& values) {
   std::vector<double> sizes, places;
   for (const std::string& value : values) {
     places.push_back(static_cast<double>(places.size() + 1));
-    if (const auto number = number_of(value)) sizes.push_back(*number);
+    if (const auto number = parse_number<double>(value); number && std::isfinite(*number)) sizes.push_back(*number);
   }
   if (sizes.size() < values.size()) return places;
   const auto all_are = [&](auto in_order) {  // each and the one after it

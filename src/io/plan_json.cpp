@@ -1,0 +1,81 @@
+#include "io/plan_json.h"
+
+namespace tidemark::io {
+namespace {
+
+using plan::Planned;
+
+Value planned_value(const Planned& one) {
+  Value value = Value::Map();
+  value.append("change", one.change);
+  value.append("spec", write_fields(one.spec));
+  Value peak = Value::Map();
+  peak.append("allocated_bytes", one.seen.peak.allocated_bytes);
+  peak.append("reserved_bytes", one.seen.peak.reserved_bytes);
+  peak.append("device_bytes", one.seen.peak.device_bytes);
+  value.append("peak", std::move(peak));
+  Value seconds = Value::Map();
+  seconds.append("estimate", one.time.seconds);
+  seconds.append("low", one.time.low_seconds);
+  seconds.append("high", one.time.high_seconds);
+  value.append("step_seconds", std::move(seconds));
+  if (one.seen.report && !one.seen.report->ranks.empty()) {
+    Value::List ranks;
+    for (const RankReport& rank : one.seen.report->ranks) {
+      Value row = Value::Map();
+      row.append("rank", rank.rank);
+      row.append("allocated_bytes", rank.peak.allocated_bytes);
+      row.append("reserved_bytes", rank.peak.reserved_bytes);
+      row.append("device_bytes", rank.peak.device_bytes);
+      ranks.push_back(std::move(row));
+    }
+    value.append("ranks", std::move(ranks));
+  }
+  return value;
+}
+
+Value planned_list(const std::vector<Planned>& all) {
+  Value::List list;
+  for (const Planned& one : all) list.push_back(planned_value(one));
+  return list;
+}
+
+}  // namespace
+
+Value priced_value(const std::vector<PricedPlan>& all) {
+  Value::List list;
+  for (const PricedPlan& one : all) {
+    Value value = plan_value(one.plan);
+    value.append("place", one.place);
+    value.append("price_per_hour", one.per_hour);
+    if (!one.plan.answers.empty()) value.append("price_per_1000_steps", cost_of(one));
+    list.push_back(std::move(value));
+  }
+  return list;
+}
+
+Value plan_value(const plan::Plan& plan) {
+  Value value = Value::Map();
+  value.append("schema", kPlanSchema);
+  value.append("candidates", static_cast<std::int64_t>(plan.candidates));
+  value.append("simulated", plan.simulated);
+  value.append("answers", planned_list(plan.answers));
+  value.append("refused", planned_list(plan.refused));
+  if (plan.least) value.append("least", planned_value(*plan.least));
+  Value refusals = Value::Map();
+  for (const auto& [why, count] : plan.refusals) refusals.append(why, count);
+  value.append("not_simulated", std::move(refusals));
+  return value;
+}
+
+Value largest_value(const plan::LargestPlan& found, plan::Size size) {
+  Value value = plan_value(found.plan);
+  Value largest = Value::Map();
+  largest.append("of", std::string(plan::kSizeNames[static_cast<std::size_t>(size)]));
+  largest.append("value", found.value);
+  largest.append("refused", found.refused);
+  value.append("largest", std::move(largest));
+  return value;
+}
+
+}  // namespace tidemark::io
