@@ -86,7 +86,7 @@ TEST_P(PlanOfRealPredictions, IsTheBestOfEverything) {
     return;
   }
   const Planned& answer = plan.answers.front();
-  EXPECT_EQ(answer.report.fits, true);
+  EXPECT_TRUE(answer.seen.fits);
   const double first = goal == Goal::least_memory      ? static_cast<double>(answer.seen.peak.device_bytes)
                        : goal == Goal::smallest_change ? std::get<0>(best.rank)
                                                        : answer.time.seconds;
@@ -115,7 +115,7 @@ TEST(Largest, FitsAndTheNextDoesNot) {
     const LargestPlan found = largest(question(1), size, engine);
     ASSERT_GT(found.value, 0);
     EXPECT_EQ(found.refused, found.value + 1);
-    EXPECT_EQ(found.plan.answers.front().report.fits, true);
+    EXPECT_TRUE(found.plan.answers.front().seen.fits);
     Question next = question(1);
     (size == Size::batch ? next.spec.batch : next.spec.seq) = found.refused;
     if (size == Size::batch) next.bounds.samples_per_step = 0;
