@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the skeleton of a family: src/zoo/MODEL_TYPE.cpp, its lines in index.h, index.cpp and src/CMakeLists.txt.
+"""Write the skeleton of a family: src/zoo/MODEL_TYPE.cpp, its lines in index.h and index.cpp.
 
     tidemark run --gpu h200 -- python tools/new_model.py config.json      (torch is needed, a card is not)
 
@@ -157,19 +157,6 @@ def insert_sorted(path, line, pattern):
     path.write_text("\n".join(lines) + "\n")
 
 
-def list_source(model_type):
-    path = ROOT / "src/CMakeLists.txt"
-    text = path.read_text()
-    match = re.search(r"tidemark_layer\(zoo\s([^)]*)\)", text)
-    files, lines, line = sorted({*match[1].split(), f"zoo/{model_type}.cpp"}), [], " "
-    for file in files:
-        if len(line) + 1 + len(file) > 118:
-            lines.append(line)
-            line = " "
-        line += " " + file
-    path.write_text(text[:match.start()] + "tidemark_layer(zoo\n" + "\n".join([*lines, line]) + ")" + text[match.end():])
-
-
 def main():
     auto = sys.argv[2] if len(sys.argv) > 2 else "AutoModelForCausalLM"
     raw = json.loads(pathlib.Path(sys.argv[1]).read_text())
@@ -196,7 +183,6 @@ def main():
     heads = '{{"causal_lm", "' + transformers.AutoModelForCausalLM._model_mapping[cls].__name__ + '"}}' if decoder else "{}"
     entry = f'    {{"{model_type}", "{model_type}", {heads}, make_{model_type}' + (f", {model_type}_decoder}}," if decoder else "},")
     insert_sorted(ROOT / "src/zoo/index.cpp", entry, r'    \{"')
-    list_source(model_type)
     print(f"{path.relative_to(ROOT)}: {len(lines)} lines; go on with docs/howto/add-a-model.md, step 3")
 
 

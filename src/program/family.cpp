@@ -179,17 +179,13 @@ class FamilyReader {
 
   void collect() {
     names_ = {"S"};
-    values_ = {use_.seq};
+    values_ = {text_length(binding_.config, use_.seq)};
     for (const Key& key : keys_) {
       const std::int64_t* number = key.is_known ? key.value.as_integer() : nullptr;
       if (!number) continue;
       names_.push_back(key.path);
       values_.push_back(*number);
     }
-    if (use_.seq > 0) return;
-    for (const char* longest : {"max_position_embeddings", "text_config.max_position_embeddings"})
-      if (const Value* found = find_path(binding_.config, longest); found && found->as_integer())
-        values_[0] = *found->as_integer();
   }
 
   const Value* value_of(const std::string& path) const {

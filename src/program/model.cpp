@@ -157,11 +157,15 @@ struct ProgramModel {
 
   BatchSizes batch_sizes(const Data& data) {
     const std::pair<const char*, std::int64_t> known[] = {
-        {"B", data.batch}, {"S", length(data)}, {"images", data.images * data.batch}};
+        {"B", data.batch}, {"S", text_length(program.config, data.seq)}, {"images", data.images * data.batch}};
     for (const auto& [name, value] : known) {
       const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
       const auto found = std::find(program.symbols.begin(), end, name);
-      if (found != end) symbols[static_cast<std::size_t>(found - program.symbols.begin())] = value;
+      if (found == end) continue;
+      if (value == 0 && *found == "S")
+        throw Error(Errc::bad_value, "seq: how long are texts? The configuration does not say what the model takes",
+                    program.file, "--seq N");
+      symbols[static_cast<std::size_t>(found - program.symbols.begin())] = value;
     }
     BatchSizes sizes;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -177,20 +181,13 @@ struct ProgramModel {
     return sizes;
   }
 
-  /// What was not said is what the model takes at most.
-  std::int64_t length(const Data& data) const {
-    const Value* longest = program.config.find("max_position_embeddings");
-    if (data.seq > 0 || !longest || !longest->as_integer()) return data.seq;
-    return *longest->as_integer();
-  }
-
   /// A program whose sizes were not solved holds for those of its capture alone.
   void check(const Data& data, const BatchSizes& sizes) const {
     for (const Condition& condition : program.conditions)
       if (!condition.holds(symbols))
         throw Error(Errc::unsupported, fmt::format("the program holds for {} alone", condition.text), program.file,
                     "capture one at this length");
-    if (sizes.input_ids && *sizes.input_ids != Dims{data.batch, length(data)})
+    if (sizes.input_ids && *sizes.input_ids != Dims{data.batch, text_length(program.config, data.seq)})
       throw Error(Errc::unsupported,
                   fmt::format("the program holds for batches of {} alone", fmt::join(*sizes.input_ids, " x ")),
                   program.file);
@@ -256,6 +253,15 @@ bool was_captured_so(const Program& program, const Context& context) {
 }
 
 }  // namespace
+
+std::int64_t text_length(const Value& config, std::int64_t asked) {
+  if (asked > 0) return asked;
+  const Value* text = config.find("text_config");
+  for (const Value* part : {&config, text})
+    if (const Value* longest = part ? part->find("max_position_embeddings") : nullptr; longest && longest->as_integer())
+      return *longest->as_integer();
+  return 0;
+}
 
 const Program& program_for(std::span<const Program> programs, const Context& context) {
   for (const Program& program : programs)

@@ -1,5 +1,6 @@
 // A captured program as a model that can be trained.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -8,6 +9,9 @@
 #include "program/program.h"
 
 namespace tidemark {
+
+/// How long texts are: as asked, else what the configuration says that the model takes at most; 0 where neither does.
+std::int64_t text_length(const Value& config, std::int64_t asked);
 
 /// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.
 const Program& program_for(std::span<const Program> programs, const Context& context);

@@ -57,6 +57,12 @@ def test_what_a_program_does_not_hold_for_is_said(predicted):
     assert refused.returncode == 3 and "the program of granite is trained for causal_lm, and this configuration was not captured: " in refused.stderr
 
 
+def test_a_length_that_nobody_says_is_asked_for(tidemark, folders):
+    (folders / "work" / "config.json").write_text(json.dumps({"model_type": "olmo"}))
+    refused = tidemark("predict", "config.json", "--gpu", "h200", **NO_PYTHON)
+    assert refused.returncode == 2 and "seq: how long are texts?" in refused.stderr and "--seq N" in refused.stderr
+
+
 def test_models_lists_what_is_shipped(tidemark):
     listed = {row["model_type"]: row["summary"] for row in json.loads(tidemark("models", "--json").stdout)}
     assert listed["granite"] == "a captured program" and listed["llama"] != "a captured program"

@@ -7,15 +7,19 @@ import pathlib
 import sys
 
 
+def builds(path, file):
+    """Whether the list names the file, by itself, for folders below that ask for it, or by a pattern (file(GLOB … */*_test.cpp))."""
+    words = [word.strip("()") for word in path.read_text().split()]
+    return any(word == file.name or file in path.parent.glob(word) for word in words if word.endswith("_test.cpp") and "$" not in word)
+
+
 def unlisted(repository):
     """Paths of test files that are in none of the lists above them."""
     tests = pathlib.Path(repository) / "tests"
     found = []
     for file in sorted(tests.rglob("*_test.cpp")):
         lists = [folder / "CMakeLists.txt" for folder in file.parents if tests in (folder, *folder.parents)]
-        names = {file.relative_to(folder.parent).as_posix() for folder in lists}
-        written = [word.strip("()") for path in lists if path.exists() for word in path.read_text().split()]
-        if not names.intersection(written):
+        if not any(builds(path, file) for path in lists if path.exists()):
             found.append(str(file.relative_to(repository)))
     return found
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every family of src/zoo is declared, listed, built and short: python check_zoo.py ROOT"""
+"""Every family of src/zoo is declared, listed and short: python check_zoo.py ROOT"""
 import pathlib
 import re
 import sys
@@ -10,11 +10,8 @@ LONGEST = 120  # lines of a family
 def check(root):
     zoo = root / "src/zoo"
     declared, listed = (zoo / "index.h").read_text(), (zoo / "index.cpp").read_text()
-    built = (root / "src/CMakeLists.txt").read_text()
     problems = []
     for path in sorted(zoo.glob("*.cpp")):
-        if f"zoo/{path.name}" not in built:
-            problems.append(f"src/CMakeLists.txt does not build zoo/{path.name}")
         for maker in re.findall(r"^std::unique_ptr<Model> (make_\w+)\(const ModelRequest& request\) {", path.read_text(), re.M):
             if maker == "make_causal_lm":
                 continue
@@ -40,7 +37,7 @@ def check(root):
 
 def main():
     problems = check(pathlib.Path(sys.argv[1]))
-    print("\n".join(problems) or "zoo: every family is declared, listed, built and short")
+    print("\n".join(problems) or "zoo: every family is declared, listed and short")
     return 1 if problems else 0
 
 
