@@ -4,7 +4,7 @@
 
 What benchmark/scripts/benchmark_KERNEL.py of linkedin/Liger-Kernel does with `mode=full`, in our words: both the provider's and the reference's
 modules are made where the script makes both, inputs keep their gradients from one repetition to the next, and the figure is the peak of allocated
-memory of a repetition (`_test_memory` in its utils.py).  What differs: parameters are left as they come.  Liger's own kernels come from PyPI.
+memory of a repetition (`_test_memory` in its utils.py).  What differs: parameters are left as they come.  Liger's own kernels are those of its package.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 METHOD is lora, adapter or adapter_v2.  What finetune/METHOD.py of Lightning-AI/lit-gpt does at commit 8641822, in our words: Fabric in bf16-true, the model made on
 the card, adapters' ranks and targets as its constants have them, logits and loss in chunks of 128 tokens, gradients accumulated (so that no optimizer state
-exists yet when the longest sample is seen).  Models come from LitGPT's first release on PyPI, 0.2.0.  What differs: weights are left as they come, tokens are made up.
+exists yet when the longest sample is seen).  Models come from LitGPT's first released package, 0.2.0.  What differs: weights are left as they come, tokens are made up.
 """
 
 import argparse

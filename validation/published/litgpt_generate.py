@@ -2,7 +2,7 @@
 
     python litgpt_generate.py MODEL [--quantize bnb.nf4|bnb.nf4-dq]
 
-What generate/base.py of Lightning-AI/lit-gpt does at commit 8641822, in our words; models come from LitGPT 0.2.0 (PyPI).  What differs: weights are left as they
+What generate/base.py of Lightning-AI/lit-gpt does at commit 8641822, in our words; models come from LitGPT's package 0.2.0.  What differs: weights are left as they
 come, and the default prompt "Hello, my name is" is taken as six tokens, where one more token is half a megabyte at most.
 """
 
