@@ -2,6 +2,7 @@
 // GridSampler.cu, UpSample*.cu (2.11.0)
 #include "ops/windows.h"
 
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 #include "ops/selection.h"
 
@@ -16,19 +17,27 @@ void copy_if_bent(const Tensor& x) {
   if (!x.is_contiguous()) made(x, x.sizes());
 }
 
+/// Its channels are last where those of x are.
+Layout layout_like(const Tensor& x, const Dims& sizes) {
+  return is_channels_last(x.layout()) ? channels_last_layout(sizes) : Layout{sizes, contiguous_strides(sizes)};
+}
+
 /// One result of the input's sizes.
 Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
 }  // namespace
 
-/// Keeps its input.
+/// Keeps its input; its channels stay last where they are.  torch: AveragePool2d.cu, avg_pool2d_out_cuda,
+/// avg_pool2d_backward_out_cuda
 Tensor average_pool(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::avg_pool2d");
-  Tensor y = made(x, sizes);
-  const Facts facts{.sizes = x.sizes()};
+  Tensor y = empty(x.run(), layout_like(x, sizes), x.dtype());
   Tensors saved{x};
   return record(std::move(y), {std::move(x)},
-                {.name = "AvgPool2DBackward0", .saved = std::move(saved), .facts = facts, .backward = input_gradient});
+                {.name = "AvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const Tensor& input = call.saved[0];
+                   return {empty(call.run, layout_like(input, input.sizes()), call.gradient().dtype())};
+                 }});
 }
 
 /// Keeps its input, but where it is a mean.  torch: native/AdaptiveAveragePooling.cpp, adaptive_avg_pool2d_symint
@@ -88,8 +97,8 @@ Tensor grid_sample(Tensor x, Tensor grid) {
   Tensors saved{x, grid};
   return record(std::move(y), {std::move(x), std::move(grid)},
                 {.name = "GridSampler2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor input = call.needs(0) ? empty_like(call.saved[0]) : Tensor();
-                   Tensor grid_gradient = empty_like(call.saved[1]);
+                   Tensor input = call.needs(0) ? made(call.saved[0], call.saved[0].sizes()) : Tensor();
+                   Tensor grid_gradient = made(call.saved[1], call.saved[1].sizes());
                    return {input, call.needs(1) ? grid_gradient : Tensor()};
                  }});
 }

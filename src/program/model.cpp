@@ -19,6 +19,7 @@ Forward own_forward(const std::string& class_name) {
   if (class_name == "nn.Linear") return add_linear(scratch, "", 1, 1, false).forward;
   if (class_name == "nn.Embedding") return add_embedding(scratch, "", 1, 1).forward;
   if (class_name == "Conv1D") return add_conv1d(scratch, "", 1, 1).forward;
+  if (class_name == "nn.NonDynamicallyQuantizableLinear" || class_name.ends_with("(nn.Linear)")) return program_linear;
   return nullptr;
 }
 
