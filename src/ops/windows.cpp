@@ -25,6 +25,12 @@ Layout layout_like(const Tensor& x, const Dims& sizes) {
 /// One result of the input's sizes.
 Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
+Tensors antialiased_gradient(Backward& call) {
+  Tensors result = input_gradient(call);
+  copy_if_bent(call.gradient());
+  return result;
+}
+
 }  // namespace
 
 /// Keeps its input; its channels stay last where they are.  torch: AveragePool2d.cu, avg_pool2d_out_cuda,
@@ -35,8 +41,11 @@ Tensor average_pool(Tensor x, const Dims& sizes) {
   Tensors saved{x};
   return record(std::move(y), {std::move(x)},
                 {.name = "AvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   const Tensor& input = call.saved[0];
-                   return {empty(call.run, layout_like(input, input.sizes()), call.gradient().dtype())};
+                   const Tensor &input = call.saved[0], gradient = call.gradient();
+                   const bool copies = is_channels_last(input.layout()) || !gradient.is_contiguous();
+                   Tensor result = empty(call.run, layout_like(input, input.sizes()), gradient.dtype());
+                   const Tensor in_order = copies ? made(gradient, gradient.sizes()) : Tensor();
+                   return {std::move(result)};
                  }});
 }
 
@@ -103,14 +112,19 @@ Tensor grid_sample(Tensor x, Tensor grid) {
                  }});
 }
 
-Tensor upsample(Tensor x, const Dims& sizes) {
+/// With antialiasing the kernel takes what is in order.  torch: UpSampleBilinear2d.cu,
+/// upsample_gen2d_aa_out_cuda_template, upsample_gen2d_aa_backward_out_cuda_template
+Tensor upsample(Tensor x, const Dims& sizes, bool antialias) {
   const Op op(x, "aten::upsample");
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
   Tensor y = made(x, sizes);
+  if (antialias) copy_if_bent(x);
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},
-                {.name = "UpsampleBackward0", .facts = facts, .backward = input_gradient});
+                {.name = "UpsampleBackward0",
+                 .facts = facts,
+                 .backward = antialias ? antialiased_gradient : input_gradient});
 }
 
 }  // namespace tidemark

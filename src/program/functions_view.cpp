@@ -189,7 +189,7 @@ constexpr Function kFunctions[] = {
     {"grid_sample", "input grid mode padding_mode align_corners",
      [](FunctionCall& c) { return Tensors{grid_sample(c.tensor(0), c.tensor(1))}; }},
     {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias",
-     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes())}; }},
+     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes(), c.flag_or(6, false))}; }},
     {"meshgrid", "*tensors indexing", meshgrid_call},
     {"unfold", "input dimension size step", windows_call},
     {"unbind", "input dim",
