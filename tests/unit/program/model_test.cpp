@@ -100,6 +100,11 @@ TEST(ProgramModel, AnAdapterHasItsBaseLayersWeights) {
   EXPECT_LT(place_of(events, "+4096 aten::linear layers.0"), std::ssize(events));
 }
 
+TEST(ProgramModel, PartsMayHaveAnotherAttention) {
+  const std::string mixed = with(tiny_program(), "attention sdpa\n", "attention sdpa vision_config=eager\n");
+  EXPECT_EQ(events_of(mixed, spec()), events_of(tiny_program(), spec()));
+}
+
 TEST(ProgramModel, CheckpointsWhatIsMarkedSo) {
   const std::vector<std::string> all = events_of(tiny_program(), spec());
   const std::vector<std::string> checkpointed = events_of(tiny_program(), spec(Checkpointing::non_reentrant));
