@@ -38,6 +38,7 @@ void freeze(Module& root, const Spec& spec) {
 
 LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
   LoraOptions options{.r = spec.r, .dropout = spec.dropout, .target_modules = spec.target_modules, .adapter_dtype = {}};
+  options.expert_names = converted_expert_names(model_type);
   const auto* pattern = std::get_if<std::string>(&spec.target_modules);
   if (pattern && pattern->empty()) options.target_modules = default_lora_targets(model_type);
   switch (spec.adapter_dtype) {

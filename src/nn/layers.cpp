@@ -1,5 +1,6 @@
 #include "nn/layers.h"
 
+#include "base/check.h"
 #include "base/error.h"
 #include "nn/operation.h"
 
@@ -164,12 +165,15 @@ void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64
 
 bool is_linear(const Module& module) { return module.forward == linear_forward; }
 
+Tensor program_linear(Module& m, Tensor) { throw InternalError("the forward of " + m.full_name() + " is a program's"); }
+
 bool is_embedding(const Module& module) { return module.forward == embedding_forward; }
 
 std::optional<LinearShape> linear_shape(const Module& module) {
-  if (module.forward != linear_forward && module.forward != conv1d_forward) return {};
+  const bool is_linear = module.forward == linear_forward || module.forward == program_linear;
+  if (!is_linear && module.forward != conv1d_forward) return {};
   const Dims& sizes = module.get("weight").sizes;
-  return module.forward == linear_forward ? LinearShape{sizes[1], sizes[0]} : LinearShape{sizes[0], sizes[1]};
+  return is_linear ? LinearShape{sizes[1], sizes[0]} : LinearShape{sizes[0], sizes[1]};
 }
 
 }  // namespace tidemark

@@ -9,17 +9,8 @@
 namespace tidemark {
 namespace {
 
-/// lora.layer.Linear.forward
 Tensor lora_forward(Module& m, Tensor input) {
-  Tensor x = std::move(input);
-  Tensor result = m["base_layer"](x);
-  const Dtype result_dtype = result.dtype();
-  Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
-  x = to(std::move(x), lora_a("weight").dtype());
-  Tensor change = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
-  result = add(result, std::move(change));
-  result = to(std::move(result), result_dtype);
-  return result;
+  return adapted(m, std::move(input), [&m](Tensor x) { return m["base_layer"](std::move(x)); });
 }
 
 Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.probability); }
@@ -112,30 +103,26 @@ Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
   return wanted;
 }
 
-/// PEFT rewrites names that older versions of a model with experts had, and all that a pattern finds there, into
-/// adapters of parameters.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
-void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
-  const bool has_experts = std::any_of(modules.begin(), modules.end(), [](const Module* module) {
-    return module->name() == "experts" && module->has_parameter("gate_up_proj");
-  });
-  if (!has_experts) return;
+/// PEFT rewrites names that older versions of a model with experts had into adapters of parameters, and all-linear and
+/// patterns into such names.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
+void check_experts(const LoraOptions& options) {
+  if (options.expert_names.empty()) return;
   const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
-  const auto is_attention = [](const std::string& name) {
-    constexpr std::string_view kProjections[] = {"q_proj", "k_proj", "v_proj", "o_proj"};
-    return std::find(std::begin(kProjections), std::end(kProjections), name.substr(name.rfind('.') + 1)) !=
-           std::end(kProjections);
+  const auto is_expert = [&](const std::string& name) {
+    const std::vector<std::string>& known = options.expert_names;
+    return std::find(known.begin(), known.end(), name.substr(name.rfind('.') + 1)) != known.end();
   };
-  if (!names || !std::all_of(names->begin(), names->end(), is_attention))
-    throw Error(Errc::unsupported,
-                "adapters of experts' parameters are not modelled, and PEFT makes them of such targets",
-                "lora.target_modules", "name projections of attention: q_proj, k_proj, v_proj, o_proj");
+  if (names && std::none_of(names->begin(), names->end(), is_expert)) return;
+  throw Error(Errc::unsupported,
+              "adapters of experts' parameters are not modelled, and PEFT makes them of such targets",
+              "lora.target_modules", "name projections of attention, such as q_proj, k_proj, v_proj, o_proj");
 }
 
 std::vector<Module*> targeted(Module& root, const LoraOptions& options) {
   const Targets targets(options);
   std::vector<Module*> modules, adapted;
   visit_modules(root, modules);
-  check_experts(modules, options);
+  check_experts(options);
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
   if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
@@ -143,6 +130,18 @@ std::vector<Module*> targeted(Module& root, const LoraOptions& options) {
 }
 
 }  // namespace
+
+Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& base_layer) {
+  Tensor x = std::move(input);
+  Tensor result = base_layer(x);
+  const Dtype result_dtype = result.dtype();
+  Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
+  x = to(std::move(x), lora_a("weight").dtype());
+  Tensor change = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
+  result = add(result, std::move(change));
+  result = to(std::move(result), result_dtype);
+  return result;
+}
 
 /// peft: utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING; but for Mixtral, where
 /// _convert_peft_config_moe makes an empty set of what was not said, and PEFT then finds nothing to adapt.
@@ -174,6 +173,23 @@ std::vector<std::string> default_lora_targets(const std::string& model_type) {
     if (entry.model_type == model_type) return entry.targets;
   throw Error(Errc::bad_value, "PEFT chooses no modules of its own for " + model_type, "lora.target_modules",
               "name them, or write all-linear");
+}
+
+/// transformers: conversion_mapping.py, _MODEL_TO_CONVERSION_PATTERN (5.17.0); the names are those of peft:
+/// utils/transformers_weight_conversion.py, _MOE_TARGET_MODULE_MAPPING
+std::vector<std::string> converted_expert_names(const std::string& model_type) {
+  constexpr std::string_view kAsMixtral[] = {"mixtral", "minimax", "minimax_m2"};
+  constexpr std::string_view kAsQwen2Moe[] = {
+      "afmoe",        "deepseek_v2",   "deepseek_v3",           "deepseek_v32",   "dots1",     "ernie4_5_moe",
+      "glm4_moe",     "glm4_moe_lite", "glm_moe_dsa",           "glm4v_moe",      "mellum",    "longcat_flash",
+      "solar_open",   "qwen3_moe",     "qwen3_omni_moe",        "hunyuan_v1_moe", "flex_olmo", "qwen3_omni_moe_thinker",
+      "qwen3_next",   "olmoe",         "exaone_moe",            "cohere2_moe"};
+  const auto has = [&](const auto& types) {
+    return std::find(std::begin(types), std::end(types), model_type) != std::end(types);
+  };
+  if (has(kAsMixtral)) return {"gate", "w1", "w2", "w3"};
+  if (has(kAsQwen2Moe)) return {"gate", "gate_proj", "up_proj", "down_proj"};
+  return {};
 }
 
 void add_lora(Run& run, Module& root, const LoraOptions& options) {

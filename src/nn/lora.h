@@ -1,6 +1,7 @@
 // Adapters of PEFT.  peft: tuners/lora/{model,layer}.py, tuners/tuners_utils.py
 // (0.21.2)
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,10 +18,18 @@ struct LoraOptions {
   std::variant<std::string, std::vector<std::string>> target_modules = {};
   /// None: fp32 beside half-precision weights, PEFT's autocast_adapter_dtype.  Else the type of the weights.
   std::optional<Dtype> adapter_dtype = {};
+  /// Targets by these names are adapters of experts' parameters, which are not modelled.
+  std::vector<std::string> expert_names = {};
 };
 
 /// PEFT's choice of modules for a model type.  Throws Error{bad_value} when it has none.
 std::vector<std::string> default_lora_targets(const std::string& model_type);
+
+/// Names of a model's older versions for what are experts' parameters now; none where PEFT rewrites no names.
+std::vector<std::string> converted_expert_names(const std::string& model_type);
+
+/// lora.layer.Linear.forward of an adapted module, around what its base layer does.
+Tensor adapted(Module& m, Tensor input, const std::function<Tensor(Tensor)>& base_layer);
 
 /// peft.get_peft_model: adapters beside the chosen modules, all else frozen.  Throws Error{bad_value} when nothing is
 /// chosen and Error{unsupported} for a chosen module that is not linear.

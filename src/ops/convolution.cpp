@@ -1,7 +1,10 @@
 // torch: aten/src/ATen/native/Convolution.cpp, cudnn/Conv_v8.cpp, run_single_conv, cuda/DepthwiseConv2d.cu (2.11.0)
 #include "ops/convolution.h"
 
+#include <algorithm>
+
 #include "ops/convolution_scratch.h"
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 
 namespace tidemark {
@@ -20,6 +23,12 @@ void count(const Tensor& output, const Tensor& weight) {
                       static_cast<double>(weight.elements()) / static_cast<double>(weight.size(0)));
 }
 
+/// cuDNN needs no scratch memory for images of one kernel whose channels are last: the product of two matrices
+/// (recorded of cuDNN 9.19).
+bool is_product(const Dims& sizes) {
+  return std::all_of(sizes.begin() + 2, sizes.end(), [](std::int64_t size) { return size == 1; });
+}
+
 /// Of every dimension but the channels.
 Tensor bias_gradient(const Tensor& gradient) {
   Dims reduced = gradient.sizes();
@@ -27,16 +36,46 @@ Tensor bias_gradient(const Tensor& gradient) {
   return plain_sum(gradient, reduced, false, gradient.dtype());
 }
 
+/// In which order cuDNN gets a convolution's tensors: with channels last where those of one of them are.  torch:
+/// native/ConvUtils.h, cudnn_conv_suggest_memory_format
+class Order {
+ public:
+  Order(const Tensor& x, const Tensor& weight, bool is_depthwise)
+      : last_(!is_depthwise && x.dims() == 4 && (is_channels_last(x.layout()) || is_channels_last(weight.layout()))) {}
+
+  Layout layout(const Dims& sizes) const {
+    return last_ ? channels_last_layout(sizes) : Layout{sizes, contiguous_strides(sizes)};
+  }
+  bool has(const Tensor& tensor) const {
+    return last_ ? is_contiguous_channels_last(tensor.layout()) : tensor.is_contiguous();
+  }
+  bool is_last() const { return last_; }
+  /// A gradient is copied also where sizes of 1 leave it open how it lies (recorded of 2.11.0).
+  Tensor copy_of_gradient(const Tensor& gradient) const {
+    const bool is_clear = has(gradient) && (!last_ || is_channels_last(gradient.layout()));
+    return is_clear ? gradient : empty(gradient.run(), layout(gradient.sizes()), gradient.dtype());
+  }
+  /// None where it lies so already.
+  Tensor copy(const Tensor& tensor) const {
+    return has(tensor) ? Tensor() : empty(tensor.run(), layout(tensor.sizes()), tensor.dtype());
+  }
+
+ private:
+  bool last_;
+};
+
 /// cudnn_convolution_backward: of the input, then of the weight; conv_depthwise2d_backward: the other way round.
 Tensors convolution_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
-  Tensor gradient = call.needs(0) || call.needs(1) ? contiguous(call.gradient()) : Tensor();
-  const Tensor in_order = call.needs(1) && !x.is_contiguous() ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
   const bool depthwise = call.facts.c != 0;
+  const Order order(x, weight, depthwise);
+  Tensor gradient = call.needs(0) || call.needs(1) ? order.copy_of_gradient(call.gradient()) : Tensor();
+  const Tensor in_order = call.needs(1) ? order.copy(x) : Tensor();
   Tensor gradients[2];
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
     if (!call.needs(i)) continue;
-    gradients[i] = empty(call.run, (i == 0 ? x : weight).sizes(), gradient.dtype());
+    gradients[i] = empty(call.run, order.layout((i == 0 ? x : weight).sizes()), gradient.dtype());
+    const Tensor weight_in_order = i == 0 ? order.copy(weight) : Tensor();
     count(gradient, weight);
     take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
   }
@@ -60,10 +99,13 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
   for (int d = 0; d < dims; ++d)
     sizes[d + 2] =
         (x.size(d + 2) + 2 * shape.padding[d] - shape.dilation[d] * (weight.size(d + 2) - 1) - 1) / shape.stride[d] + 1;
-  const ConvolutionScratch scratch = convolution_scratch(x, weight, shape);
+  const Order order(x, weight, is_depthwise(x, weight, shape));
+  const ConvolutionScratch scratch =
+      order.is_last() && is_product(sizes) ? ConvolutionScratch{} : convolution_scratch(x, weight, shape);
   const auto computed = [&] {
-    const Tensor in_order = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
-    Tensor y = empty(x.run(), sizes, x.dtype());
+    const Tensor in_order = order.copy(x);
+    Tensor y = empty(x.run(), order.layout(sizes), x.dtype());
+    const Tensor weight_in_order = order.copy(weight);
     count(y, weight);
     take_scratch(x.run(), scratch.forward_bytes);
     return y;

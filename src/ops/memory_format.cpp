@@ -39,16 +39,20 @@ bool is_contiguous_channels_last(const Layout& x) {
   return true;
 }
 
-Layout cat_layout(const Tensors& parts, const Dims& sizes) {
-  Layout joined{sizes, contiguous_strides(sizes)};
-  const auto is_last = [](const Tensor& part) { return is_channels_last(part.layout()); };
-  if (!std::all_of(parts.begin(), parts.end(), is_last)) return joined;
+Layout channels_last_layout(const Dims& sizes) {
+  Layout layout{sizes, sizes};
   std::int64_t stride = 1;
   for (const std::int64_t d : channels_last(sizes.count())) {
-    joined.strides[static_cast<int>(d)] = stride;
+    layout.strides[static_cast<int>(d)] = stride;
     stride *= sizes[static_cast<int>(d)];
   }
-  return joined;
+  return layout;
+}
+
+Layout cat_layout(const Tensors& parts, const Dims& sizes) {
+  const auto is_last = [](const Tensor& part) { return is_channels_last(part.layout()); };
+  if (std::all_of(parts.begin(), parts.end(), is_last)) return channels_last_layout(sizes);
+  return {sizes, contiguous_strides(sizes)};
 }
 
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 // GridSampler.cu, UpSample*.cu (2.11.0)
 #include "ops/windows.h"
 
+#include "ops/memory_format.h"
 #include "ops/ops.h"
 #include "ops/selection.h"
 
@@ -16,19 +17,36 @@ void copy_if_bent(const Tensor& x) {
   if (!x.is_contiguous()) made(x, x.sizes());
 }
 
+/// Its channels are last where those of x are.
+Layout layout_like(const Tensor& x, const Dims& sizes) {
+  return is_channels_last(x.layout()) ? channels_last_layout(sizes) : Layout{sizes, contiguous_strides(sizes)};
+}
+
 /// One result of the input's sizes.
 Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
+Tensors antialiased_gradient(Backward& call) {
+  Tensors result = input_gradient(call);
+  copy_if_bent(call.gradient());
+  return result;
+}
+
 }  // namespace
 
-/// Keeps its input.
+/// Keeps its input; its channels stay last where they are.  torch: AveragePool2d.cu, avg_pool2d_out_cuda,
+/// avg_pool2d_backward_out_cuda
 Tensor average_pool(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::avg_pool2d");
-  Tensor y = made(x, sizes);
-  const Facts facts{.sizes = x.sizes()};
+  Tensor y = empty(x.run(), layout_like(x, sizes), x.dtype());
   Tensors saved{x};
   return record(std::move(y), {std::move(x)},
-                {.name = "AvgPool2DBackward0", .saved = std::move(saved), .facts = facts, .backward = input_gradient});
+                {.name = "AvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   const Tensor &input = call.saved[0], gradient = call.gradient();
+                   const bool copies = is_channels_last(input.layout()) || !gradient.is_contiguous();
+                   Tensor result = empty(call.run, layout_like(input, input.sizes()), gradient.dtype());
+                   const Tensor in_order = copies ? made(gradient, gradient.sizes()) : Tensor();
+                   return {std::move(result)};
+                 }});
 }
 
 /// Keeps its input, but where it is a mean.  torch: native/AdaptiveAveragePooling.cpp, adaptive_avg_pool2d_symint
@@ -88,20 +106,25 @@ Tensor grid_sample(Tensor x, Tensor grid) {
   Tensors saved{x, grid};
   return record(std::move(y), {std::move(x), std::move(grid)},
                 {.name = "GridSampler2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor input = call.needs(0) ? empty_like(call.saved[0]) : Tensor();
-                   Tensor grid_gradient = empty_like(call.saved[1]);
+                   Tensor input = call.needs(0) ? made(call.saved[0], call.saved[0].sizes()) : Tensor();
+                   Tensor grid_gradient = made(call.saved[1], call.saved[1].sizes());
                    return {input, call.needs(1) ? grid_gradient : Tensor()};
                  }});
 }
 
-Tensor upsample(Tensor x, const Dims& sizes) {
+/// With antialiasing the kernel takes what is in order.  torch: UpSampleBilinear2d.cu,
+/// upsample_gen2d_aa_out_cuda_template, upsample_gen2d_aa_backward_out_cuda_template
+Tensor upsample(Tensor x, const Dims& sizes, bool antialias) {
   const Op op(x, "aten::upsample");
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
   Tensor y = made(x, sizes);
+  if (antialias) copy_if_bent(x);
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},
-                {.name = "UpsampleBackward0", .facts = facts, .backward = input_gradient});
+                {.name = "UpsampleBackward0",
+                 .facts = facts,
+                 .backward = antialias ? antialiased_gradient : input_gradient});
 }
 
 }  // namespace tidemark

@@ -15,6 +15,6 @@ Tensor unfold_windows(Tensor x, const Dims& sizes);
 /// Places of x (N, C, H, W) where the grid (N, H', W', 2) says.
 Tensor grid_sample(Tensor x, Tensor grid);
 /// Another size of the same image; `sizes` are the result's.
-Tensor upsample(Tensor x, const Dims& sizes);
+Tensor upsample(Tensor x, const Dims& sizes, bool antialias = false);
 
 }  // namespace tidemark

@@ -44,6 +44,11 @@ struct Values {
   struct Attribute {
     Module* module;
     std::string_view name;
+
+    /// The module that has it now: an adapter takes a module's parameters into its base layer.
+    Module& owner() const {
+      return !module->has_parameter(name) && module->has("base_layer") ? (*module)["base_layer"] : *module;
+    }
   };
   std::span<const Attribute> attributes;
   std::vector<Tensor> assigned = {};  // attributes that this body gave another tensor, by place
@@ -52,7 +57,7 @@ struct Values {
     if (argument.kind != Argument::Kind::attribute) return tensors[argument.place];
     if (!assigned.empty() && assigned[argument.place]) return assigned[argument.place];
     const Attribute& attribute = attributes[argument.place];
-    return (*attribute.module)(attribute.name);
+    return attribute.owner()(attribute.name);
   }
 };
 

@@ -82,9 +82,17 @@ Tensors div_call(FunctionCall& call) {
   return call.given(2) ? floor_divide_call(call) : with_number(call, div, div_scalar);
 }
 
+/// Whole numbers less a fraction, or a fraction less whole numbers, are float32.
+Tensors less_a_number(FunctionCall& call, const char* name, Unary operation) {
+  Tensor x = call.tensor(0);
+  if (is_floating(x.dtype()) || call.argument(1).kind != Argument::Kind::real) return {operation(std::move(x))};
+  const Op op(x, name);
+  return {empty_like(x, Dtype::f32)};
+}
+
 Tensors sub_call(FunctionCall& call) {
   if (call.is_tensor(1)) return {sub(call.tensor(0), call.tensor(1))};
-  return {sub_number(call.tensor(0))};
+  return less_a_number(call, "aten::sub", sub_number);
 }
 
 /// Two numbers, or one.
@@ -95,7 +103,7 @@ Tensors clamp_call(FunctionCall& call) {
 
 Tensors negated_sub(FunctionCall& call) {
   if (call.is_tensor(1)) return {sub(call.tensor(1), call.tensor(0))};
-  return {rsub(call.tensor(0))};
+  return less_a_number(call, "aten::rsub", rsub);
 }
 
 template <char... name>
@@ -107,8 +115,9 @@ Tensors rounded_call(FunctionCall& call) {
 Tensors pow_call(FunctionCall& call) {
   if (call.is_tensor(1)) return {pow_tensor(call.tensor(0), call.tensor(1))};
   const double exponent = call.real_or(1, 0);
-  call.require(exponent == 2 || exponent == 3, "another exponent than 2 or 3");
-  return {exponent == 2 ? pow2(call.tensor(0)) : pow3(call.tensor(0))};
+  const bool is_whole = !is_floating(call.tensor(0).dtype());
+  call.require(exponent != 0 && (!is_whole || exponent == 2 || exponent == 3), "such an exponent");
+  return {exponent == 2 ? pow2(call.tensor(0)) : pow3(call.tensor(0))};  // of any exponent as of 3
 }
 
 /// number ** x: the number becomes a tensor beside the result.

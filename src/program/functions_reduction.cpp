@@ -28,9 +28,13 @@ Tensors all_true(FunctionCall& call, const char* name) {
   return {empty(call.run, Dims{}, Dtype::boolean)};
 }
 
-Tensors all_call(FunctionCall& call) {
-  call.require(!call.given(1), "a dimension");
-  return all_true(call, "aten::all");
+/// Over all, or along dimensions.
+template <char... name>
+Tensors truth_call(FunctionCall& call) {
+  static constexpr char kName[] = {'a', 't', 'e', 'n', ':', ':', name..., '\0'};
+  if (!call.given(1)) return all_true(call, kName);
+  const Op op(call.tensor(0), kName);
+  return {empty(call.run, call.result_sizes(), Dtype::boolean)};
 }
 
 /// Over all, along a dimension, or of two tensors.
@@ -39,12 +43,6 @@ Tensors extreme_call(FunctionCall& call, const char* name, const char* backward)
   if (call.is_tensor(1)) return {maximum(call.tensor(0), call.tensor(1))};
   auto [values, places] = extreme(name, backward, call.tensor(0), call.dimension(1), call.flag_or(2, false));
   return {std::move(values), std::move(places)};
-}
-
-Tensors any_call(FunctionCall& call) {
-  if (!call.given(1)) return all_true(call, "aten::any");
-  const Op op(call.tensor(0), "aten::any");
-  return {empty(call.run, call.result_sizes(), Dtype::boolean)};
 }
 
 Tensors argmax_call(FunctionCall& call) {
@@ -75,8 +73,8 @@ Tensors ask(FunctionCall& call) {
 constexpr Function kFunctions[] = {
     {"mean", "input dim keepdim axis", mean_call},
     {"sum", "input dim keepdim dtype", sum_call},
-    {"all", "input dim keepdim", all_call},
-    {"any", "input dim keepdim", any_call},
+    {"all", "input dim keepdim", truth_call<'a', 'l', 'l'>},
+    {"any", "input dim keepdim", truth_call<'a', 'n', 'y'>},
     {"_is_all_true", "input", [](FunctionCall& c) { return all_true(c, "aten::_is_all_true"); }},
     {"max", "input dim keepdim", [](FunctionCall& c) { return extreme_call(c, "aten::max", "MaxBackward0"); }},
     {"min", "input dim keepdim", [](FunctionCall& c) { return extreme_call(c, "aten::min", "MinBackward0"); }},

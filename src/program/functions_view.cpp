@@ -146,6 +146,14 @@ Tensors adaptive_row_call(FunctionCall& call) {
   return {squeeze(adaptive_average_pool(std::move(image), 1, call.result_sizes()[-1]), -2)};
 }
 
+/// torch: native/Pooling.cpp, avg_pool1d: of an image that is one row high
+Tensors average_row_call(FunctionCall& call) {
+  Tensor image = unsqueeze(call.tensor(0), -2);
+  Dims sizes = image.sizes();
+  sizes[-1] = call.result_sizes()[-1];
+  return {squeeze(average_pool(std::move(image), sizes), -2)};
+}
+
 Tensors max_pool_call(FunctionCall& call) {
   call.require(!is_channels_last(call.tensor(0).layout()), "channels that are last");
   call.require(!call.flag_or(6, false), "indices among its results");
@@ -174,13 +182,14 @@ constexpr Function kFunctions[] = {
      [](FunctionCall& c) { return Tensors{unfold_windows(c.tensor(0), c.result_sizes())}; }},
     {"avg_pool2d", "input kernel_size stride padding ceil_mode count_include_pad divisor_override",
      [](FunctionCall& c) { return Tensors{average_pool(c.tensor(0), c.result_sizes())}; }},
+    {"avg_pool1d", "input kernel_size stride padding ceil_mode count_include_pad", average_row_call},
     {"adaptive_avg_pool2d", "input output_size", adaptive_pool_call},
     {"adaptive_avg_pool1d", "input output_size", adaptive_row_call},
     {"max_pool2d", "input kernel_size stride padding dilation ceil_mode return_indices", max_pool_call},
     {"grid_sample", "input grid mode padding_mode align_corners",
      [](FunctionCall& c) { return Tensors{grid_sample(c.tensor(0), c.tensor(1))}; }},
     {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias",
-     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes())}; }},
+     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes(), c.flag_or(6, false))}; }},
     {"meshgrid", "*tensors indexing", meshgrid_call},
     {"unfold", "input dimension size step", windows_call},
     {"unbind", "input dim",

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "nn/checkpoint.h"
+#include "nn/lora.h"
 #include "program/function.h"
 #include "tensor/parameter_hooks.h"
 
@@ -134,7 +135,7 @@ Tensors Interpreter::with_parameter_hooks(const Statement& statement, Frame& fra
   const auto takes_parameter = [&](const Argument* argument) {
     if (!argument || argument->kind != Argument::Kind::attribute) return false;
     const Values::Attribute& attribute = frame.routine.attributes[argument->place];
-    return !attribute.module->get(attribute.name).is_buffer;
+    return !attribute.owner().get(attribute.name).is_buffer;
   };
   if (!hooks || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
     return statement.function->run(call);
@@ -265,7 +266,13 @@ void enter(std::optional<Call>& call, Run& run, Module& module, const Body& body
 /// hooks behind it find nothing of what the body held.
 Tensors Interpreter::module(const Target& target, Tensors inputs, const PassRef& pass) const {
   Module& module = *target.module;
-  if (module.forward) return {module(inputs[0])};
+  if (!target.routine) return {module(inputs[0])};
+  if (module.has("base_layer")) {  // adapters came around what the program says of it
+    const Target base{.module = &module["base_layer"], .routine = target.routine};
+    const auto base_layer = [&](Tensor x) { return std::move(this->module(base, {std::move(x)}, pass)[0]); };
+    const Call call(module, inputs[0]);
+    return {call.returns(adapted(module, inputs[0], base_layer))};
+  }
   std::optional<Call> call;
   enter(call, pass->run, module, *target.routine->body, inputs);
   Tensors arguments;

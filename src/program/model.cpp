@@ -19,6 +19,7 @@ Forward own_forward(const std::string& class_name) {
   if (class_name == "nn.Linear") return add_linear(scratch, "", 1, 1, false).forward;
   if (class_name == "nn.Embedding") return add_embedding(scratch, "", 1, 1).forward;
   if (class_name == "Conv1D") return add_conv1d(scratch, "", 1, 1).forward;
+  if (class_name == "nn.NonDynamicallyQuantizableLinear" || class_name.ends_with("(nn.Linear)")) return program_linear;
   return nullptr;
 }
 
@@ -245,10 +246,12 @@ std::vector<std::pair<std::string, std::string>> mode_of(const Context& context)
           {"padding", truth(context.padding)}};
 }
 
+/// Of the attention, that of the text: "sdpa vision_config=eager" is what is made when sdpa is asked for.
 bool was_captured_so(const Program& program, const Context& context) {
-  for (const auto& [key, asked] : mode_of(context))
-    if (const auto found = program.header.find(key); found != program.header.end() && found->second != asked)
-      return false;
+  for (const auto& [key, asked] : mode_of(context)) {
+    const auto found = program.header.find(key);
+    if (found != program.header.end() && found->second.substr(0, found->second.find(' ')) != asked) return false;
+  }
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "nn/layers.h"
 
 namespace tidemark {
 
@@ -102,7 +103,7 @@ Target Routines::target(const Statement& statement, const Routine& routine, cons
   Module& module = find(*routine.module, path, statement.line);
   const auto layer = layers_.find(&module);
   Target target{.module = &module, .layer = layer == layers_.end() ? -1 : layer->second};
-  if (!module.forward)
+  if (!module.forward || module.forward == program_linear)
     target.routine = &bind(body, module, statement.line);
   else if (statement.bound.size() != 1)
     fail(statement.line, fmt::format("a call of {} with other than one tensor", module.full_name()));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Proves captured programs: trains a tiny model of each model type on the virtual GPU, predicts the same from its program, and compares the allocations one by one.
 
-usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained] [MODEL_TYPE ...] [--modes MODE ...]
-       python tools/capture/prove.py --out FOLDER --table docs/proved-models.md
+usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained] [--seconds N] [MODEL_TYPE ...] [--modes MODE ...]
+       python tools/capture/prove.py --out FOLDER --table docs/proved-models.md      (its rows of others stay as they are)
 
 Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
 named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
@@ -13,6 +13,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "trace"), str(HERE.parents[1] / "python")]
 SIZES = {"batch": 2, "seq": 96, "images": 1}
-SECONDS = 240
+SECONDS = 240   # a capture, or a training, unless --seconds says otherwise
 PARTS = ("visual", "vision", "audio", "encoder", "tower", "embed", "wte", "embd")   # the first that a model has is frozen
 Mode = collections.namedtuple("Mode", "spec captured")
 MODES = {
@@ -82,9 +83,18 @@ def train(model_type, mode, folder):
         model = record_steps.checkpointed(model, spec)
         if not has_cache:
             del model.config.use_cache
+    if "lora" in spec and any(name.endswith("experts.gate_up_proj") for name, _ in model.named_parameters()):
+        spec["lora"] = {**spec["lora"], "target_modules": attention_projections(model)}
     model = record_steps.with_adapters(model, spec)
     (folder / f"{model_type}.{mode}.spec").write_text(json.dumps(spec))
     record_steps.loop(model, rows, spec)
+
+
+def attention_projections(model):
+    """What is adapted where all linear modules would be experts' parameters too."""
+    import torch
+
+    return sorted({name.rpartition(".")[2] for name, module in model.named_modules() if isinstance(module, torch.nn.Linear) and "attn" in name})
 
 
 def in_order(batch):
@@ -93,11 +103,11 @@ def in_order(batch):
     return {name: batch[name] for name in (*first, *(name for name in batch if name not in first)) if name in batch}
 
 
-def forked(work, *arguments, log):
+def forked(work, *arguments, log, seconds):
     """Runs in a child, which ends with the text of an exception, or with None."""
     child = os.fork()
     if child == 0:
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         try:
             work(*arguments)
         except BaseException as error:
@@ -111,7 +121,7 @@ def forked(work, *arguments, log):
     return error.read_text() if error.exists() else "the process ended"
 
 
-def on_virtual_gpu(folder, asked):
+def on_virtual_gpu(folder, asked, seconds):
     import record_steps
     import transformers
 
@@ -124,12 +134,12 @@ def on_virtual_gpu(folder, asked):
         why.unlink(missing_ok=True)
         log = folder / f"{model_type}.{mode}.log"
         program = program_of(model_type, mode, folder)
-        failed = None if program.exists() else forked(capture, model_type, mode, folder, log=log)
+        failed = None if program.exists() else forked(capture, model_type, mode, folder, log=log, seconds=seconds)
         if failed:
             why.write_text(f"capture: {failed}")
             continue
         os.environ["TIDEMARK_EVENTS"] = str(folder / f"{model_type}.{mode}.real")
-        failed = forked(train, model_type, mode, folder, log=log)
+        failed = forked(train, model_type, mode, folder, log=log, seconds=seconds)
         del os.environ["TIDEMARK_EVENTS"]
         if failed:
             why.write_text(f"training: {failed}")
@@ -188,6 +198,8 @@ def predicted(model_type, mode, folder, tidemark):
 
 
 def told(row):
+    if "told" in row:
+        return row["told"]
     if "failed" in row:
         return row["failed"]
     if row["equal"]:
@@ -195,8 +207,22 @@ def told(row):
     return f"differs at {row['at']} of {row['of']}: {row['real'][0]}, not {row['predicted'][0]}"
 
 
-def table(folder, page):
+def known_rows(page):
+    """What the page says already: {model type: {mode: row}}."""
+    lines = page.read_text().splitlines() if page.exists() else []
+    notes = dict(re.match(r"(\d+)\. \S+, \w+: (.*)", line).groups() for line in lines if re.match(r"\d+\. ", line))
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
     rows = collections.defaultdict(dict)
+    for name, *cells in table[2:]:
+        for mode, cell in zip(table[0][1:], cells):
+            if cell:
+                rows[name][mode] = {"equal": True, "of": int(cell.removeprefix("equal, "))} if cell[0] != "[" else {"told": notes[cell.strip("[]")]}
+    return rows
+
+
+def table(folder, page):
+    """The page with what the folder has, and the rows of others as they are."""
+    rows = known_rows(page)
     for path in sorted(folder.glob("*.json")):
         model_type, _, mode = path.stem.rpartition(".")
         rows[model_type][mode] = json.loads(path.read_text())
@@ -226,6 +252,7 @@ def main():
     parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--trained", action="store_true")
+    parser.add_argument("--seconds", type=int, default=SECONDS)
     parser.add_argument("--on-virtual-gpu", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("types", nargs="*")
     options = parser.parse_args()
@@ -235,7 +262,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     asked = [(model_type, mode) for model_type in options.types or named() for mode in options.modes]
     if options.on_virtual_gpu:
-        return on_virtual_gpu(folder, asked)
+        return on_virtual_gpu(folder, asked, options.seconds)
     if not options.trained:
         train_all(options.tidemark)
     rows = {(model_type, mode): proved(model_type, mode, folder, options.tidemark) for model_type, mode in asked}

@@ -10,7 +10,9 @@ import inspect
 import torch
 
 from .mistakes import Mistake
+from .pictures import add_images, add_samples, add_sounds
 from .recorder import is_tensor
+from .settings import first_of, parts_of
 from .terms import leaves
 
 
@@ -34,18 +36,6 @@ class Batch(dict):
     def __init__(self, sizes):
         super().__init__()
         self.sizes = sizes
-
-
-def first_of(config, *names):
-    """The first of the names that the configuration, or one of its parts, has as a number."""
-    parts = [config] + [getattr(config, part, None) for part in getattr(config, "sub_configs", {})]
-    for name in names:
-        for part in parts:
-            value = getattr(part, name, None)
-            value = value[0] if isinstance(value, (list, tuple)) and value else value
-            if isinstance(value, int) and not isinstance(value, bool):
-                return value
-    return None
 
 
 class _Maker:
@@ -76,77 +66,51 @@ class _Maker:
     def image_size(self):
         return first_of(self.config, "image_size", "img_size", "crop_size") or 224
 
-    def pictures(self):
-        """Pixel values of images, by what else the forward takes."""
-        n, side, channels = self.shape.pictures, self.image_size(), first_of(self.config, "num_channels", "in_channels", "in_chans") or 3
-        self.batch.sizes["images"] = n
-        grid = next((name for name in ("image_grid_thw", "image_grid_hw", "grid_thws") if name in self.takes), None)
-        if grid:
-            self.patches(grid, n, channels)
-        elif "pixel_attention_mask" in self.takes:
-            self.batch["pixel_values"] = self.real(self.shape.batch, self.shape.images, channels, side, side)
-        elif "image_sizes" in self.takes and getattr(self.config, "image_grid_pinpoints", None):
-            pinpoints = self.config.image_grid_pinpoints[0]
-            tiles = 1 + (pinpoints[0] // side) * (pinpoints[1] // side)
-            self.batch["pixel_values"] = self.real(n, tiles, channels, side, side)
-            self.batch["image_sizes"] = torch.tensor([list(pinpoints)] * n, device=self.device)
-        else:
-            self.batch["pixel_values"] = self.real(n, channels, side, side)
-            if "image_sizes" in self.takes and getattr(getattr(self.config, "vision_config", None), "model_type", "") == "pixtral":
-                self.batch["image_sizes"] = torch.tensor([[side, side]] * n, device=self.device)
-
-    def patches(self, grid, n, channels):
-        """Patches in a row, of images of any size: transformers' Qwen2VLImageProcessor and its kin."""
-        vision = getattr(self.config, "vision_config", self.config)
-        down, across = self.shape.grid
-        patch = first_of(vision, "patch_size")
-        values = channels * (first_of(vision, "temporal_patch_size") or 1) * patch * patch
-        self.batch["pixel_values"] = self.real(n * down * across, values)
-        self.batch[grid] = torch.tensor([[1, down, across]] * n, device=self.device)
-        self.batch.sizes.update(grid_h=down, grid_w=across)
-
     def placeholders(self, token, rows, each):
         """Puts `rows` of the token for each of `each` images into every sample."""
         ids = self.batch["input_ids"]
         if each * (rows + 1) + 1 > ids.shape[1]:
             raise Mistake(f"{ids.shape[1]} tokens have no room for {each} x {rows} of images: {each * (rows + 1) + 1} would do")
+        opening = None if "mm_token_type_ids" in self.takes else first_of(self.config, "vision_start_token_id")   # models that look for it
         ids[ids == token] = 4 if token != 4 else 3
         for i in range(each):
             start = 1 + i * (rows + 1)
             ids[:, start:start + rows] = token
-        for name in ("token_type_ids", "mm_token_type_ids"):
+            if opening is not None:
+                ids[:, start - 1] = opening
+        for name in ("token_type_ids", "mm_token_type_ids", "moe_mm_token_type_ids"):
             if name in self.takes:
                 self.batch[name] = (ids == token).long()
 
-    def rows_of(self, function, *names):
-        """How many tokens the model makes of one image, by asking it."""
-        given = {k: self.batch[k] for k in names if k in self.batch}
-        wanted = inspect.signature(function).parameters
-        given |= {k: getattr(self.config, k) for k, parameter in wanted.items() if parameter.default is parameter.empty and k not in given and hasattr(self.config, k)}
-        features = function(**{k: v for k, v in given.items() if k in wanted or "kwargs" in wanted})
-        features = getattr(features, "pooler_output", features)
+    def rows_of(self, function):
+        """How many tokens the model makes of one image or sound, by asking it: with what it was given, and what the configuration, or that of a part, says."""
+        given = {}
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in self.batch:
+                given[name] = self.batch[name]
+            elif parameter.default is parameter.empty and parameter.kind == parameter.POSITIONAL_OR_KEYWORD:
+                given |= next(({name: getattr(part, name)} for part in parts_of(self.config) if hasattr(part, name)), {})
+        features = function(**given)
+        pooled = getattr(features, "pooler_output", None)
+        features = pooled if pooled is not None else getattr(features, "last_hidden_state", features)
         return sum(t.numel() // t.shape[-1] for _, t in leaves(features, is_tensor)) // self.shape.pictures
 
-    def sounds(self):
-        """Spectrograms for a language model that listens."""
-        audio = getattr(self.config, "audio_config", None) or getattr(self.config, "encoder_config", self.config)
-        frames = 2 * (first_of(audio, "max_source_positions") or 1500)
-        self.batch.sizes["images"] = self.shape.pictures
-        self.batch["input_features"] = self.real(self.shape.pictures, first_of(audio, "num_mel_bins") or 80, frames)
-        for name in ("feature_attention_mask", "input_features_mask"):
-            if name in self.takes:
-                self.batch[name] = torch.ones(self.shape.pictures, frames, dtype=torch.long, device=self.device)
+    def method(self, name):
+        """Of the model, or of what it wraps: the one that says what it takes."""
+        found = [getattr(part, name) for part in (self.model, getattr(self.model, "model", None)) if hasattr(part, name)]
+        says = (f for f in found if any(p.kind == p.POSITIONAL_OR_KEYWORD for p in inspect.signature(f).parameters.values()))
+        return next(says, found[0] if found else None)
 
 
 def batch_of(model, head, shape, device, padded=False):
     """The batch of a model that transformers knows by `head`."""
     maker = _Maker(model, shape, device)
     if head == "IMAGE_CLASSIFICATION":
-        maker.batch["pixel_values"] = maker.real(shape.batch, first_of(maker.config, "num_channels", "in_channels") or 3, maker.image_size(), maker.image_size())
+        add_samples(maker)
         maker.batch["labels"] = maker.whole(shape.batch)
     elif head in ("CTC", "AUDIO_CLASSIFICATION"):
         _speech(maker, head)
-    elif head == "SPEECH_SEQ_2_SEQ" and "input_features" in maker.takes:
+    elif head == "SPEECH_SEQ_2_SEQ" and "input_features" in maker.takes and not hasattr(maker.config, "audio_token_id"):
         frames = 2 * (first_of(maker.config, "max_source_positions") or 1500)
         maker.batch.update(input_features=maker.real(shape.batch, first_of(maker.config, "num_mel_bins") or 80, frames), labels=maker.ids(shape.seq))
         maker.batch.sizes["S"] = shape.seq
@@ -170,22 +134,30 @@ def _language(maker, head, padded):
     batch, shape, token = maker.batch, maker.shape, None
     if shape.images and "pixel_values" in maker.takes:
         token = first_of(maker.config, "image_token_id", "image_token_index", "img_token_id", "media_placeholder_token_id", "image_patch_id")
-        maker.pictures()
-        ask = getattr(maker.model, "get_image_features", None) or getattr(getattr(maker.model, "model", None), "get_image_features", None)
-        if token is not None and ask is not None:
-            maker.placeholders(token, maker.rows_of(ask, "pixel_values", "image_grid_thw", "image_grid_hw", "image_sizes", "pixel_attention_mask"), shape.images)
+        add_images(maker)
+        _place(maker, token, "get_image_features")
     elif shape.images and "input_features" in maker.takes:
         token = first_of(maker.config, "audio_token_id", "audio_token_index")
-        maker.sounds()
-        ask = getattr(maker.model, "get_audio_features", None) or getattr(getattr(maker.model, "model", None), "get_audio_features", None)
-        if token is not None and ask is not None:
-            maker.placeholders(token, maker.rows_of(ask, "input_features", "feature_attention_mask", "input_features_mask"), shape.images)
+        add_sounds(maker)
+        _place(maker, token, "get_audio_features")
     if padded:
         batch["attention_mask"][0, -3:] = 0
     if head == "SEQUENCE_CLASSIFICATION":
         batch["labels"] = maker.whole(shape.batch)
     elif "labels" in maker.takes or maker.takes_any:
         batch["labels"] = _labels(maker, token)
+
+
+def _place(maker, token, asked):
+    """Tokens of images or sounds, as many as the model makes of them."""
+    ask = maker.method(asked)
+    if token is None:
+        return
+    if ask is not None:
+        maker.placeholders(token, maker.rows_of(ask), maker.shape.images)
+    elif "feature_attention_mask" in maker.batch:   # of its own lengths: transformers/models/qwen2_audio
+        tower = next(module for module in maker.model.modules() if hasattr(module, "_get_feat_extract_output_lengths"))
+        maker.placeholders(token, int(tower._get_feat_extract_output_lengths(maker.batch["feature_attention_mask"].sum(-1))[1][0]), maker.shape.images)
 
 
 def _labels(maker, token):

@@ -98,7 +98,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
         with torch.device(device), _without_initial_values():
             model = cls._from_config(config, dtype=dtype, **chosen)
         model.tie_weights()   # which is left out where weights get no initial values
-        return model.train()
+        return model.to(device).train()   # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
 
     config = transformers.AutoConfig.for_model(**keys)
     known_as = _class_of(config, keys, head, where)[1]

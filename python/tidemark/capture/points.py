@@ -3,8 +3,8 @@
 import dataclasses
 import inspect
 
-from .batches import first_of
 from .mistakes import Mistake
+from .settings import first_of
 
 # Added to samples, tokens, images of a sample, patches down and across.  No two columns go together, so that no expression holds by chance.
 _STEPS = ((0, 0, 0, 0, 0), (1, 13, 0, 0, 0), (3, 37, 0, 2, 2), (2, 101, 1, 4, -2), (4, 59, 2, -2, 4), (1, 67, 3, 6, 2))

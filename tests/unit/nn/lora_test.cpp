@@ -91,6 +91,19 @@ TEST_F(Lora, RefusesByName) {
             "unsupported: PEFT makes adapters in the type of the weights or in fp32");
 }
 
+TEST_F(Lora, ExpertsArePartOfWhatPeftRenames) {
+  const Names renamed = converted_expert_names("deepseek_v3");
+  EXPECT_THROW(add_lora(run, root, {.target_modules = "all-linear", .expert_names = renamed}), Error);
+  EXPECT_THROW(add_lora(run, root, {.target_modules = Names{"q_proj", "mlp.gate_proj"}, .expert_names = renamed}),
+               Error);
+  EXPECT_EQ(adapted_by({.target_modules = Names{"q_proj", "k_proj"}, .expert_names = renamed}).size(), 4u);
+}
+
+TEST_F(Lora, NothingIsRenamedOfOtherModels) {
+  EXPECT_EQ(converted_expert_names("gpt_oss"), Names{});
+  EXPECT_EQ(adapted_by({.target_modules = "all-linear", .expert_names = {}}).size(), 4u);
+}
+
 TEST(LoraTargets, ComeFromPeftsTable) {
   EXPECT_EQ(default_lora_targets("gpt2"), Names{"c_attn"});
   EXPECT_THROW(default_lora_targets("llava"), Error);

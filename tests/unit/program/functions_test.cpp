@@ -60,6 +60,22 @@ TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   EXPECT_EQ(found.at("aten::adaptive_avg_pool2d"), 2);
 }
 
+TEST(ProgramFunctions, TakeWhatNumbersMakeOfThem) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: bool[B, S] = torch.Tensor.__eq__($labels, -100)
+  %11: bool[B] = torch.Tensor.all(%10, dim=-1)
+  %12: float32[B, S] = torch.Tensor.__rsub__($labels, 1.0)
+  %13: int64[B, S] = torch.Tensor.__rsub__($labels, 1)
+  %14: float32[B, S] = torch.Tensor.mul(%12, %12)
+  %15: T[B, S, 64] = torch.pow(%0, -0.5)
+  %16: T[B, S, 16] = torch.avg_pool1d(%15, [4])
+  hold %10 %11 %12 %13 %14 %15 %16
+)");
+  EXPECT_EQ(found.at("aten::all"), 1);
+  EXPECT_EQ(found.at("aten::rsub"), 2);
+  EXPECT_EQ(found.at("aten::pow"), 1);
+  EXPECT_EQ(found.at("aten::avg_pool2d"), 1);
+}
+
 TEST(ProgramFunctions, RefuseWhatIsNotSimulated) {
   const auto refused = [](const std::string& call) {
     const auto error = error_of([&] { allocations_of("  %10: T[B, S, 64] = torch.nn.functional." + call + "\n  hold %10\n"); });

@@ -80,6 +80,31 @@ TEST(ProgramModel, ValuesDieWhereTheProgramSaysSo) {
   EXPECT_FALSE(dies_before_product(late));
 }
 
+Spec with_adapters(std::vector<std::string> targets) {
+  Spec asked = spec();
+  asked.lora = LoraSpec{.target_modules = std::move(targets)};
+  return asked;
+}
+
+TEST(ProgramModel, AdaptersComeAroundAClassThatIsDerivedFromLinear) {
+  const std::string derived = with(tiny_program(), "up: nn.Linear", "up: TinyLinear(nn.Linear)");
+  EXPECT_EQ(events_of(derived, with_adapters({"up"})), events_of(tiny_program(), with_adapters({"up"})));
+  EXPECT_EQ(events_of(derived, spec()), events_of(tiny_program(), spec()));
+}
+
+TEST(ProgramModel, AnAdapterHasItsBaseLayersWeights) {
+  const std::string by_weight = with(with(tiny_program(), "up: nn.Linear", "up: nn.NonDynamicallyQuantizableLinear"),
+                                     "call up: Linear#1(0=%0)",
+                                     "torch.nn.functional.linear(%0, self.up.weight, self.up.bias)");
+  const std::vector<std::string> events = events_of(by_weight, with_adapters({"up", "head"}));
+  EXPECT_LT(place_of(events, "+4096 aten::linear layers.0"), std::ssize(events));
+}
+
+TEST(ProgramModel, PartsMayHaveAnotherAttention) {
+  const std::string mixed = with(tiny_program(), "attention sdpa\n", "attention sdpa vision_config=eager\n");
+  EXPECT_EQ(events_of(mixed, spec()), events_of(tiny_program(), spec()));
+}
+
 TEST(ProgramModel, CheckpointsWhatIsMarkedSo) {
   const std::vector<std::string> all = events_of(tiny_program(), spec());
   const std::vector<std::string> checkpointed = events_of(tiny_program(), spec(Checkpointing::non_reentrant));

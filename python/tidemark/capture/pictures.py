@@ -1,0 +1,121 @@
+"""Images and sounds of a batch, as processors lay them out: told by what else a model's forward takes."""
+
+import torch
+
+from .settings import first_of
+
+
+def add_images(maker):
+    """Pixel values of the batch's images, with what goes beside them."""
+    maker.batch.sizes["images"] = maker.shape.pictures
+    channels = first_of(maker.config, "num_channels", "in_channels", "in_chans") or 3
+    layout = next((layout for names, layout in _LAYOUTS if maker.takes & set(names.split())), _whole)
+    layout(maker, channels)
+
+
+def add_samples(maker):
+    """Images that are a sample each."""
+    channels, side = first_of(maker.config, "num_channels", "in_channels") or 3, maker.image_size()
+    if "spatial_shapes" in maker.takes:
+        return _by_shape(maker, channels)
+    maker.batch["pixel_values"] = maker.real(maker.shape.batch, channels, side, side)
+
+
+def add_sounds(maker):
+    """Spectrograms for a language model that listens."""
+    audio = next((getattr(maker.config, name) for name in ("audio_config", "encoder_config") if getattr(maker.config, name, None) is not None), maker.config)
+    frames = 2 * (first_of(audio, "max_source_positions") or 1500)
+    count = maker.shape.pictures
+    maker.batch.sizes["images"] = count
+    bins = first_of(audio, "num_mel_bins")
+    if bins is None and first_of(audio, "input_dim"):   # a conformer's, frames first: transformers/models/granite_speech
+        rows = -(-frames // (first_of(maker.config, "window_size") or 1)) * (first_of(maker.config, "window_size") or 1)
+        maker.batch["input_features"] = maker.real(count, rows, audio.input_dim)
+    else:
+        maker.batch["input_features"] = maker.real(count, bins or 80, frames)
+    for name in ("feature_attention_mask",):
+        if name in maker.takes:
+            maker.batch[name] = torch.ones(count, frames, dtype=torch.long, device=maker.device)
+
+
+def _by_grid(maker, channels):
+    """Patches in a row, of images of any size: transformers' Qwen2VLImageProcessor and its kin."""
+    vision = getattr(maker.config, "vision_config", maker.config)
+    grid = next(name for name in ("image_grid_thw", "image_grid_hw", "grid_thws") if name in maker.takes)
+    (down, across), count, patch = maker.shape.grid, maker.shape.pictures, first_of(vision, "patch_size")
+    values = channels * (first_of(vision, "temporal_patch_size") or 1) * patch * patch
+    maker.batch["pixel_values"] = maker.real(count * down * across, values)
+    maker.batch[grid] = torch.tensor([[1, down, across]] * count, device=maker.device)
+    maker.batch.sizes.update(grid_h=down, grid_w=across)
+
+
+def _by_position(maker, channels):
+    """Patches of each image beside their places: transformers' Gemma4ImageProcessor, whose images are as large as its tokens allow."""
+    (down, across), count, patch = maker.shape.grid, maker.shape.pictures, first_of(maker.config.vision_config, "patch_size")
+    maker.batch["pixel_values"] = maker.real(count, down * across, channels * patch * patch)
+    y, x = torch.meshgrid(torch.arange(down, device=maker.device), torch.arange(across, device=maker.device), indexing="ij")
+    maker.batch["image_position_ids"] = torch.stack([x, y], -1).view(1, down * across, 2).repeat(count, 1, 1)
+    maker.batch.sizes.update(grid_h=down, grid_w=across)
+
+
+def _by_shape(maker, channels):
+    """Patches of each image beside its shape: transformers' Siglip2ImageProcessor."""
+    vision = getattr(maker.config, "vision_config", maker.config)
+    patch, count, (down, across) = first_of(vision, "patch_size"), maker.shape.pictures or maker.shape.batch, maker.shape.grid
+    maker.batch["pixel_values"] = maker.real(count, down * across, channels * patch * patch)
+    maker.batch["pixel_attention_mask"] = torch.ones(count, down * across, dtype=torch.int32, device=maker.device)
+    maker.batch["spatial_shapes"] = torch.tensor([[down, across]] * count, device=maker.device)
+    maker.batch.sizes.update(grid_h=down, grid_w=across)
+
+
+def _in_tiles(maker, channels):
+    """As many tiles as fit, of each image of a sample: transformers' MllamaImageProcessor."""
+    shape, side, tiles = maker.shape, maker.image_size(), first_of(maker.config, "max_num_tiles")
+    maker.batch["pixel_values"] = maker.real(shape.batch, shape.images, tiles, channels, side, side)
+    maker.batch["aspect_ratio_ids"] = torch.ones(shape.batch, shape.images, dtype=torch.long, device=maker.device)
+    maker.batch["aspect_ratio_mask"] = torch.ones(shape.batch, shape.images, tiles, dtype=torch.long, device=maker.device)
+    maker.batch["cross_attention_mask"] = torch.ones(shape.batch, shape.seq, shape.images, tiles, dtype=torch.long, device=maker.device)
+
+
+def _of_samples(maker, channels):
+    """All images of a sample together: transformers' Idefics3ImageProcessor; a robot's cameras, with what it does."""
+    shape, side = maker.shape, maker.image_size()
+    maker.batch["pixel_values"] = maker.real(shape.batch, shape.images, channels, side, side)
+    if "actions" in maker.takes:
+        maker.batch["pixel_attention_mask"] = torch.ones(shape.batch, shape.images, dtype=torch.bool, device=maker.device)
+        maker.batch["state"] = maker.real(shape.batch, maker.config.max_state_dim)
+        maker.batch["actions"] = maker.real(shape.batch, maker.config.chunk_size, maker.config.max_action_dim)
+
+
+def _by_size(maker, channels):
+    """With the sizes of images: those that are cut into tiles of the first of the pinpoints, or one of the tower's size."""
+    count, side = maker.shape.pictures, maker.image_size()
+    pinpoints = getattr(maker.config, "image_grid_pinpoints", None)
+    if pinpoints:
+        down, across = pinpoints[0]
+        maker.batch["pixel_values"] = maker.real(count, 1 + (down // side) * (across // side), channels, side, side)
+        maker.batch["image_sizes"] = torch.tensor([[down, across]] * count, device=maker.device)
+        return
+    maker.batch["pixel_values"] = maker.real(count, channels, side, side)
+    if getattr(getattr(maker.config, "vision_config", None), "model_type", "") == "pixtral":
+        maker.batch["image_sizes"] = torch.tensor([[side, side]] * count, device=maker.device)
+
+
+def _whole(maker, channels):
+    count, side = maker.shape.pictures, maker.image_size()
+    maker.batch["pixel_values"] = maker.real(count, channels, side, side)
+    if "qformer_input_ids" in maker.takes:   # what is asked, once more in the words of its Q-Former
+        length = min(maker.shape.seq, 8)
+        maker.batch["qformer_input_ids"] = torch.ones(count, length, dtype=torch.long, device=maker.device)
+        maker.batch["qformer_attention_mask"] = torch.ones(count, length, dtype=torch.long, device=maker.device)
+
+
+# By what a forward takes; the first that has one of the names.
+_LAYOUTS = (
+    ("image_grid_thw image_grid_hw grid_thws", _by_grid),
+    ("image_position_ids", _by_position),
+    ("spatial_shapes", _by_shape),
+    ("aspect_ratio_ids", _in_tiles),
+    ("pixel_attention_mask", _of_samples),
+    ("image_sizes", _by_size),
+)

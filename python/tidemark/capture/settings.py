@@ -1,0 +1,17 @@
+"""Numbers of a configuration, wherever in it they are."""
+
+
+def parts_of(config):
+    """A configuration and those within it."""
+    return [config] + [part for part in (getattr(config, name, None) for name in getattr(config, "sub_configs", {})) if part is not None]
+
+
+def first_of(config, *names):
+    """The first of the names that the configuration, or one of its parts, has as a number."""
+    for name in names:
+        for part in parts_of(config):
+            value = getattr(part, name, None)
+            value = value[0] if isinstance(value, (list, tuple)) and value else value
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+    return None
