@@ -69,6 +69,7 @@ void read_version_2(TrainingKeys& keys, const TrainingArguments& arguments, Trai
   if (const Value* offload = keys.find_any({"offload_params", "cpu_offload"}); offload && !means_off(*offload))
     fsdp.offload_policy = Offload::cpu;
   fsdp.requires_gradient_sync = arguments.accumulation == 1;
+  spec.autocast = Autocast::none;  // accelerator.py: _prepare_fsdp2 does not wrap the forward pass, prepare_model does
   spec.parallel = Parallel::fsdp2;
   spec.fsdp2 = fsdp;
   draft.assume(

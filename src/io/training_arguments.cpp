@@ -25,13 +25,13 @@ constexpr std::array kOptims{
     Optim{"rmsprop", OptimizerName::rmsprop, OptimizerImpl::automatic},
 };
 
-void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, std::string_view key, Spec& spec) {
+void apply_optimizer(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {
   std::string name = arguments.optim;
   if (name.starts_with("OptimizerNames.")) name = name.substr(15);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto* const found = std::find_if(kOptims.begin(), kOptims.end(), [&](const Optim& one) { return one.name == name; });
   if (found == kOptims.end())
-    keys.refuse(key, fmt::format("the states of {} are not predicted", Value(arguments.optim).quoted()),
+    keys.refuse(arguments.optim_key, fmt::format("the states of {} are not predicted", Value(arguments.optim).quoted()),
                 name == "adafactor" ? "it is transformers.Adafactor, not torch.optim.Adafactor"
                                     : "adamw_torch, adamw_torch_fused, sgd, adagrad and rmsprop are");
   spec.optimizer = found->optimizer;
@@ -183,7 +183,7 @@ void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given
   spec.batch = arguments.batch;
   spec.grad_accumulation = arguments.accumulation;
   apply_precision(keys, arguments, spec);
-  apply_optimizer(keys, arguments, "optim", spec);
+  apply_optimizer(keys, arguments, spec);
   read_optim_args(keys, arguments, spec);
   if (arguments.max_grad_norm > 0) spec.max_grad_norm = arguments.max_grad_norm;
   spec.checkpointing = !arguments.checkpointing ? Checkpointing::none

@@ -13,6 +13,7 @@ namespace tidemark::io {
 struct TrainingArguments {
   std::int64_t batch = 8, accumulation = 1;
   bool bf16 = false, fp16 = false;
+  std::string_view optim_key = "optim";     // what the project calls it
   std::string optim = "adamw_torch_fused";  // with torch 2.8 and later: training_args.py, default_optim
   double weight_decay = 0, max_grad_norm = 1;
   bool checkpointing = false;

@@ -76,6 +76,7 @@ void read_step(TrainingKeys& keys, TrainingArguments& arguments) {
     arguments.accumulation = *steps;
   else if (const auto batch = keys.integer("batch_size"); batch && arguments.batch > 0)
     arguments.accumulation = std::max<std::int64_t>(1, *batch / arguments.batch);
+  arguments.optim_key = "optimizer";
   arguments.optim = keys.text("optimizer").value_or("adamw_torch_fused");
   arguments.max_grad_norm = keys.real("max_grad_norm").value_or(1);
   const Value* checkpointing = keys.find("gradient_checkpointing");

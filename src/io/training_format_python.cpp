@@ -153,7 +153,9 @@ std::string loop_text(const Spec& spec) {
 }
 
 std::string imports(const Spec& spec) {
-  std::string text = "import contextlib\nimport json\nimport os\n\n";
+  std::string text = spec.ddp && spec.ddp->no_sync ? "import contextlib\n" : "";
+  if (uses_deepspeed(spec)) text += "import json\n";
+  text += "import os\n\n";
   if (!spec.allocator.empty()) text += fmt::format("os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = {}\n\n", quoted(spec.allocator));
   if (uses_deepspeed(spec)) text += "import deepspeed\n";
   if (spec.lora) text += "import peft\n";

@@ -172,7 +172,7 @@ TrainingFormat training_format_swift() {
   return {.name = "swift",
           .title = "ms-swift",
           .version = "4.0",
-          .signs = {"model", "tuner_type", "train_type", "torch_dtype", "split_dataset_ratio", "target_modules",
+          .signs = {"model", "tuner_type", "train_type", "split_dataset_ratio", "target_modules",
                     "attn_impl", "max_length", "model_author", "model_name", "system", "quant_bits", "quant_method",
                     "freeze_vit", "load_from_cache_file", "lora_rank", "truncation_strategy"},
           .read = read,

@@ -68,7 +68,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
 std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
   const Spec& spec = answer.spec;
   const std::string accelerate = beside(path, ".accelerate.yaml"), deepspeed = beside(path, ".deepspeed.json");
-  Value keys = Value::Map{{"model_name_or_path", answer.model}, {"dtype", name_of_dtype(spec.dtype)}, {"max_length", spec.seq}, {"output_dir", "output"}};
+  Value keys = Value::Map{{"model_name_or_path", answer.model}, {"dtype", name_of_dtype(spec.dtype)}, {"max_length", spec.seq}, {"loss_type", "nll"}, {"output_dir", "output"}};
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   append_training_arguments(spec, deepspeed, keys);
   if (spec.lora) {
@@ -97,7 +97,7 @@ TrainingFormat training_format_trl() {
           .title = "TRL's `trl sft`",
           .version = "1.16.0",
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
-                    "dataset_text_field", "attn_implementation", "dtype", "dataset_train_split", "packing_strategy",
+                    "dataset_text_field", "dataset_train_split", "packing_strategy",
                     "model_init_kwargs", "assistant_only_loss", "padding_free", "completion_only_loss"},
           .read = read,
           .write = write};
