@@ -116,8 +116,9 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   refuse_methods(keys);
   draft.model = keys.text("model").value_or("");
   const Value* dtype = keys.find_any({"torch_dtype", "dtype"});
-  const auto known = dtype ? weight_dtype(lenient_text(*dtype).value_or("")) : std::nullopt;
-  if (dtype && !known && *lenient_text(*dtype) != "auto") keys.refuse(keys.find("torch_dtype") ? "torch_dtype" : "dtype");
+  const std::string type = dtype ? lenient_text(*dtype).value_or("") : "auto";
+  const auto known = weight_dtype(type);
+  if (!known && type != "auto") keys.refuse(keys.find("torch_dtype") ? "torch_dtype" : "dtype");
   draft.spec.dtype = known ? *known : dtype_of_config(draft);
   read_step(keys, arguments, draft);
   read_attention(keys, "attn_impl", draft.spec);

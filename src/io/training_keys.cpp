@@ -149,7 +149,7 @@ std::optional<std::string> TrainingKeys::text(std::string_view key) {
 std::vector<std::string> TrainingKeys::list(std::string_view key) {
   const Value* found = find(key);
   if (!found) return {};
-  if (!found->as_list()) return split(*text(key));
+  if (!found->as_list()) return split(text(key).value_or(""));
   std::vector<std::string> texts;
   for (const Value& value : *found->as_list()) {
     const auto text = lenient_text(value);
