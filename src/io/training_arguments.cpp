@@ -190,6 +190,9 @@ void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given
                        : arguments.reentrant    ? Checkpointing::reentrant
                                                 : Checkpointing::non_reentrant;
   share_work(keys, arguments, draft);
+  // accelerate: accelerator.py, prepare_model (1.15.0)
+  if (spec.autocast != Autocast::none)
+    draft.assume("accelerate's fp32 copies of the outputs are not counted: where logits decide, the peak is higher");
 }
 
 std::optional<WeightDtype> weight_dtype(std::string_view name) {
