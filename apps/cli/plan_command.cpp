@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/did_you_mean.h"
 #include "base/error.h"
-#include "base/number.h"
 #include "card_choice.h"
 #include "commands.h"
 #include "estimate/margin.h"
@@ -16,32 +15,13 @@
 #include "io/plan_text.h"
 #include "io/value_json.h"
 #include "model_programs.h"
+#include "plan_write.h"
 #include "resources.h"
 
 namespace tidemark::cli {
 namespace {
 
 using plan::Goal;
-
-/// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
-struct Place {
-  std::string card;
-  std::int64_t gpus = 1;
-};
-
-Place place_of(const std::string& text) {
-  const std::size_t cross = text.find_last_of('x');
-  const bool may_be = cross != std::string::npos && cross > 0 && !text.ends_with(".json");
-  const std::int64_t gpus = may_be ? parse_number<std::int64_t>(text.substr(cross + 1)).value_or(0) : 0;
-  if (gpus < 1) return {text, 1};
-  const io::Catalogue catalogue = load_catalogue(find_resources().data);
-  try {
-    io::find_card(catalogue, text);
-    return {text, 1};
-  } catch (const Error&) {
-    return {text.substr(0, cross), gpus};
-  }
-}
 
 template <std::size_t N>
 std::size_t index_of(const std::array<std::string_view, N>& names, const std::string& name, const char* option) {
@@ -82,6 +62,7 @@ Asking read_asking(SpecOptions options, const std::string& gpu, std::int64_t nod
     asking.place = place_of(name);
     options.said.set("gpu", asking.place.card);
   }
+  options.gpus = asking.place.gpus * nodes > 1 ? asking.place.gpus * nodes : 0;
   asking.asked = read_asked(options);
   asking.options = std::move(options);
   asking.place.gpus = std::max(asking.place.gpus * nodes, asking.asked.spec.gpus);
@@ -127,16 +108,23 @@ std::string command_of(const SpecOptions& options, const plan::Planned& answer) 
   Value counts = Value::Map();
   if (answer.spec.gpus > 1) counts.append("gpus", answer.spec.gpus);
   if (answer.spec.gpus_per_node != answer.spec.gpus) counts.append("gpus_per_node", answer.spec.gpus_per_node);
-  const std::string files = options.file.empty() ? "" : " --spec " + options.file;
+  std::string files;
+  for (const auto& [option, file] : {std::pair{" --spec ", &options.file}, std::pair{" --trainer ", &options.trainer.file},
+                                     std::pair{" --accelerate ", &options.trainer.accelerate}, std::pair{" --deepspeed ", &options.trainer.deepspeed}})
+    if (!file->empty()) files += option + *file;
   return fmt::format("tidemark predict {}{} {}\n", options.config, files,
                      io::options_of(merged(merged(options.said, counts), answer.change)));
 }
 
-int tell(const Asking& asking, const std::string& json, const std::string& text, const plan::Plan& plan) {
-  std::FILE* const to = json == "-" ? stderr : stdout;
+int tell(const Asking& asking, const PlanOptions& options, const std::string& text, const plan::Plan& plan,
+         const Card& card) {
+  std::FILE* const to = options.json == "-" ? stderr : stdout;
   fmt::print(to, "{}", text);
   if (plan.answers.empty()) return 1;
+  for (const std::string& assumption : asking.asked.assumptions) fmt::print(to, "  assumed: {}\n", assumption);
   fmt::print(to, "  the first, alone:\n    {}", command_of(asking.options, plan.answers.front()));
+  const std::string* model = asking.asked.spec.model.as_text();
+  fmt::print(to, "{}", write_answer(options.writes, plan.answers.front(), model ? *model : "", asking.asked.model_config, card));
   return 0;
 }
 
@@ -148,7 +136,7 @@ int plan_goal(const PlanOptions& options) {
   const auto goal = static_cast<Goal>(index_of(plan::kGoalNames, name, "--goal"));
   const plan::Plan found = plan::make_plan(question, goal, engine);
   write_output(options.json, io::value_to_json(io::plan_value(found)));
-  return tell(asking, options.json, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found);
+  return tell(asking, options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found, engine.card);
 }
 
 int plan_largest(const PlanOptions& options) {
@@ -158,8 +146,8 @@ int plan_largest(const PlanOptions& options) {
   const plan::Engine engine = engine_of(asking, options);
   const plan::LargestPlan found = plan::largest(question, size, engine);
   write_output(options.json, io::value_to_json(io::largest_value(found, size)));
-  return tell(asking, options.json, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds),
-              found.plan);
+  return tell(asking, options, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds), found.plan,
+              engine.card);
 }
 
 /// Per hour and GPU, by the names of --cheapest.
@@ -254,6 +242,11 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   command->add_option("--json", options.json, "Write the plan as JSON (- is stdout)")
       ->type_name("PATH")
       ->group("Output");
+  command
+      ->add_option("--write", options.writes,
+                   "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl or python (again for more)")
+      ->type_name("FORMAT=PATH")
+      ->group("Output");
   add_vary_options(*command);
 }
 
@@ -269,6 +262,7 @@ int plan(const PlanOptions& options) {
   if (!options.vary.command.empty()) return plan_vary(options.vary);
   if (!options.margin.empty()) parse_quantile(options.margin);
   if (options.json != "-") require_writable(options.json, "--json");
+  check_writes(options.writes);
   if (!options.goal.empty() + !options.largest.empty() + !options.cards.empty() > 1)
     throw Error(Errc::usage, "--goal, --largest and --cheapest are three questions", "tidemark plan",
                 "ask one at a time");

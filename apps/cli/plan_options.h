@@ -15,6 +15,7 @@ struct PlanOptions {
   std::string goal, largest, prices, margin, json;
   std::vector<std::string> cards;  // --cheapest
   std::vector<std::string> fixed, allowed;
+  std::vector<std::string> writes;  // --write FORMAT=PATH
   std::int64_t answers = 3;
   VaryOptions vary;  // of a command behind --
 };

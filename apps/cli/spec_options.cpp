@@ -9,6 +9,7 @@
 #include "active_python.h"
 #include "base/error.h"
 #include "captured_model.h"
+#include "card_choice.h"
 #include "estimate/releases.h"
 #include "files.h"
 #include "hub.h"
@@ -110,17 +111,13 @@ void resolve_paths(Value& spec, const std::filesystem::path& folder) {
 
 /// The file that `model` names: a config.json, the folder that holds it, or a model on the hub, whose file is noted.
 std::filesystem::path model_file(const std::string& model, bool offline, Asked& asked) {
-  if (!is_there(model) && may_be_hub_name(model)) {
-    const std::filesystem::path found = hub_config(model, offline, Environment::of_this_process());
-    asked.sources.emplace("model", found.string());
-    return found;
-  }
-  std::error_code ignored;
-  return std::filesystem::is_directory(model, ignored) ? std::filesystem::path(model) / "config.json" : std::filesystem::path(model);
+  const std::filesystem::path found = config_of_model(model, offline);
+  if (!is_there(model) && may_be_hub_name(model)) asked.sources.emplace("model", found.string());
+  return found;
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = {}, .family_file = {}, .family_config = {}, .sources = {}};
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = {}, .family_file = {}, .family_config = {}, .sources = {}, .assumptions = {}};
   const Value& model = asked.spec.model;
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");
@@ -185,6 +182,36 @@ void take_family(Asked& asked, const std::string& file) {
   take_program(asked, std::move(program));
 }
 
+/// What the option says, or 0.
+std::int64_t said_number(const SpecOptions& options, const char* key) {
+  const Value* said = options.said.find(key);
+  return said && said->as_integer() ? *said->as_integer() : 0;
+}
+
+/// --gpu h100-80gbx8 says how many too.
+void take_places(SpecOptions& options) {
+  const Value* gpu = options.said.find("gpu");
+  if (!gpu || !gpu->as_text()) return;
+  const Place place = place_of(*gpu->as_text());
+  options.said.set("gpu", place.card);
+  if (place.gpus > 1 && !options.said.find("gpus")) options.said.set("gpus", place.gpus);
+}
+
+/// The trainer's file that --trainer or CONFIG names, read; CONFIG is empty then if it was that.
+std::optional<io::TrainingConfig> take_trainer(SpecOptions& options) {
+  TrainingFileOptions& trainer = options.trainer;
+  if (trainer.file.empty() && is_training_file(options.config)) trainer.file = std::exchange(options.config, {});
+  if (trainer.file.empty()) {
+    for (const auto& [option, file] : {std::pair{"--accelerate", &trainer.accelerate}, std::pair{"--deepspeed", &trainer.deepspeed}})
+      if (!file->empty())
+        throw Error(Errc::usage, "it goes with a trainer's file, which is missing", option, "name that with --trainer");
+    return std::nullopt;
+  }
+  take_places(options);
+  return read_training_file(trainer, options.config, std::max(options.gpus, said_number(options, "gpus")),
+                            said_number(options, "gpus_per_node"), options.offline);
+}
+
 }  // namespace
 
 void add_spec_options(CLI::App& command, SpecOptions& options) {
@@ -193,6 +220,13 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
   command.add_flag("--offline", options.offline, "Look a model's name up in the local Hugging Face cache alone");
   command.add_option("--spec", options.file, "YAML or JSON with the options below as keys; an option here wins")
       ->type_name("FILE");
+  const auto file_of_trainer = [&](const char* name, std::string& file, const char* help) {
+    command.add_option(name, file, help)->type_name("FILE")->group("Trainers' own files");
+  };
+  file_of_trainer("--trainer", options.trainer.file,
+                  "What a trainer is started with: TrainingArguments, TRL, LLaMA-Factory, axolotl or ms-swift; CONFIG may be it too");
+  file_of_trainer("--accelerate", options.trainer.accelerate, "accelerate's YAML, with which --trainer is started");
+  file_of_trainer("--deepspeed", options.trainer.deepspeed, "DeepSpeed's JSON, instead of the one that --trainer names");
   command.add_option("--program", options.programs,
                      "The model as a captured program, in the place of CONFIG; again for other ways of running it; or its "
                      "family's, with CONFIG")
@@ -207,8 +241,15 @@ Value spec_of_file(const std::string& path) {
   return spec;
 }
 
-Asked read_asked(const SpecOptions& options) {
-  Value value = merged(options.file.empty() ? Value::Map() : spec_of_file(options.file), options.said);
+Asked read_asked(const SpecOptions& given) {
+  SpecOptions options = given;
+  const std::optional<io::TrainingConfig> trainer = take_trainer(options);
+  Value value = options.file.empty() ? Value::Map() : spec_of_file(options.file);
+  if (trainer) {
+    value = merged(trainer->spec, value);
+    value.set("model", trainer->model);
+  }
+  value = merged(std::move(value), options.said);
   if (!options.config.empty()) value.set("model", options.config);
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
@@ -216,6 +257,10 @@ Asked read_asked(const SpecOptions& options) {
   if (is_family_file(options.programs))
     take_family(asked, options.programs[0]);
   choose_versions(asked);
+  if (trainer) {
+    asked.assumptions = trainer->assumptions;
+    asked.sources.emplace("training", fmt::format("{}: {}", trainer->title, options.trainer.file));
+  }
   return asked;
 }
 

@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "estimate/spec.h"
 #include "program/program.h"
+#include "training_file.h"
 
 namespace CLI {
 class App;
@@ -19,6 +20,8 @@ struct SpecOptions {
   std::string config;         // CONFIG, or empty
   std::string file;           // --spec
   std::vector<std::string> programs;  // --program
+  TrainingFileOptions trainer;        // --trainer and what goes with it; or CONFIG is a trainer's file
+  std::int64_t gpus = 0;  // that were asked for otherwise, as by `plan --gpu NAMExN`; 0: none were
   bool offline = false;
   Value said = Value::Map();  // by the other options, with the keys of a spec file
 };
@@ -34,9 +37,10 @@ struct Asked {
   std::string family_file;                     // that the program was bound of, to this configuration; or empty
   Value family_config;
   std::map<std::string, std::string> sources;  // of what was found and not said, by name
+  std::vector<std::string> assumptions;        // of a trainer's file
 };
 
-/// Reads the files that the options name; what an option says wins over the spec file.  Versions that nobody says are
+/// Reads the files that the options name; what an option says wins over the spec file, and that over a trainer's.  Versions that nobody says are
 /// those of the active Python.  Throws Error.
 Asked read_asked(const SpecOptions& options);
 

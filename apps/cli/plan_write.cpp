@@ -1,0 +1,67 @@
+#include "plan_write.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "files.h"
+
+namespace tidemark::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Write {
+  std::string format, path;
+};
+
+Write parsed(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw Error(Errc::usage, fmt::format("{} says no format and file", Value(text).quoted()), "--write",
+                "write it as in --write llamafactory=train.yaml");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// As from_pretrained takes it: a folder, or a name on the hub.
+std::string as_folder(const std::string& model) {
+  std::error_code ignored;
+  const fs::path path = model;
+  if (!fs::exists(path, ignored)) return model;
+  const fs::path whole = fs::absolute(path, ignored).lexically_normal();
+  return whole.filename() == "config.json" ? whole.parent_path().string() : whole.string();
+}
+
+}  // namespace
+
+void check_writes(const std::vector<std::string>& writes) {
+  for (const std::string& text : writes) {
+    const Write write = parsed(text);
+    io::require_written_format(write.format);
+    require_writable(write.path, "--write");
+  }
+}
+
+std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,
+                         const Value& model_config, const Card& card) {
+  std::string lines;
+  const Peak& peak = answer.seen.peak;
+  const io::TrainingAnswer it{
+      .spec = answer.spec,
+      .model = as_folder(model),
+      .model_config = model_config,
+      .peak = fmt::format("{} bytes allocated, {} reserved, {} on the device", peak.allocated_bytes, peak.reserved_bytes, peak.device_bytes),
+      .card = card.name};
+  for (const std::string& text : writes) {
+    const Write write = parsed(text);
+    for (const io::WrittenFile& file : io::write_training_files(write.format, it, write.path)) {
+      write_output(file.path, file.text);
+      lines += fmt::format("  written: {}\n", file.path);
+    }
+  }
+  return lines;
+}
+
+}  // namespace tidemark::cli

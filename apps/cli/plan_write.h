@@ -1,0 +1,19 @@
+// --write FORMAT=PATH: a plan's first answer as a trainer's own file.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "io/training_write.h"
+#include "memory/card.h"
+#include "plan/plan.h"
+
+namespace tidemark::cli {
+
+/// Throws Error{usage} for a text that is not FORMAT=PATH, and Error{io} where nothing can be written.
+void check_writes(const std::vector<std::string>& writes);
+
+/// Writes the files, and returns a line about each.  `model` is as it was asked for: a path, or a name on the hub.
+std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,
+                         const Value& model_config, const Card& card);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,78 @@
+#include "io/training_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "io/value_json.h"
+#include "io/value_yaml.h"
+#include "plan/plan.h"
+
+namespace tidemark::io {
+namespace {
+
+constexpr std::size_t kMaxBytes = 1 << 20;
+
+bool has_key(const Value& keys, std::string_view name) {
+  return std::any_of(keys.as_map()->begin(), keys.as_map()->end(), [&](const Value::Item& item) {
+    return item.key.size() == name.size() &&
+           std::equal(item.key.begin(), item.key.end(), name.begin(),
+                      [](char a, char b) { return a == b || (a == '-' && b == '_'); });
+  });
+}
+
+std::string line_of(const std::vector<std::string>& unread) {
+  return fmt::format("keys that are not read: {}", fmt::join(unread, ", "));
+}
+
+}  // namespace
+
+const Value& TrainingDraft::model_config() {
+  if (!model_config_) model_config_ = files.model_config(model);
+  return *model_config_;
+}
+
+void TrainingDraft::assume(std::string what) { assumptions.push_back(std::move(what)); }
+
+const TrainingFormat* recognised_format(const Value& keys) {
+  if (!keys.as_map()) return nullptr;
+  const TrainingFormat *best = nullptr, *base = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const TrainingFormat& format : training_formats()) {
+    const auto count = std::count_if(format.signs.begin(), format.signs.end(),
+                                     [&](std::string_view sign) { return has_key(keys, sign); });
+    if (format.is_base && count > 0) base = &format;
+    if (!format.is_base && count > most) best = &format, most = count;
+  }
+  return best ? best : base;
+}
+
+TrainingConfig read_training_config(const TrainingFormat& format, const Value& keys, const std::string& where,
+                                    const TrainingFiles& files) {
+  TrainingKeys reader(keys, where);
+  TrainingDraft draft(files);
+  format.read(reader, draft);
+  if (const std::vector<std::string> unread = reader.unread(); !unread.empty())
+    draft.assume(line_of(unread));
+  draft.spec.model = {};
+  check_spec(draft.spec, where);
+  return {.title = std::string(format.title),
+          .model = draft.model,
+          .spec = plan::changes_of(Spec{}, draft.spec),
+          .assumptions = std::move(draft.assumptions)};
+}
+
+Value value_of_training_file(std::string_view text, const std::string& where) {
+  if (text.size() > kMaxBytes) throw Error(Errc::bad_file, "it is too large for the settings of a trainer", where);
+  if (where.ends_with(".sh") || where.ends_with(".bash")) return value_of_shell_script(text, where);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool brace = first != std::string_view::npos && text[first] == '{';
+  if (where.ends_with(".json") || (brace && !where.ends_with(".yaml") && !where.ends_with(".yml")))
+    return value_from_json(text, where);
+  Value value = value_from_yaml(text, where);
+  return value.is_null() ? Value(Value::Map()) : value;
+}
+
+}  // namespace tidemark::io

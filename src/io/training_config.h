@@ -1,0 +1,89 @@
+// The files that people train with - TrainingArguments, accelerate, DeepSpeed, TRL, LLaMA-Factory, axolotl, ms-swift -
+// read as specs.  Each project is one TrainingFormat in a file of its own, training_format_NAME.cpp; nothing lists them
+// but the build, by their names (training_formats.cpp.in).
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/spec.h"
+#include "io/training_keys.h"
+
+namespace tidemark::io {
+
+/// What goes with a trainer's file.
+struct TrainingFiles {
+  /// What a file that another one names holds.
+  std::function<Value(const std::string& path)> read;
+  /// The config.json of the model that the trainer's file names, or that was said instead.
+  std::function<Value(const std::string& model)> model_config;
+  std::optional<Value> accelerate = {}, deepspeed = {};  // from options; they win over what the trainer's file names
+  std::int64_t gpus = 0;                                 // that were asked for; 0: as the files say
+  std::int64_t gpus_per_node = 0;
+};
+
+/// A trainer's file while it is read.
+struct TrainingDraft {
+  explicit TrainingDraft(const TrainingFiles& its_files) : files(its_files) {}
+
+  Spec spec;
+  std::string model;  // its name or path, as it stands in the file; may be empty
+  std::vector<std::string> assumptions;
+  const TrainingFiles& files;
+  void assume(std::string what);
+  const Value& model_config();  // throws Error where no model is named
+
+ private:
+  std::optional<Value> model_config_ = {};
+};
+
+/// A plan's answer, to be written for a trainer.
+struct TrainingAnswer {
+  Spec spec;
+  std::string model;  // as the trainer is to find it
+  Value model_config;
+  std::string peak, card;  // for the comment
+};
+
+struct WrittenFile {
+  std::string path, text;
+};
+
+struct TrainingFormat {
+  std::string_view name, title;
+  std::string_view version;             // of the project, whose schema and defaults these are
+  std::vector<std::string_view> signs;  // keys that tell it from others: the format of which most stand in a file is its
+  bool is_base = false;  // others are made of it and have its keys too: it is the last that is thought of
+  void (*read)(TrainingKeys& keys, TrainingDraft& draft) = nullptr;
+  /// The files, the first of which `path` names and `read` reads; none where it is read alone.
+  std::vector<WrittenFile> (*write)(const TrainingAnswer& answer, const std::string& path) = nullptr;
+};
+
+/// By name.
+std::span<const TrainingFormat> training_formats();
+
+/// The format that the keys are of; nullptr where they are of none.
+const TrainingFormat* recognised_format(const Value& keys);
+
+struct TrainingConfig {
+  std::string title;
+  std::string model;
+  Value spec;  // keys of a spec file, without the model
+  std::vector<std::string> assumptions;
+};
+
+/// Throws Error{unsupported} for a key that decides memory and is not understood, naming it.  `where` is the file.
+TrainingConfig read_training_config(const TrainingFormat& format, const Value& keys, const std::string& where,
+                                    const TrainingFiles& files);
+
+/// The options of the first command in a shell script that starts one of these trainers: a name with several values is a
+/// list, and one without any is true.
+Value value_of_shell_script(std::string_view text, const std::string& where);
+
+/// The values of a file: JSON, YAML, or the command line in a shell script that starts one of these trainers.
+Value value_of_training_file(std::string_view text, const std::string& where);
+
+}  // namespace tidemark::io

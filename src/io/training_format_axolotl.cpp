@@ -1,0 +1,184 @@
+// axolotl's YAML: src/axolotl/utils/schemas/{config,model,peft,training,fsdp}.py (0.19, July 2026).
+#include <fmt/format.h>
+
+#include "io/training_arguments.h"
+#include "io/training_write.h"
+#include "io/value_json.h"
+
+namespace tidemark::io {
+namespace {
+
+void refuse_methods(TrainingKeys& keys) {
+  keys.must_be_off(
+      {"load_in_8bit", "load_in_4bit", "gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat",
+       "peft_use_dora", "lora_modules_to_save", "lora_target_parameters", "lora_rank_pattern", "peft_layers_to_transform",
+       "peft_layer_replication", "peft_trainable_token_indices", "relora", "relora_steps", "lora_on_cpu", "lora_model_dir",
+       "batch_flattening", "fp8", "selective_checkpointing", "activation_offloading", "layer_offloading",
+       "unfrozen_parameters", "freeze_mm_modules", "rl", "reward_model", "process_reward_model", "trl", "vllm", "ebft",
+       "dynamic_checkpoint", "flash_attn_cross_entropy", "flash_attn_fuse_mlp", "flash_attention", "xformers_attention",
+       "flex_attention", "sage_attention", "s2_attention", "chunked_cross_entropy", "cut_cross_entropy", "tiled_mlp",
+       "lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel", "fused_attn_kernel",
+       "quantize_moe_experts", "torch_compile", "neftune_noise_alpha", "noisy_embedding_alpha", "fp32_norms",
+       "liger_rope", "liger_rms_norm", "liger_layer_norm", "liger_glu_activation", "liger_cross_entropy",
+       "liger_fused_linear_cross_entropy", "liger_use_token_scaling", "torch_empty_cache_steps", "auto_find_batch_size", "use_pose", "use_kernels", "scaling_softmax",
+       "resize_token_embeddings_to_32x", "tokens", "unsloth_cross_entropy_loss", "unsloth_lora_mlp", "unsloth_lora_qkv", "unsloth_lora_o", "deepcompile", "reinit_weights", "optim_target_modules",
+       "use_onebitllms", "diffusion", "llama4_linearized_experts", "use_eaft"});
+  keys.must_be("sequence_parallel_degree", {"1"});
+  keys.must_be("context_parallel_size", {"1"});
+  keys.must_be("tensor_parallel_size", {"1"});
+  keys.must_be("dp_replicate_size", {"1"});
+  for (const char* key : {"plugins"})  // liger, cut_cross_entropy, spectrum, …: each changes what is kept
+    if (!keys.list(key).empty()) keys.refuse(key);
+}
+
+/// utils/config/__init__.py, resolve_dtype; "auto" is bf16 on the cards that have it.
+WeightDtype read_precision(TrainingKeys& keys, TrainingArguments& arguments) {
+  const Value* bf16 = keys.find("bf16");
+  const bool is_auto = !bf16 || (bf16->as_text() && *bf16->as_text() == "auto");
+  const bool full = bf16 && bf16->as_text() && *bf16->as_text() == "full";
+  const bool fp16 = keys.boolean("fp16").value_or(false);
+  const bool pure_bf16 = keys.boolean("bfloat16").value_or(false);
+  const bool is_bf16 = full || pure_bf16 || (is_auto ? !fp16 : lenient_boolean(*bf16).value_or(false));
+  arguments.bf16 = is_bf16 && !full;
+  arguments.fp16 = fp16 && !is_bf16;
+  if (is_bf16) return WeightDtype::bf16;
+  return fp16 || keys.boolean("float16").value_or(false) ? WeightDtype::fp16 : WeightDtype::fp32;
+}
+
+void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
+  const auto adapter = keys.text("adapter");
+  if (!adapter) {
+    keys.pass_over({"lora_*"});
+    return;
+  }
+  if (*adapter != "lora") keys.refuse("adapter");
+  std::vector<std::string> targets = keys.list("lora_target_modules");
+  const bool linear = keys.boolean("lora_target_linear").value_or(false) || (targets.size() == 1 && targets[0] == "all-linear");
+  if (targets.empty() && !linear) keys.refuse("adapter", "neither lora_target_modules nor lora_target_linear says where adapters go");
+  const auto r = keys.integer("lora_r");
+  if (!r) keys.refuse("adapter", "lora_r, the rank of the adapters, is missing");
+  set_lora(draft, *r, keys.real("lora_alpha").value_or(static_cast<double>(*r)), keys.real("lora_dropout").value_or(0),
+           linear ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+  if (!keys.boolean("peft_autocast_adapter_dtype").value_or(true)) draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
+  keys.pass_over({"peft_use_rslora", "lora_fan_in_fan_out", "peft_init_lora_weights", "loraplus_*", "peft"});
+}
+
+/// One that is not sdpa or eager is another library's; none: transformers' choice.
+void read_attentions(TrainingKeys& keys, Spec& spec) {
+  read_attention(keys, "attn_implementation", spec);
+  if (keys.boolean("sdp_attention").value_or(false)) spec.attn = Attention::sdpa;
+  if (keys.boolean("eager_attention").value_or(false)) spec.attn = Attention::eager;
+}
+
+void read_step(TrainingKeys& keys, TrainingArguments& arguments) {
+  arguments.batch = keys.integer("micro_batch_size").value_or(1);
+  if (const auto steps = keys.integer("gradient_accumulation_steps"))
+    arguments.accumulation = *steps;
+  else if (const auto batch = keys.integer("batch_size"); batch && arguments.batch > 0)
+    arguments.accumulation = std::max<std::int64_t>(1, *batch / arguments.batch);
+  arguments.optim_key = "optimizer";
+  arguments.optim = keys.text("optimizer").value_or("adamw_torch_fused");
+  arguments.max_grad_norm = keys.real("max_grad_norm").value_or(1);
+  const Value* checkpointing = keys.find("gradient_checkpointing");
+  if (checkpointing && !lenient_boolean(*checkpointing)) keys.refuse("gradient_checkpointing");
+  arguments.checkpointing = keys.boolean("gradient_checkpointing").value_or(false);
+}
+
+/// axolotl casts embeddings, the head and norms to fp32 before a full fine-tuning (loaders/model.py,
+/// _configure_embedding_dtypes), and back where adapters train or FSDP cuts them: what is of two types is not predicted.
+void check_types(TrainingKeys& keys, const TrainingDraft& draft) {
+  const Spec& spec = draft.spec;
+  const bool is_cast_back = spec.lora || spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2 ||
+                            spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 ||
+                            spec.parallel == Parallel::zero3;
+  if (spec.dtype != WeightDtype::fp32 && !is_cast_back)
+    keys.refuse("base_model", "axolotl trains embeddings, norms and the head in fp32 beside half-precision layers, which is not predicted",
+                "with adapter: lora, with deepspeed, with fsdp, or with bf16: false it is");
+}
+
+void read(TrainingKeys& keys, TrainingDraft& draft) {
+  TrainingArguments arguments;
+  draft.model = keys.text("base_model").value_or("");
+  refuse_methods(keys);
+  read_step(keys, arguments);
+  draft.spec.dtype = read_precision(keys, arguments);
+  if (TrainingKeys how = keys.map("gradient_checkpointing_kwargs"); true) arguments.reentrant = how.boolean("use_reentrant").value_or(false);
+  if (const Value* found = keys.find("deepspeed")) arguments.deepspeed = *found;
+  const Value *fsdp = keys.find("fsdp"), *fsdp_config = keys.find("fsdp_config");
+  if (fsdp_config && !means_off(*fsdp_config)) {
+    arguments.fsdp = fsdp ? *fsdp : Value(true);
+    arguments.fsdp_config = *fsdp_config;
+    if (const auto version = keys.integer("fsdp_version")) arguments.fsdp_config->set("version", *version);
+  } else if (fsdp) {
+    arguments.fsdp = *fsdp;
+  }
+  if (keys.boolean("sample_packing").value_or(false))
+    keys.refuse("sample_packing", "packed samples, which attend to their own alone, are not predicted");
+  read_adapter(keys, draft);
+  read_attentions(keys, draft.spec);
+  arguments.find_unused_parameters = keys.boolean("ddp_find_unused_parameters");
+  arguments.weight_decay = keys.real("weight_decay").value_or(0);
+  apply_training_arguments(keys, arguments, draft);
+  check_types(keys, draft);
+  draft.spec.seq = keys.integer("sequence_len").value_or(512);
+  draft.assume(fmt::format("every sample has sequence_len tokens, {}", draft.spec.seq));
+  keys.pass_over({"strict", "base_model_*", "model_type", "tokenizer_*", "processor_*", "trust_remote_code", "datasets",
+                  "test_datasets", "dataset_*", "shuffle_*", "chat_template*", "val_set_size", "output_dir", "hub_*",
+                  "push_*", "hf_use_auth_token", "wandb_*", "mlflow_*", "comet_*", "use_wandb", "use_mlflow",
+                  "use_comet", "use_tensorboard", "use_trackio", "lr_*", "learning_rate", "cosine_*", "warmup_*",
+                  "logging_*", "eval_*", "evals_per_epoch", "save_*", "saves_per_epoch", "num_epochs", "max_steps",
+                  "train_on_inputs", "group_by_length", "tf32", "special_tokens", "resume_from_checkpoint",
+                  "auto_resume_from_checkpoints", "local_rank", "weight_decay", "adam_*", "early_stopping_patience",
+                  "seed", "ddp*", "debug", "pad_to_sequence_len", "eval_sample_packing", "sample_packing_*",
+                  "dataloader_*", "include_tokens_per_second", "embeddings_skip_upcast", "is_*_derived_model",
+                  "eot_tokens", "default_system_message", "roles*", "field_*", "type", "gc_steps", "low_cpu_mem_usage",
+                  "experts_implementation", "profiler_*", "loss_watchdog_*", "remove_unused_columns", "fsdp_*",
+                  "excess_length_strategy", "min_sample_len", "merge_*", "generate_samples", "generation_*", "use_ray",
+                  "ray_*", "world_size", "device", "device_map", "dp_shard_size", "pad_to_multiple_of", "load_best_model_at_end",
+                  "metric_for_best_model", "greater_is_better", "s2_attention", "eval_table_size", "unfrozen_parameters"});
+}
+
+std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
+  const Spec& spec = answer.spec;
+  const std::string deepspeed = beside(path, ".deepspeed.json");
+  Value arguments = Value::Map();
+  append_training_arguments(spec, deepspeed, arguments);
+  Value keys = Value::Map{{"base_model", answer.model}, {"sequence_len", spec.seq}, {"micro_batch_size", spec.batch},
+                          {"gradient_accumulation_steps", spec.grad_accumulation}, {"optimizer", *arguments.find("optim")},
+                          {"max_grad_norm", *arguments.find("max_grad_norm")}};
+  for (const char* key : {"fp16", "weight_decay", "gradient_checkpointing", "gradient_checkpointing_kwargs", "deepspeed", "fsdp_config",
+                          "ddp_find_unused_parameters", "ddp_bucket_cap_mb", "ddp_broadcast_buffers"})
+    if (const Value* found = arguments.find(key)) keys.set(key, *found);
+  const bool is_full = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !uses_deepspeed(spec);
+  keys.set("bf16", is_full ? Value("full") : *arguments.find("bf16"));
+  if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
+  if (spec.lora) {
+    keys.set("adapter", "lora");
+    keys.set("lora_r", spec.lora->r);
+    keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
+    keys.set("lora_dropout", spec.lora->dropout);
+    if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
+      keys.set("lora_target_modules", Value::List(list->begin(), list->end()));
+    else
+      keys.set("lora_target_linear", std::get<std::string>(spec.lora->target_modules) == "all-linear");
+  }
+  std::vector<WrittenFile> files{
+      {path, as_comment(heading_of(answer, "axolotl") + "axolotl train " + path + " (with your datasets: in it)\n") + value_to_yaml(keys)}};
+  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  return files;
+}
+
+}  // namespace
+
+TrainingFormat training_format_axolotl() {
+  return {.name = "axolotl",
+          .title = "axolotl",
+          .version = "0.19",
+          .signs = {"base_model", "sequence_len", "micro_batch_size", "sample_packing", "val_set_size", "adapter",
+                    "datasets", "num_epochs", "lora_target_linear", "dataset_prepared_path", "special_tokens",
+                    "pad_to_sequence_len", "wandb_project", "lora_r", "load_in_8bit", "fsdp_config"},
+          .read = read,
+          .write = write};
+}
+
+}  // namespace tidemark::io

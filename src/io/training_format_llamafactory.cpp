@@ -1,0 +1,141 @@
+// LLaMA-Factory's YAML: src/llamafactory/hparams/{model,data,finetuning,training}_args.py (0.9.6), for `stage: sft` and `pt`.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "io/training_arguments.h"
+#include "io/training_write.h"
+#include "io/value_json.h"
+
+namespace tidemark::io {
+namespace {
+
+void refuse_methods(TrainingKeys& keys) {
+  keys.must_be("stage", {"sft", "pt"});
+  keys.must_be_off({"quantization_bit", "use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon", "use_mca",
+                    "use_megatron_bridge", "use_hyper_parallel", "use_kt", "use_unsloth", "use_unsloth_gc",
+                    "use_llama_pro", "use_dora", "pissa_init", "shift_attn", "mixture_of_depths", "enable_liger_kernel",
+                    "upcast_layernorm", "upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
+                    "additional_target", "fp8", "neat_packing", "use_dft_loss", "use_asft_loss", "use_eaft_loss",
+                    "adapter_name_or_path", "ref_model", "reward_model", "use_v1_kernels", "rope_scaling"});
+}
+
+/// model/adapter.py, init_adapter: what trains is cast to fp32, but for pure_bf16.
+void read_method(TrainingKeys& keys, const TrainingArguments& arguments, TrainingDraft& draft) {
+  Spec& spec = draft.spec;
+  const std::string method = keys.text("finetuning_type").value_or("lora");
+  const bool pure_bf16 = keys.boolean("pure_bf16").value_or(false);
+  spec.dtype = arguments.bf16 || pure_bf16 ? WeightDtype::bf16 : arguments.fp16 ? WeightDtype::fp16 : dtype_of_config(draft);
+  if (method == "lora") {
+    std::vector<std::string> targets = keys.list("lora_target");
+    const std::int64_t rank = keys.integer("lora_rank").value_or(8);
+    const bool all = targets.empty() || (targets.size() == 1 && targets[0] == "all");
+    set_lora(draft, rank, keys.real("lora_alpha").value_or(2 * static_cast<double>(rank)),
+             keys.real("lora_dropout").value_or(0),
+             all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+    spec.lora->adapter_dtype = pure_bf16 ? AdapterDtype::bf16 : AdapterDtype::fp32;
+  } else if (method == "full") {
+    if (!pure_bf16) spec.dtype = WeightDtype::fp32;
+    if (!pure_bf16 && arguments.half()) draft.assume("weights get to the card in the type in which they train");
+  } else {
+    keys.refuse("finetuning_type");
+  }
+  keys.pass_over({"lora_*", "loraplus_*", "use_rslora", "pissa_*", "create_new_adapter", "freeze_trainable_*",
+                  "freeze_extra_modules", "oft_*"});
+}
+
+/// What of a model with images trains: model_utils/visual.py, whose names are those of LLaVA and Qwen2-VL.
+void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
+  const bool vision = keys.boolean("freeze_vision_tower").value_or(true),
+             projector = keys.boolean("freeze_multi_modal_projector").value_or(true),
+             language = keys.boolean("freeze_language_model").value_or(false);
+  if (!draft.model_config().find("vision_config")) return;
+  if (draft.spec.lora && !vision)
+    keys.refuse("freeze_vision_tower", "adapters in a vision tower are not predicted from this file");
+  if (draft.spec.lora) return;
+  // model_utils/visual.py, _register_composite_model: vision_model_keys, projector_keys, language_model_keys
+  std::vector<std::string>& freeze = draft.spec.freeze;
+  if (vision) freeze.insert(freeze.end(), {"vision_tower", "visual.patch_embed", "visual.blocks"});
+  if (projector) freeze.insert(freeze.end(), {"multi_modal_projector", "visual.merger"});
+  if (language) freeze.insert(freeze.end(), {"language_model", "lm_head"});
+  if (draft.spec.dtype == WeightDtype::fp32 && (vision || projector || language))
+    keys.refuse("finetuning_type", "what trains is fp32 here and what is frozen is not, which is not predicted",
+                "with pure_bf16: true all of it is bf16");
+}
+
+void read(TrainingKeys& keys, TrainingDraft& draft) {
+  TrainingArguments arguments;
+  read_training_arguments(keys, arguments);
+  refuse_methods(keys);
+  draft.model = keys.text("model_name_or_path").value_or("");
+  // model_utils/checkpointing.py: on unless it is said otherwise, whatever gradient_checkpointing says
+  arguments.checkpointing = !keys.boolean("disable_gradient_checkpointing").value_or(false);
+  arguments.reentrant = keys.boolean("use_reentrant_gc").value_or(true);
+  const std::string attention = keys.text("flash_attn").value_or("auto");
+  draft.spec.attn = attention == "disabled" ? Attention::eager : attention == "sdpa" ? Attention::sdpa : Attention::automatic;
+  keys.must_be("flash_attn", {"auto", "disabled", "sdpa"});
+  read_method(keys, arguments, draft);
+  read_towers(keys, draft);
+  // hparams/parser.py, get_train_args
+  if (draft.spec.lora && !arguments.find_unused_parameters) arguments.find_unused_parameters = false;
+  apply_training_arguments(keys, arguments, draft);
+  draft.spec.seq = keys.integer("cutoff_len").value_or(2048);
+  draft.assume(fmt::format("every sample has cutoff_len tokens, {}", draft.spec.seq));
+  keys.pass_over({"packing", "template", "dataset*", "eval_dataset", "media_dir", "train_on_prompt", "mask_history",
+                  "streaming", "buffer_size", "mix_strategy", "interleave_probs", "overwrite_cache", "preprocessing_*",
+                  "max_samples", "eval_num_beams", "ignore_pad_token_for_loss", "val_size", "eval_on_each_dataset",
+                  "tool_format", "default_system", "enable_thinking", "preserve_thinking", "tokenized_path",
+                  "data_shared_file_system", "cache_dir", "use_fast_tokenizer", "split_special_tokens", "model_revision",
+                  "low_cpu_mem_usage", "trust_remote_code", "hf_hub_token", "ms_hub_token", "om_hub_token",
+                  "print_param_status", "infer_*", "offload_folder", "use_kv_cache", "export_*", "vllm_*", "sglang_*",
+                  "adapter_folder", "new_special_tokens_config", "init_special_tokens", "moe_aux_loss_coef",
+                  "quantization_*", "double_quantization", "pref_*", "plot_loss", "compute_accuracy",
+                  "disable_shuffling", "early_stopping_steps", "use_swanlab", "swanlab_*", "galore_*", "apollo_*",
+                  "badam_*", "ray_*", "master_*", "video_*", "audio_*", "use_audio_in_video", "image_*",
+                  "crop_to_patches", "temperature", "top_p", "top_k", "max_new_tokens", "fp8_*", "kt_*", "profiler_*",
+                  "enable_torch_profiler", "megatron_bridge_args", "hyper_parallel_*", "dpo_*", "kto_*", "ppo_*",
+                  "simpo_gamma", "ld_alpha", "ref_model_*", "reward_model_*", "asft_alpha", "eaft_alpha"});
+}
+
+std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
+  const Spec& spec = answer.spec;
+  const std::string deepspeed = beside(path, ".deepspeed.json");
+  Value keys = Value::Map{{"model_name_or_path", answer.model}, {"stage", "sft"}, {"do_train", true},
+                          {"finetuning_type", spec.lora ? "lora" : "full"}, {"cutoff_len", spec.seq}, {"output_dir", "output"}};
+  if (spec.attn == Attention::eager) keys.set("flash_attn", "disabled");
+  append_training_arguments(spec, deepspeed, keys);
+  const bool is_pure = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !uses_deepspeed(spec);
+  if (is_pure) keys.set("pure_bf16", true);
+  keys.set("disable_gradient_checkpointing", spec.checkpointing == Checkpointing::none);
+  keys.set("use_reentrant_gc", spec.checkpointing == Checkpointing::reentrant);
+  if (spec.lora) {
+    keys.set("lora_rank", spec.lora->r);
+    keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
+    keys.set("lora_dropout", spec.lora->dropout);
+    std::string targets;
+    if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
+      targets = fmt::format("{}", fmt::join(*list, ","));
+    else
+      targets = std::get<std::string>(spec.lora->target_modules);
+    keys.set("lora_target", targets == "all-linear" ? "all" : targets);
+  }
+  const std::string start = fmt::format("FORCE_TORCHRUN=1 NPROC_PER_NODE={} llamafactory-cli train {} dataset=DATASET template=TEMPLATE\n",
+                                        spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
+  std::vector<WrittenFile> files{{path, as_comment(heading_of(answer, "LLaMA-Factory") + start) + value_to_yaml(keys)}};
+  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  return files;
+}
+
+}  // namespace
+
+TrainingFormat training_format_llamafactory() {
+  return {.name = "llamafactory",
+          .title = "LLaMA-Factory",
+          .version = "0.9.6",
+          .signs = {"stage", "finetuning_type", "cutoff_len", "template", "lora_target", "lora_rank", "flash_attn",
+                    "dataset_dir", "preprocessing_num_workers", "overwrite_cache", "max_samples", "plot_loss",
+                    "val_size", "pure_bf16", "freeze_vision_tower"},
+          .read = read,
+          .write = write};
+}
+
+}  // namespace tidemark::io

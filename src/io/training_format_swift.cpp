@@ -1,0 +1,183 @@
+// ms-swift's `swift sft`, as YAML, JSON or a command line: swift/arguments/{sft,tuner}_args.py, base_args/*.py,
+// swift/trainers/arguments.py (4.0, August 2026).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "io/training_arguments.h"
+#include "io/training_write.h"
+#include "io/value_json.h"
+
+namespace tidemark::io {
+namespace {
+
+void refuse_methods(TrainingKeys& keys) {
+  keys.must_be_off({"quant_method", "quant_bits", "padding_free", "packing", "use_dora", "modules_to_save",
+                    "target_parameters", "target_regex", "use_galore", "galore_quantization", "lisa_activated_layers",
+                    "vit_lr", "aligner_lr", "lorap_lr_ratio", "freeze_parameters_ratio", "freeze_parameters_regex",
+                    "trainable_parameters", "trainable_parameters_regex", "use_liger_kernel", "enable_dft_loss",
+                    "enable_channel_loss", "adapters", "new_special_tokens", "max_memory", "rope_scaling",
+                    "num_labels", "rlhf_type", "reward_model", "zero_hpz_partition_size",
+                    "deepspeed_autotp_size", "use_swift_lora", "optimizer", "loss_type", "reft_args"});
+  keys.must_be("sequence_parallel_size", {"1"});
+  keys.must_be("tuner_backend", {"peft"});
+  keys.must_be("lora_bias", {"none"});
+  keys.must_be("task_type", {"causal_lm"});
+  keys.must_be("acc_strategy", {"token", "seq"});
+}
+
+void read_tuner(TrainingKeys& keys, TrainingDraft& draft) {
+  const Value* type = keys.find_any({"tuner_type", "train_type", "sft_type"});
+  const std::string tuner = type ? lenient_text(*type).value_or("") : "lora";
+  if (tuner == "full") {
+    keys.pass_over({"lora_*", "target_modules"});
+    draft.spec.freeze = keys.list("freeze_parameters");
+    return;
+  }
+  if (tuner != "lora") keys.refuse(type && keys.find("tuner_type") ? "tuner_type" : "train_type");
+  std::vector<std::string> targets = keys.list("target_modules");
+  const bool all = targets.empty() || (targets.size() == 1 && targets[0] == "all-linear");
+  if (!all && std::any_of(targets.begin(), targets.end(), [](const std::string& name) { return name.starts_with("all-"); }))
+    keys.refuse("target_modules");
+  set_lora(draft, keys.integer("lora_rank").value_or(8), keys.real("lora_alpha").value_or(32),
+           keys.real("lora_dropout").value_or(0.05), all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+  if (const auto dtype = keys.text("lora_dtype"); dtype && *dtype != "none" && *dtype != "None") {
+    const auto known = weight_dtype(*dtype);
+    if (!known) keys.refuse("lora_dtype");
+    constexpr AdapterDtype kTypes[] = {AdapterDtype::bf16, AdapterDtype::fp16, AdapterDtype::fp32};
+    draft.spec.lora->adapter_dtype = kTypes[static_cast<int>(*known)];
+  }
+  keys.pass_over({"use_rslora", "init_weights", "lora_ga_*", "freeze_parameters"});
+}
+
+/// With images, what swift freezes by default, by the names of LLaVA and Qwen2-VL (swift/model/model_arch.py).
+void read_towers(TrainingKeys& keys, TrainingDraft& draft) {
+  const bool llm = keys.boolean("freeze_llm").value_or(false), vit = keys.boolean("freeze_vit").value_or(true),
+             aligner = keys.boolean("freeze_aligner").value_or(true);
+  if (!draft.model_config().find("vision_config")) return;
+  if (draft.spec.lora) {
+    if (!vit || !aligner || llm) keys.refuse("freeze_vit", "adapters outside of the language model are not predicted from this file");
+    return;
+  }
+  std::vector<std::string>& freeze = draft.spec.freeze;
+  if (llm) freeze.insert(freeze.end(), {"language_model", "lm_head"});
+  if (vit) freeze.insert(freeze.end(), {"vision_tower", "visual.patch_embed", "visual.blocks"});
+  if (aligner) freeze.insert(freeze.end(), {"multi_modal_projector", "visual.merger"});
+}
+
+/// swift/config/zero*.json, which --deepspeed names.
+std::optional<Value> shipped_deepspeed(const std::string& name) {
+  if (!name.starts_with("zero") || name.size() < 5 || name[4] < '1' || name[4] > '3') return std::nullopt;
+  const std::string rest = name.substr(5);
+  if (!rest.empty() && rest != "_offload") return std::nullopt;
+  const std::int64_t stage = name[4] - '0';
+  const Value device = Value::Map{{"device", rest.empty() ? "none" : "cpu"}};
+  Value zero = Value::Map{{"stage", stage}, {"overlap_comm", false}, {"contiguous_gradients", true},
+                          {"offload_optimizer", device}};
+  if (stage == 3) {
+    zero.set("offload_param", device);
+    zero.set("sub_group_size", 1e9);
+    for (const char* key : {"reduce_bucket_size", "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold"})
+      zero.set(key, "auto");
+    zero.set("stage3_max_live_parameters", 1e9);
+    zero.set("stage3_max_reuse_distance", 1e9);
+  } else {
+    zero.set("allgather_bucket_size", 2e8);
+    zero.set("reduce_bucket_size", 2e8);
+    zero.set("reduce_scatter", true);
+  }
+  return Value(Value::Map{{"bf16", Value::Map{{"enabled", "auto"}}}, {"zero_optimization", zero}, {"gradient_clipping", "auto"}});
+}
+
+void read_step(TrainingKeys& keys, TrainingArguments& arguments, TrainingDraft& draft) {
+  arguments.batch = 1;
+  arguments.accumulation = 0;
+  arguments.checkpointing = true;
+  arguments.weight_decay = 0.1;
+  read_training_arguments(keys, arguments);
+  if (!keys.boolean("bf16") && !keys.boolean("fp16")) {
+    // base_args/model_args.py, _init_mixed_precision
+    arguments.bf16 = draft.spec.dtype == WeightDtype::bf16;
+    arguments.fp16 = !arguments.bf16;
+  }
+  if (const auto processes = keys.integer("nproc_per_node")) arguments.accelerate_processes = *processes * keys.integer("nnodes").value_or(1);
+  if (arguments.deepspeed && arguments.deepspeed->as_text())
+    if (const auto shipped = shipped_deepspeed(*arguments.deepspeed->as_text())) arguments.deepspeed = *shipped;
+  if (arguments.fsdp && !means_off(*arguments.fsdp)) keys.refuse("fsdp", "FSDP by swift's own files is not predicted");
+  const std::int64_t world = std::max<std::int64_t>({draft.files.gpus, arguments.accelerate_processes, 1});
+  const std::int64_t samples = std::max<std::int64_t>(arguments.batch, 1) * world;
+  if (arguments.accumulation == 0) arguments.accumulation = std::max<std::int64_t>(1, (16 + samples - 1) / samples);
+  // trainers/mixin.py, _fix_gradient_checkpointing
+  arguments.reentrant = keys.map("gradient_checkpointing_kwargs").boolean("use_reentrant").value_or(true);
+}
+
+void read(TrainingKeys& keys, TrainingDraft& draft) {
+  TrainingArguments arguments;
+  refuse_methods(keys);
+  draft.model = keys.text("model").value_or("");
+  const Value* dtype = keys.find_any({"torch_dtype", "dtype"});
+  const std::string type = dtype ? lenient_text(*dtype).value_or("") : "auto";
+  const auto known = weight_dtype(type);
+  if (!known && type != "auto") keys.refuse(keys.find("torch_dtype") ? "torch_dtype" : "dtype");
+  draft.spec.dtype = known ? *known : dtype_of_config(draft);
+  read_step(keys, arguments, draft);
+  read_attention(keys, "attn_impl", draft.spec);
+  read_tuner(keys, draft);
+  read_towers(keys, draft);
+  apply_training_arguments(keys, arguments, draft);
+  draft.spec.seq = keys.integer("max_length").value_or(0);
+  draft.assume(draft.spec.seq > 0 ? fmt::format("every sample has max_length tokens, {}", draft.spec.seq)
+                                                 : "every sample is as long as the model takes");
+  draft.assume("every token of a sample has a label: swift computes no logits for others (use_logits_to_keep)");
+  keys.pass_over({"dataset*", "val_dataset", "split_dataset_ratio", "cached_*", "streaming", "interleave_prob",
+                  "stopping_strategy", "shuffle_*", "train_dataloader_shuffle", "model_type", "model_revision",
+                  "model_author", "model_name", "use_hf", "hub_*", "custom_*", "external_plugins", "strict", "system", "template*",
+                  "truncation_strategy", "norm_bbox", "agent_template", "response_prefix", "loss_scale", "add_version",
+                  "create_checkpoint_symlink", "load_args", "load_data_args", "local_repo_path", "init_strategy",
+                  "problem_type", "device_map", "max_model_len", "lazy_tokenize", "load_from_cache_file",
+                  "vit_gradient_checkpointing", "use_logits_to_keep", "router_aux_loss_coef", "galore_*", "bnb_4bit_*",
+                  "hqq_axis", "check_model", "metric", "callbacks", "early_stop_interval", "max_epochs", "swanlab_*",
+                  "use_chat_template", "padding_side", "remove_unused_columns", "max_pixels", "enable_thinking",
+                  "preserve_thinking", "add_non_thinking_prefix", "use_ray", "device_groups", "max_new_tokens", "temperature", "lisa_step_interval",
+                  "resume_only_model", "safe_serialization", "max_shard_size", "ddp_timeout", "packing_*", "columns",
+                  "remap", "experts_impl", "nproc_per_node", "nnodes", "llamapro_*", "adalora_*", "vera_*", "boft_*"});
+}
+
+std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
+  const Spec& spec = answer.spec;
+  const std::string deepspeed = beside(path, ".deepspeed.json");
+  Value keys = Value::Map{{"model", answer.model}, {"tuner_type", spec.lora ? "lora" : "full"},
+                          {"torch_dtype", name_of_dtype(spec.dtype)}, {"max_length", spec.seq}, {"output_dir", "output"}};
+  if (spec.attn == Attention::eager) keys.set("attn_impl", "eager");
+  append_training_arguments(spec, deepspeed, keys);
+  if (!spec.freeze.empty()) keys.set("freeze_parameters", Value::List(spec.freeze.begin(), spec.freeze.end()));
+  if (spec.lora) {
+    keys.set("lora_rank", spec.lora->r);
+    keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
+    keys.set("lora_dropout", spec.lora->dropout);
+    if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
+      keys.set("target_modules", Value::List(list->begin(), list->end()));
+    else
+      keys.set("target_modules", Value::List{Value(std::get<std::string>(spec.lora->target_modules))});
+  }
+  const std::string start = fmt::format("NPROC_PER_NODE={} swift sft {} --dataset DATASET\n",
+                                        spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
+  std::vector<WrittenFile> files{{path, as_comment(heading_of(answer, "ms-swift") + start) + value_to_yaml(keys)}};
+  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  return files;
+}
+
+}  // namespace
+
+TrainingFormat training_format_swift() {
+  return {.name = "swift",
+          .title = "ms-swift",
+          .version = "4.0",
+          .signs = {"model", "tuner_type", "train_type", "split_dataset_ratio", "target_modules",
+                    "attn_impl", "max_length", "model_author", "model_name", "system", "quant_bits", "quant_method",
+                    "freeze_vit", "load_from_cache_file", "lora_rank", "truncation_strategy"},
+          .read = read,
+          .write = write};
+}
+
+}  // namespace tidemark::io

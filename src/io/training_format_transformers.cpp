@@ -1,0 +1,63 @@
+// transformers.TrainingArguments as JSON (training_args.py, 5.17.0): what HfArgumentParser reads and to_json_file writes.
+#include "io/training_arguments.h"
+#include "io/training_write.h"
+#include "io/value_json.h"
+
+namespace tidemark::io {
+namespace {
+
+void read(TrainingKeys& keys, TrainingDraft& draft) {
+  TrainingArguments arguments;
+  read_training_arguments(keys, arguments);
+  draft.model = keys.text("model_name_or_path").value_or("");
+  // The arguments of transformers' own examples, which stand in the same file.
+  const auto block = keys.find_any({"block_size", "max_seq_length", "max_length"});
+  if (block) draft.spec.seq = lenient_integer(*block).value_or(0);
+  std::string dtype = keys.text("torch_dtype").value_or(keys.text("dtype").value_or("auto"));
+  if (dtype != "auto") {
+    const auto known = weight_dtype(dtype);
+    if (!known) keys.refuse("torch_dtype");
+    draft.spec.dtype = *known;
+  } else {
+    draft.spec.dtype = dtype_of_config(draft);
+    draft.assume("the weights have the type that config.json says, as from_pretrained makes them (--dtype)");
+  }
+  read_attention(keys, "attn_implementation", draft.spec);
+  apply_training_arguments(keys, arguments, draft);
+  if (draft.spec.seq > 0) draft.assume("every sample is as long as the longest that is taken");
+}
+
+/// What transformers' own examples read (examples/pytorch/language-modeling/run_clm.py), and what starts them.
+std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
+  const Spec& spec = answer.spec;
+  const std::string accelerate = beside(path, ".accelerate.yaml"), deepspeed = beside(path, ".deepspeed.json");
+  const std::string heading = heading_of(answer, "transformers' TrainingArguments");
+  Value keys = Value::Map{{"run_name", "tidemark plan: predicted peak " + answer.peak},  // JSON has no comments
+                          {"output_dir", "output"},
+                          {"model_name_or_path", answer.model},
+                          {"torch_dtype", name_of_dtype(spec.dtype)}};
+  if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
+  keys.set("block_size", spec.seq);
+  append_training_arguments(spec, deepspeed, keys);
+  std::vector<WrittenFile> files{
+      {path, value_to_json(keys)},
+      {accelerate, as_comment(heading + "accelerate launch --config_file " + accelerate + " run_clm.py " + path + "\n") +
+                       value_to_yaml(accelerate_config(spec))}};
+  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  return files;
+}
+
+}  // namespace
+
+TrainingFormat training_format_transformers() {
+  return {.name = "trainer",
+          .title = "transformers' TrainingArguments",
+          .version = "5.17.0",
+          .signs = {"per_device_train_batch_size", "gradient_accumulation_steps", "output_dir", "num_train_epochs",
+                    "max_steps", "learning_rate"},
+          .is_base = true,
+          .read = read,
+          .write = write};
+}
+
+}  // namespace tidemark::io

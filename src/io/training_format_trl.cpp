@@ -1,0 +1,106 @@
+// The YAML of `trl sft --config`: trl/trainer/{sft,base,model}_config.py (1.16.0).
+#include <fmt/format.h>
+
+#include "io/training_arguments.h"
+#include "io/training_write.h"
+#include "io/value_json.h"
+
+namespace tidemark::io {
+namespace {
+
+void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
+  if (!keys.boolean("use_peft").value_or(false)) {
+    keys.pass_over({"lora_*", "use_rslora", "use_dora"});
+    return;
+  }
+  std::vector<std::string> targets = keys.list("lora_target_modules");
+  const bool all = targets.size() == 1 && targets[0] == "all-linear";
+  set_lora(draft, keys.integer("lora_r").value_or(16), keys.real("lora_alpha").value_or(32),
+           keys.real("lora_dropout").value_or(0.05),
+           targets.empty() ? TextOrList("") : all ? TextOrList("all-linear") : TextOrList(std::move(targets)));
+  keys.must_be_off({"use_dora", "lora_target_parameters", "lora_modules_to_save"});
+  keys.must_be("lora_task_type", {"CAUSAL_LM"});
+  keys.pass_over({"use_rslora"});
+}
+
+void read_dtype(TrainingKeys& keys, TrainingDraft& draft) {
+  TrainingKeys init = keys.map("model_init_kwargs");
+  std::string dtype = init.text("dtype").value_or(init.text("torch_dtype").value_or(keys.text("dtype").value_or("float32")));
+  const auto known = weight_dtype(dtype);
+  if (!known && dtype != "auto") keys.refuse("dtype");
+  draft.spec.dtype = known ? *known : dtype_of_config(draft);
+  read_attention(keys, "attn_implementation", draft.spec);
+  read_attention(init, "attn_implementation", draft.spec);
+  init.must_be_off({"quantization_config", "device_map"});
+}
+
+void read(TrainingKeys& keys, TrainingDraft& draft) {
+  TrainingArguments arguments;
+  arguments.checkpointing = true;
+  read_training_arguments(keys, arguments);
+  // base_config.py, __post_init__
+  if (!keys.boolean("bf16")) arguments.bf16 = !arguments.fp16;
+  draft.model = keys.text("model_name_or_path").value_or("");
+  read_dtype(keys, draft);
+  read_lora(keys, draft);
+  keys.must_be_off({"load_in_8bit", "load_in_4bit", "padding_free", "activation_offloading", "chat_template_path"});
+  if (keys.boolean("packing").value_or(false) && keys.text("packing_strategy").value_or("bfd") != "wrapped")
+    keys.refuse("packing", "packed samples, which attend to their own alone, are not predicted", "packing_strategy: wrapped is");
+  keys.must_be("loss_type", {"nll", "chunked_nll"});
+  keys.must_be("pad_to_multiple_of", {"auto"});
+  // Of other trainers, whose files look the same.
+  for (const char* key : {"beta", "num_generations", "max_completion_length", "max_prompt_length", "precompute_ref_log_probs",
+                          "ref_model_mixup_alpha", "vllm_mode", "use_vllm"})
+    if (keys.find(key)) keys.refuse(key, fmt::format("{} is no key of `trl sft`, the trainer that is predicted", key));
+  draft.spec.seq = keys.integer("max_length").value_or(1024);
+  if (const auto processes = keys.integer("num_processes")) arguments.accelerate_processes = *processes;
+  if (const auto file = keys.text("accelerate_config"); file && !draft.files.accelerate)
+    read_accelerate(draft.files.read(*file), arguments, *file);
+  apply_training_arguments(keys, arguments, draft);
+  draft.assume(fmt::format("every sample has max_length tokens, {}", draft.spec.seq));
+  draft.assume("the loss holds the logits whole, which TRL takes in chunks: an upper bound where they decide the peak");
+  keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
+                  "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
+                  "trust_remote_code", "model_revision", "bnb_4bit_*", "use_bnb_nested_quant", "router_aux_loss_coef",
+                  "gradient_checkpointing_kwargs", "ignore_bias_buffers", "env", "machine_rank", "num_machines"});
+}
+
+std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& path) {
+  const Spec& spec = answer.spec;
+  const std::string accelerate = beside(path, ".accelerate.yaml"), deepspeed = beside(path, ".deepspeed.json");
+  Value keys = Value::Map{{"model_name_or_path", answer.model}, {"dtype", name_of_dtype(spec.dtype)}, {"max_length", spec.seq}, {"loss_type", "nll"}, {"output_dir", "output"}};
+  if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
+  append_training_arguments(spec, deepspeed, keys);
+  if (spec.lora) {
+    keys.set("use_peft", true);
+    keys.set("lora_r", spec.lora->r);
+    keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
+    keys.set("lora_dropout", spec.lora->dropout);
+    if (const auto* list = std::get_if<std::vector<std::string>>(&spec.lora->target_modules))
+      keys.set("lora_target_modules", Value::List(list->begin(), list->end()));
+    else if (const auto& pattern = std::get<std::string>(spec.lora->target_modules); !pattern.empty())
+      keys.set("lora_target_modules", pattern);
+  }
+  const std::string start = "accelerate launch --config_file " + accelerate + " -m trl.scripts.sft --config " + path +
+                            " --dataset_name DATASET\n";
+  std::vector<WrittenFile> files{
+      {path, as_comment(heading_of(answer, "TRL's `trl sft`") + start) + value_to_yaml(keys)},
+      {accelerate, as_comment(heading_of(answer, "accelerate")) + value_to_yaml(accelerate_config(spec))}};
+  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  return files;
+}
+
+}  // namespace
+
+TrainingFormat training_format_trl() {
+  return {.name = "trl",
+          .title = "TRL's `trl sft`",
+          .version = "1.16.0",
+          .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
+                    "dataset_text_field", "dataset_train_split", "packing_strategy",
+                    "model_init_kwargs", "assistant_only_loss", "padding_free", "completion_only_loss"},
+          .read = read,
+          .write = write};
+}
+
+}  // namespace tidemark::io

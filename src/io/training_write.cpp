@@ -1,0 +1,249 @@
+#include "io/training_write.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/did_you_mean.h"
+#include "base/error.h"
+#include "io/value_json.h"
+#include "plan/plan.h"
+
+namespace tidemark::io {
+namespace {
+
+const TrainingFormat& format_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const TrainingFormat& format : training_formats()) {
+    if (!format.write) continue;
+    if (format.name == name) return format;
+    known.emplace_back(format.name);
+  }
+  const std::string nearest = did_you_mean(name, known);
+  throw Error(Errc::unknown_name, fmt::format("{} is no format that is written", Value(name).quoted()), "--write",
+              nearest.empty() ? fmt::format("one of {}", fmt::join(known, ", ")) : nearest);
+}
+
+/// Without what no trainer's file is about, and with one name for what are two names for the same.
+Spec comparable(Spec spec) {
+  spec.model = {};
+  spec.gpu.clear(), spec.memory.clear(), spec.torch.clear(), spec.transformers.clear();
+  spec.steps = 3;
+  spec.rank = 0;
+  spec.gpus_per_node = 0;
+  spec.link = LinkKind::automatic;
+  spec.moe_routing = "balanced";
+  // torch.optim's own choice on a GPU (torch/optim/optimizer.py, _default_to_fused_or_foreach)
+  if (spec.optimizer_impl == OptimizerImpl::foreach) spec.optimizer_impl = OptimizerImpl::automatic;
+  if (spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3)
+    spec.optimizer_impl = OptimizerImpl::automatic;
+  if (spec.attn == Attention::sdpa) spec.attn = Attention::automatic;
+  if (spec.use_cache == UseCache::no) spec.use_cache = UseCache::automatic;
+  if (spec.optimizer == OptimizerName::adamw) spec.weight_decay.reset();
+  if (spec.parallel == Parallel::ddp && !spec.ddp) spec.ddp = DdpSpec{};
+  if (spec.ddp && spec.grad_accumulation == 1) spec.ddp->no_sync = false;
+  const bool is_zero = spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3;
+  if (is_zero && !spec.zero) spec.zero = ZeroSpec{};
+  if (spec.parallel == Parallel::fsdp2 && !spec.fsdp2) spec.fsdp2 = Fsdp2Spec{};
+  if (spec.parallel == Parallel::fsdp1 && !spec.fsdp1) spec.fsdp1 = Fsdp1Spec{};
+  if (spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic && spec.dtype != WeightDtype::fp32 && !is_zero)
+    spec.lora->adapter_dtype = AdapterDtype::fp32;
+  if (spec.lora && is_zero) spec.lora->adapter_dtype = AdapterDtype::bf16;
+  return spec;
+}
+
+void first_key(const Value& change, std::string& key, std::string& value) {
+  const Value::Item& item = change.as_map()->front();
+  key += key.empty() ? item.key : "." + item.key;
+  if (item.value.as_map() && !item.value.as_map()->empty()) return first_key(item.value, key, value);
+  value = item.value.quoted();
+}
+
+void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer, const std::vector<WrittenFile>& files) {
+  if (!format.read) return;
+  const TrainingFiles with{
+      .read =
+          [&](const std::string& path) {
+            for (const WrittenFile& file : files)
+              if (file.path == path) return value_of_training_file(file.text, file.path);
+            throw Error(Errc::not_found, "it is not written", path);
+          },
+      .model_config = [&](const std::string&) { return answer.model_config; },
+      .gpus = answer.spec.gpus};
+  const Value keys = value_of_training_file(files.front().text, files.front().path);
+  const TrainingConfig read = read_training_config(format, keys, files.front().path, with);
+  const Spec said = comparable(read_spec(read.spec)), meant = comparable(answer.spec);
+  const Value change = plan::changes_of(said, meant);
+  if (change.as_map()->empty()) return;
+  std::string key, value;
+  first_key(change, key, value);
+  refuse_to_write(format.title, key, fmt::format("{} cannot be said in it", value));
+}
+
+}  // namespace
+
+void refuse_to_write(std::string_view title, const std::string& key, const std::string& why) {
+  throw Error(Errc::unsupported, fmt::format("{}: {}", title, why), "--write: " + key,
+              "keep what it can say with --fix, or write python");
+}
+
+void require_written_format(std::string_view format) { format_named(format); }
+
+std::vector<WrittenFile> write_training_files(std::string_view name, const TrainingAnswer& answer, const std::string& path) {
+  const TrainingFormat& format = format_named(name);
+  std::vector<WrittenFile> files = format.write(answer, path);
+  check_read_back(format, answer, files);
+  return files;
+}
+
+std::string value_to_yaml(const Value& map) {
+  std::string text;
+  const auto add = [&](auto& self, const Value& level, const std::string& indent) -> void {
+    for (const Value::Item& item : *level.as_map()) {
+      if (item.value.as_map() && !item.value.as_map()->empty()) {
+        text += indent + item.key + ":\n";
+        self(self, item.value, indent + "  ");
+        continue;
+      }
+      std::string line = value_to_json_line(item.value);
+      while (line.ends_with('\n')) line.pop_back();
+      text += indent + item.key + ": " + line + "\n";
+    }
+  };
+  add(add, map, "");
+  return text;
+}
+
+std::string as_comment(const std::string& text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result += "# " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string heading_of(const TrainingAnswer& answer, std::string_view title) {
+  return fmt::format("For {}, written by `tidemark plan`.\nPredicted peak: {} of {} x {}.\n", title, answer.peak,
+                     answer.spec.gpus, answer.card);
+}
+
+std::string beside(const std::string& path, std::string_view ending) {
+  const std::size_t slash = path.find_last_of('/'), dot = path.find_last_of('.');
+  const bool has_ending = dot != std::string::npos && (slash == std::string::npos || dot > slash + 1);
+  return path.substr(0, has_ending ? dot : path.size()) + std::string(ending);
+}
+
+std::string_view name_of_dtype(WeightDtype dtype) {
+  constexpr std::array<std::string_view, 3> kNames{"bfloat16", "float16", "float32"};
+  return kNames[static_cast<std::size_t>(dtype)];
+}
+
+bool uses_deepspeed(const Spec& spec) {
+  return spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3;
+}
+
+namespace {
+
+std::string optim_of(const Spec& spec) {
+  if (spec.optimizer == OptimizerName::adamw)
+    return spec.optimizer_impl == OptimizerImpl::fused ? "adamw_torch_fused" : "adamw_torch";
+  return std::string(kOptimizerNames[static_cast<std::size_t>(spec.optimizer)]);
+}
+
+Value fsdp2_config(const Fsdp2Spec& fsdp) {
+  Value config = Value::Map();
+  config.set("version", 2);
+  if (fsdp.reshard_after_forward != "auto") config.set("reshard_after_forward", fsdp.reshard_after_forward == "true");
+  if (fsdp.offload_policy == Offload::cpu) config.set("cpu_offload", true);
+  config.set("auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+  return config;
+}
+
+void append_sharing(const Spec& spec, const std::string& deepspeed, Value& keys) {
+  if (uses_deepspeed(spec)) keys.set("deepspeed", deepspeed);
+  if (spec.parallel == Parallel::fsdp2) {
+    keys.set("fsdp", true);
+    keys.set("fsdp_config", fsdp2_config(spec.fsdp2.value_or(Fsdp2Spec{})));
+  } else if (spec.parallel == Parallel::fsdp1) {
+    keys.set("fsdp", true);
+    const auto strategy = static_cast<std::size_t>(spec.fsdp1.value_or(Fsdp1Spec{}).sharding_strategy);
+    keys.set("fsdp_config", Value::Map{{"version", 1}, {"reshard_after_forward", kShardingStrategyNames[strategy]},
+                                       {"backward_prefetch", "BACKWARD_PRE"}, {"auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
+  } else if (spec.parallel == Parallel::ddp) {
+    const DdpSpec ddp = spec.ddp.value_or(DdpSpec{});
+    keys.set("ddp_find_unused_parameters", ddp.find_unused_parameters);
+    keys.set("ddp_bucket_cap_mb", static_cast<std::int64_t>(ddp.bucket_cap_mb));
+    keys.set("ddp_broadcast_buffers", ddp.broadcast_buffers);
+    if (ddp.static_graph) keys.set("ddp_static_graph", true);
+  }
+}
+
+}  // namespace
+
+void append_training_arguments(const Spec& spec, const std::string& deepspeed, Value& keys) {
+  keys.set("per_device_train_batch_size", spec.batch);
+  keys.set("gradient_accumulation_steps", spec.grad_accumulation);
+  keys.set("bf16", spec.autocast == Autocast::bf16 || uses_deepspeed(spec));
+  keys.set("fp16", spec.autocast == Autocast::fp16);
+  keys.set("optim", optim_of(spec));
+  if (spec.weight_decay) keys.set("weight_decay", *spec.weight_decay);
+  if (spec.momentum > 0) keys.set("optim_args", fmt::format("momentum={}{}", spec.momentum, spec.nesterov ? ",nesterov=True" : ""));
+  const ZeroSpec zero = spec.zero.value_or(ZeroSpec{});
+  keys.set("max_grad_norm", uses_deepspeed(spec) ? zero.gradient_clipping : spec.max_grad_norm.value_or(0));
+  keys.set("gradient_checkpointing", spec.checkpointing != Checkpointing::none);
+  if (spec.checkpointing != Checkpointing::none)
+    keys.set("gradient_checkpointing_kwargs", Value::Map{{"use_reentrant", spec.checkpointing == Checkpointing::reentrant}});
+  append_sharing(spec, deepspeed, keys);
+}
+
+Value deepspeed_config(const Spec& spec) {
+  if (!uses_deepspeed(spec)) return {};
+  const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
+  const std::int64_t stage = spec.parallel == Parallel::zero1 ? 1 : spec.parallel == Parallel::zero2 ? 2 : 3;
+  Value zero = Value::Map{{"stage", stage},
+                          {"reduce_bucket_size", asked.reduce_bucket_size},
+                          {"contiguous_gradients", asked.contiguous_gradients},
+                          {"reduce_scatter", asked.reduce_scatter},
+                          {"offload_optimizer", Value::Map{{"device", kOffloadNames[static_cast<std::size_t>(asked.offload_optimizer)]}}}};
+  if (asked.overlap_comm) zero.set("overlap_comm", *asked.overlap_comm);
+  if (stage == 3) {
+    zero.set("offload_param", Value::Map{{"device", kOffloadNames[static_cast<std::size_t>(asked.offload_param)]}});
+    for (const auto& [key, value] : {std::pair{"sub_group_size", asked.sub_group_size},
+                                     std::pair{"stage3_prefetch_bucket_size", asked.stage3_prefetch_bucket_size},
+                                     std::pair{"stage3_param_persistence_threshold", asked.stage3_param_persistence_threshold},
+                                     std::pair{"stage3_model_persistence_threshold", asked.stage3_model_persistence_threshold},
+                                     std::pair{"stage3_max_live_parameters", asked.stage3_max_live_parameters},
+                                     std::pair{"stage3_max_reuse_distance", asked.stage3_max_reuse_distance}})
+      if (value) zero.set(key, *value);
+  } else {
+    zero.set("allgather_bucket_size", asked.allgather_bucket_size);
+    zero.set("use_multi_rank_bucket_allreduce", asked.use_multi_rank_bucket_allreduce);
+  }
+  Value config = Value::Map();
+  for (const char* key : {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping"})
+    config.set(key, "auto");
+  config.set("bf16", Value::Map{{"enabled", "auto"}});
+  // deepspeed/runtime/engine.py: AdamW without torch_adam is FusedAdam
+  config.set("optimizer", Value::Map{{"type", spec.optimizer == OptimizerName::adam ? "Adam" : "AdamW"},
+                                     {"params", Value::Map{{"lr", "auto"}, {"weight_decay", "auto"}}}});
+  config.set("zero_optimization", zero);
+  return config;
+}
+
+Value accelerate_config(const Spec& spec) {
+  const std::int64_t machines = spec.gpus_per_node > 0 ? spec.gpus / spec.gpus_per_node : 1;
+  return Value::Map{{"compute_environment", "LOCAL_MACHINE"},
+                    {"distributed_type", spec.gpus > 1 ? "MULTI_GPU" : "NO"},
+                    {"mixed_precision", "no"},
+                    {"num_machines", machines},
+                    {"num_processes", spec.gpus},
+                    {"machine_rank", 0},
+                    {"main_training_function", "main"},
+                    {"use_cpu", false}};
+}
+
+}  // namespace tidemark::io

@@ -1,0 +1,302 @@
+"""Trainers' own files in the place of a spec: each says the same as options do, what decides memory and is not predicted is an error
+by name, and what `plan --write` writes says what was planned.  The files are made here, in the shape that the projects' examples have."""
+
+import json
+import re
+
+import pytest
+from test_errors import USAGE, refused
+
+UNSUPPORTED = 3
+LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4,
+         "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 4096, "max_position_embeddings": 2048, "dtype": "bfloat16"}
+
+LLAMAFACTORY = """### model
+model_name_or_path: model
+trust_remote_code: true
+### method
+stage: sft
+do_train: true
+finetuning_type: lora
+lora_rank: 16
+lora_target: all
+### dataset
+dataset: identity,alpaca_en_demo
+template: llama3
+cutoff_len: 512
+max_samples: 1000
+preprocessing_num_workers: 16
+### output
+output_dir: saves/llama3/lora/sft
+logging_steps: 10
+plot_loss: true
+overwrite_output_dir: true
+### train
+per_device_train_batch_size: 2
+gradient_accumulation_steps: 4
+learning_rate: 1.0e-4
+num_train_epochs: 3.0
+lr_scheduler_type: cosine
+warmup_ratio: 0.1
+bf16: true
+ddp_timeout: 180000000
+"""
+AXOLOTL = """base_model: model
+model_type: LlamaForCausalLM
+datasets:
+  - path: mhenrichsen/alpaca_2k_test
+    type: alpaca
+val_set_size: 0.05
+output_dir: ./outputs/out
+sequence_len: 512
+sample_packing: false
+adapter: lora
+lora_r: 16
+lora_alpha: 32
+lora_dropout: 0.05
+lora_target_linear: true
+wandb_project:
+gradient_accumulation_steps: 4
+micro_batch_size: 2
+num_epochs: 4
+optimizer: adamw_torch
+lr_scheduler: cosine
+learning_rate: 0.0002
+bf16: auto
+tf32: false
+gradient_checkpointing: true
+logging_steps: 1
+warmup_ratio: 0.1
+weight_decay: 0.0
+special_tokens:
+  pad_token: <|end_of_text|>
+"""
+SWIFT = """# 22GB
+CUDA_VISIBLE_DEVICES=0 \\
+swift sft \\
+    --model model \\
+    --tuner_type lora \\
+    --dataset 'AI-ModelScope/alpaca-gpt4-data-zh#500' \\
+              'AI-ModelScope/alpaca-gpt4-data-en#500' \\
+    --torch_dtype bfloat16 \\
+    --num_train_epochs 1 \\
+    --per_device_train_batch_size 2 \\
+    --learning_rate 1e-4 \\
+    --lora_rank 16 \\
+    --lora_alpha 32 \\
+    --target_modules all-linear \\
+    --gradient_accumulation_steps 4 \\
+    --max_length 512 \\
+    --system 'You are a helpful assistant.' \\
+    --model_author swift
+"""
+TRL = """model_name_or_path: model
+dtype: bfloat16
+dataset_name: trl-lib/Capybara
+max_length: 512
+per_device_train_batch_size: "2"
+gradient_accumulation_steps: 4
+learning_rate: 1e-4
+use_peft: yes
+lora_r: 16
+lora_alpha: 32
+lora_target_modules: all-linear
+optim: adamw_torch
+logging_steps: 25
+"""
+TRAINER = {"output_dir": "out", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "learning_rate": "1e-4", "num_train_epochs": 3,
+           "bf16": True, "optim": "adamw_torch", "gradient_checkpointing": True, "max_grad_norm": 1.0, "report_to": ["wandb"], "save_steps": 500}
+
+BASE = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, "--max-grad-norm", 1, "--autocast", "bf16"]
+LORA = ["--lora-r", 16, "--lora-target-modules", "all-linear"]
+NON_REENTRANT, REENTRANT = (["--checkpointing", kind] for kind in ("non_reentrant", "reentrant"))
+# name of the file -> its text, the options that say the same, what it is taken for
+FILES = {
+    "llamafactory.yaml": (LLAMAFACTORY, [*BASE, *LORA, "--lora-alpha", 32, *REENTRANT, "--optimizer-impl", "fused"], "LLaMA-Factory"),
+    "axolotl.yml": (AXOLOTL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "axolotl"),
+    "swift.sh": (SWIFT, [*BASE, *LORA, "--lora-dropout", 0.05, *REENTRANT, "--optimizer-impl", "fused"], "ms-swift"),
+    "trl.yaml": (TRL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "TRL's `trl sft`"),
+}
+
+
+@pytest.fixture
+def work(folders):
+    (folders / "work" / "model").mkdir()
+    (folders / "work" / "model" / "config.json").write_text(json.dumps(LLAMA))
+    for name, (text, _, _) in FILES.items():
+        (folders / "work" / name).write_text(text)
+    (folders / "work" / "args.json").write_text(json.dumps(TRAINER))
+    return folders / "work"
+
+
+@pytest.fixture
+def predicted(tidemark, work):
+    def run(*options, card=("--gpu", "h100-80gb")):
+        done = tidemark("predict", *options, *card, "--json", "report.json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads((work / "report.json").read_text())
+
+    return run
+
+
+def steps(report):
+    return [(step["peak_allocated_bytes"], step["peak_reserved_bytes"], step["end_allocated_bytes"]) for step in report["steps"]]
+
+
+def assumed(report):
+    return " | ".join(assumption["what"] for assumption in report["assumptions"])
+
+
+def changed(text, key, value):
+    """The YAML with another value of a key, or with one more key."""
+    line = f"{key}: {value}"
+    return re.sub(rf"^{key}:.*$", line, text, flags=re.M) if re.search(rf"^{key}:", text, re.M) else f"{text}{line}\n"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_trainers_file_says_what_options_say(predicted, name):
+    text, options, title = FILES[name]
+    report = predicted(name)
+    assert steps(report) == steps(predicted(*options))
+    assert report["sources"]["training"] == f"{title}: {name}"
+    assert "512" in assumed(report) and "keys that are not read" not in assumed(report)
+
+
+def test_training_arguments_with_a_model(predicted):
+    report = predicted("model", "--trainer", "args.json", "--seq", 512)
+    assert steps(report) == steps(predicted(*BASE, *NON_REENTRANT))
+    assert "type that config.json says" in assumed(report)
+
+
+def test_options_win_over_the_file(predicted):
+    assert steps(predicted("trl.yaml", "--seq", 384)) == steps(predicted(*[384 if word == 512 else word for word in FILES["trl.yaml"][1]]))
+
+
+def test_unknown_keys_are_listed_once(predicted, work):
+    (work / "trl.yaml").write_text(TRL + "some_new_key: 3\nother_key: [1]\n")
+    assert assumed(predicted("trl.yaml")).count("keys that are not read: some_new_key, other_key") == 1
+
+
+SAME_AS_OFF = [("llamafactory.yaml", "quantization_bit", "null"), ("llamafactory.yaml", "use_galore", "false"), ("axolotl.yml", "load_in_8bit", "no"), ("trl.yaml", "load_in_4bit", '"False"'), ("trl.yaml", "packing", "false")]
+
+
+@pytest.mark.parametrize("name, key, value", SAME_AS_OFF)
+def test_what_is_off_changes_nothing(predicted, work, name, key, value):
+    (work / name).write_text(changed(FILES[name][0], key, value))
+    assert steps(predicted(name)) == steps(predicted(*FILES[name][1]))
+
+
+NOT_PREDICTED = [
+    ("llamafactory.yaml", "quantization_bit", 4), ("llamafactory.yaml", "use_galore", "true"), ("llamafactory.yaml", "stage", "dpo"),
+    ("llamafactory.yaml", "finetuning_type", "freeze"), ("llamafactory.yaml", "flash_attn", "fa2"), ("llamafactory.yaml", "use_unsloth", "true"),
+    ("llamafactory.yaml", "optim", "adamw_8bit"), ("llamafactory.yaml", "enable_liger_kernel", "true"),
+    ("axolotl.yml", "sample_packing", "true"), ("axolotl.yml", "load_in_8bit", "true"), ("axolotl.yml", "adapter", "qlora"),
+    ("axolotl.yml", "optimizer", "paged_adamw_8bit"), ("axolotl.yml", "gradient_checkpointing", "offload"), ("axolotl.yml", "attn_implementation", "flash_attention_2"),
+    ("trl.yaml", "packing", "true"), ("trl.yaml", "load_in_4bit", "true"), ("trl.yaml", "num_generations", 8), ("trl.yaml", "optim", "adafactor"), ("trl.yaml", "use_liger_kernel", "true"),
+]
+
+
+@pytest.mark.parametrize("name, key, value", NOT_PREDICTED)
+def test_what_decides_memory_and_is_not_predicted_is_named(tidemark, work, name, key, value):
+    (work / name).write_text(changed(FILES[name][0], key, value))
+    refused(tidemark("predict", name, "--gpu", "h100-80gb"), UNSUPPORTED, name, key)
+
+
+MISTAKES = [
+    ("trl.yaml", changed(TRL, "per_device_train_batch_size", "many"), USAGE, "per_device_train_batch_size"),
+    ("trl.yaml", changed(TRL, "per_device_train_batch_size", 0), USAGE, "batch"),
+    ("trl.yaml", changed(TRL, "gradient_checkpointing", "maybe"), USAGE, "true or false"),
+    ("some.yaml", "batch: 3\n", UNSUPPORTED, "TRL"),
+    ("run.sh", "echo hello\n", USAGE, "--"),
+    ("titan.toml", "[training]\n", UNSUPPORTED, "TOML"),
+    ("trl.yaml", TRL + "deepspeed: nowhere.json\n", USAGE, "nowhere.json"),
+]
+
+
+@pytest.mark.parametrize("name, text, code, word", MISTAKES)
+def test_mistakes_are_one_clear_sentence(tidemark, work, name, text, code, word):
+    (work / name).write_text(text)
+    refused(tidemark("predict", name, "--gpu", "h100-80gb"), code, word)
+
+
+def test_accelerate_goes_with_a_trainer(tidemark, work):
+    refused(tidemark("predict", "model", "--accelerate", "x.yaml", "--gpu", "h100-80gb"), USAGE, "--accelerate", "--trainer")
+
+
+ZERO2 = {"bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2, "allgather_bucket_size": 2e8, "overlap_comm": False, "reduce_bucket_size": "auto", "contiguous_gradients": True},
+         "gradient_clipping": "auto", "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}
+
+
+def test_deepspeed(predicted, work):
+    (work / "ds").mkdir()
+    (work / "ds" / "z2.json").write_text(json.dumps(ZERO2))
+    (work / "args.json").write_text(json.dumps({**TRAINER, "deepspeed": "ds/z2.json"}))
+    options = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--gpus", 2, "--parallel", "zero2", "--zero-reduce-bucket-size", 256 * 256, "--zero-allgather-bucket-size", 200_000_000, "--no-zero-overlap-comm"]
+    assert steps(predicted("model", "--trainer", "args.json", "--seq", 512, card=("--gpu", "h100-80gbx2"))) == steps(predicted(*options))
+    (work / "args.json").write_text(json.dumps(TRAINER))
+    assert steps(predicted("model", "--trainer", "args.json", "--deepspeed", "ds/z2.json", "--seq", 512, "--gpus", 2)) == steps(predicted(*options))
+
+
+ACCELERATE = """compute_environment: LOCAL_MACHINE
+debug: false
+distributed_type: {type}
+downcast_bf16: 'no'
+machine_rank: 0
+main_training_function: main
+mixed_precision: bf16
+num_machines: 1
+num_processes: 2
+rdzv_backend: static
+same_network: true
+use_cpu: false
+"""
+
+
+def test_accelerate(predicted, work):
+    (work / "multi.yaml").write_text(ACCELERATE.format(type="MULTI_GPU"))
+    (work / "args.json").write_text(json.dumps({**TRAINER, "bf16": False}))
+    asked = ["model", "--trainer", "args.json", "--accelerate", "multi.yaml", "--seq", 512]
+    assert steps(predicted(*asked)) == steps(predicted(*BASE, *NON_REENTRANT, "--gpus", 2, "--parallel", "ddp", "--ddp-no-sync"))
+    (work / "ds.yaml").write_text(ACCELERATE.format(type="DEEPSPEED") + "deepspeed_config:\n  zero_stage: 2\n  offload_optimizer_device: none\n  zero3_init_flag: false\n")
+    asked = ["model", "--trainer", "args.json", "--accelerate", "ds.yaml", "--seq", 512]
+    assert steps(predicted(*asked)) == steps(predicted("model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--gpus", 2, "--parallel", "zero2"))
+
+
+def test_a_plan_of_a_trainers_file(tidemark, work):
+    done = tidemark("plan", "trl.yaml", "--gpu", "rtx-3060-12gb", "--json", "plan.json")
+    assert done.returncode == 0, done.stderr
+    assert "assumed: every sample has max_length tokens, 512" in done.stdout and "tidemark predict trl.yaml" in done.stdout
+    assert json.loads((work / "plan.json").read_text())["answers"][0]["spec"]["lora"]["r"] == 16
+
+
+PLANNED = ["plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--fix", "allocator,attention"]
+TRAINERS = ["--autocast", "bf16", "--dtype", "fp32", "--max-grad-norm", 1]
+WRITTEN = {"trl": "yaml", "llamafactory": "yaml", "swift": "yaml", "trainer": "json"}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("gpus, more", [("", []), ("x2", ["--parallel", "zero2", "--dtype", "bf16", "--autocast", "none", "--fix", "data_parallel,offload,tensor_parallel,pipeline,context_parallel"])])
+def test_what_is_written_says_what_was_planned(tidemark, predicted, work, form, gpus, more):
+    path = f"{form}.{WRITTEN[form]}"
+    options = [*PLANNED[:7], PLANNED[7] + gpus, *PLANNED[8:], *([] if gpus else TRAINERS), *more, "--fix", "checkpointing,micro_batch", "--json", "plan.json", "--write", f"{form}={path}"]
+    done = tidemark(*options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads((work / "plan.json").read_text())["answers"][0]
+    first = (work / path).read_text()
+    assert str(answer["peak"]["allocated_bytes"]) in first
+    report = predicted("--trainer", path, *(["--gpus", 2] if gpus else []))
+    assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (answer["peak"]["allocated_bytes"], answer["peak"]["reserved_bytes"])
+    tidemark(*options)
+    assert (work / path).read_text() == first, "it is not the same twice"
+
+
+@pytest.mark.parametrize("form, more, word", [("trainer", ["--lora"], "lora"), ("axolotl", [], "base_model"), ("trl", ["--freeze", "embed_tokens"], "freeze"), ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel")])
+def test_what_cannot_be_written_is_an_error(tidemark, work, form, more, word):
+    done = tidemark("plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--fix", "allocator,attention,checkpointing", *more, "--write", f"{form}=out.yaml")
+    assert done.returncode == UNSUPPORTED and word in done.stderr, done.stdout + done.stderr
+    assert not (work / "out.yaml").exists() or (work / "out.yaml").read_text() == ""
+
+
+def test_writing_needs_a_format_that_there_is(tidemark, work):
+    refused(tidemark(*PLANNED, "--write", "trll=x.yaml"), USAGE, "trll", "trl")
+    refused(tidemark(*PLANNED, "--write", "x.yaml"), USAGE, "format")
