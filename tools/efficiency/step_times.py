@@ -84,7 +84,7 @@ def vtrain_spec(row):
             "checkpointing": "non_reentrant"}  # fmt: skip
     passes = total // (dp * micro)
     if pp > 1:
-        spec |= {"batch": micro * passes, "pp": {"degree": pp, "microbatches": passes, "schedule": "1f1b"}}
+        spec |= {"batch": micro * passes, "pp": {"degree": pp, "microbatches": passes, "schedule": "1f1b" if passes >= pp else "gpipe"}}
     else:
         spec |= {"batch": micro, "grad_accumulation": passes}
     if tp > 1:
