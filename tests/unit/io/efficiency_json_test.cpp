@@ -66,7 +66,7 @@ TEST(EfficiencyJson, ThatIsShippedIsRead) {
   for (const char* key : {"a100-80gb", "h100-80gb", "h200", "l40s", "b200"}) {
     const plan::Efficiency& card = table.of(key);
     EXPECT_FALSE(card.is_general) << key;
-    const plan::ProductShape large{true, 8192, 8192, 8192};
+    const ProductShape large{true, 8192, 8192, 8192};
     const double share = large.flops() / card.products.peak_flops(large);
     EXPECT_GT(share, .4) << key;
     EXPECT_LT(share, 1) << key;
