@@ -1,4 +1,5 @@
-"""Writes docs/accuracy.md: what is claimed, on what evidence, and what is not known; and data/residuals.json, which `--margin` reads.
+"""Writes docs/accuracy.md: what is claimed, on what evidence, and what is not known; data/residuals.json, which
+`--margin` reads, and data/step_time_residuals.json, the bands of the step times that `tidemark plan` estimates.
 
     python validation/accuracy.py [--check]
 
@@ -19,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/accuracy.md"
 RESIDUALS = ROOT / "data/residuals.json"
+TIMES = ROOT / "data/step_time_residuals.json"
 CORPORA = sorted(path.parent for path in (ROOT / "validation").glob("*/corpus.json"))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
 
@@ -29,6 +31,14 @@ TABLES = (("corpus,modality,metric", "By modality and metric"), ("corpus,method"
 def validated(by):
     """`tidemark validate --json`: 0 and 1 are answers, the second with a bar that is missed."""
     done = subprocess.run([TIDEMARK, "validate", "--by", by, "--json", "-"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def timed():
+    """`tidemark validate --step-times --json`."""
+    done = subprocess.run([TIDEMARK, "validate", "--step-times", "--json", "-"], cwd=ROOT, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(done.stderr)
     return json.loads(done.stdout)
@@ -68,6 +78,31 @@ def residuals():
     groups = [{"modality": modality, "n": len(shares), "residuals": sorted(shares)} for modality, shares in sorted(found.items())]
     source = "validation/accuracy.py: stored answers of `tidemark run` against the rows of " + ", ".join(f"validation/{folder.name}" for folder in CORPORA)
     return "{\n" + f'  "schema": "tidemark.residuals/1",\n  "source": {json.dumps(source)},\n  "groups": [\n    ' + ",\n    ".join(map(json.dumps, groups)) + "\n  ]\n}\n"
+
+
+def time_residuals(times):
+    """data/step_time_residuals.json: measured over estimated, by card.  Rows that are ranked alone have no error."""
+    found = collections.defaultdict(list)
+    for row in times["rows"]:
+        if not row["ranked_alone"]:
+            found[row["gpu"]].append(round(row["measured_seconds"] / row["estimated_seconds"], 3))
+    cards = [{"card": card, "measured_over_estimated": sorted(ratios)} for card, ratios in sorted(found.items())]
+    source = "validation/accuracy.py: step times of validation/step_times over what `tidemark plan` estimates"
+    return "{\n" + f'  "schema": "tidemark.step-time-residuals/1",\n  "source": {json.dumps(source)},\n  "cards": [\n    ' + ",\n    ".join(map(json.dumps, cards)) + "\n  ]\n}\n"
+
+
+def step_times(times):
+    yield "## Step times\n"
+    yield ("`tidemark plan` ranks by an estimate of the time of a step ([what it is made of](howto/plan.md#what-is-exact-and-what-is-not)); nothing in it was fitted to a row here. "
+           "*Rows*: [`validation/step_times`](../validation/step_times/README.md). Errors are |estimated − measured| / measured. Kendall's tau is over pairs of ways to train the same on as many GPUs.\n")
+    rows = []
+    for one in times["groups"]:
+        tau = "" if one["kendall_tau"] is None else f"{one['kendall_tau']:.2f} of {one['pairs']:.0f} pairs"
+        rows.append([f"{one['corpus']}, {one['gpu']}, {one['group']}", f"{one['n']:.0f}", percent(one["median"]), percent(one["p90"]), percent(one["signed_mean"]), tau])
+    yield from table(["rows", "n", "median error", "p90", "signed mean", "tau"], rows)
+    yield from table(["bar", "is", "state"], [[bar["bar"], bar["shown"], "met" if bar["met"] else f"**missed**: {bar['why']}"] for bar in times["bars"]])
+    yield f"Left out, since the source does not say enough or the model knows no such kernels: {len(times['left_out'])} rows.\n"
+    yield from table(["why", "rows"], collections.Counter(row["reason"] for row in times["left_out"]).most_common())
 
 
 HEAD = ["", "n", "median error", "p90", "largest", "signed mean", "predicted too little", "out of memory foretold rightly"]
@@ -160,7 +195,7 @@ def not_known():
            "[what is known of them](design/device.md).\n")
 
 
-def page():
+def page(times):
     tables = {(by, title): validated(by) for by, title in TABLES}
     result = tables[TABLES[0]]   # bars, corpora and what was left out are the same in all
     yield "# How accurate it is\n"
@@ -169,6 +204,7 @@ def page():
     yield from engines()
     yield from corpora(result, tables)
     yield from rivals(validated("corpus,modality"))
+    yield from step_times(times)
     yield from not_known()
 
 
@@ -176,7 +212,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page or the residuals are not current")
     check = parser.parse_args().check
-    texts = {PAGE: "\n".join(page()).replace("\n\n\n", "\n\n").rstrip() + "\n", RESIDUALS: residuals()}
+    times = timed()
+    texts = {PAGE: "\n".join(page(times)).replace("\n\n\n", "\n\n").rstrip() + "\n", RESIDUALS: residuals(), TIMES: time_residuals(times)}
     current = True
     for path, text in texts.items():
         if not check:

@@ -10,6 +10,7 @@
 #include "card_choice.h"
 #include "commands.h"
 #include "estimate/margin.h"
+#include "efficiencies.h"
 #include "files.h"
 #include "io/plan_json.h"
 #include "io/plan_text.h"
@@ -93,6 +94,7 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
                       .card = choose_card(spec.gpu, spec.memory, data, link),
                       .programs = programs_of(asking.asked),
                       .keep_margin = {}};
+  engine.efficiency = load_efficiencies(data).of(engine.card.key);
   if (asking.place.gpus > 1) check_link(engine.card);
   if (!options.margin.empty())
     engine.keep_margin = [quantile = options.margin, data](Report& report) { keep_margin(report, quantile, {}, data); };

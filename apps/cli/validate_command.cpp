@@ -16,6 +16,7 @@
 #include "io/validation_text.h"
 #include "resources.h"
 #include "validate_engines.h"
+#include "validate_times.h"
 
 namespace tidemark::cli {
 namespace {
@@ -192,6 +193,8 @@ void add_validate(CLI::App& app, ValidateOptions& options) {
   command->add_option("--only", options.only, "Rows whose id holds this text; bars are not judged")->type_name("TEXT");
   command->add_option("--spec", options.spec, "What was trained, for snapshots and reports")->type_name("FILE");
   command->add_flag("--rivals", options.rivals, "Estimates of others on the same rows, side by side");
+  command->add_flag("--step-times", options.step_times,
+                    "Step times that `tidemark plan` estimates, in place of memory");
   command->add_flag("--left-out", options.left_out, "Every row without a prediction, and why");
   command->add_option("--json", options.json, "Write the result as JSON (- is stdout)")
       ->type_name("PATH")
@@ -210,6 +213,7 @@ void add_validate(CLI::App& app, ValidateOptions& options) {
 }
 
 int validate(const ValidateOptions& options) {
+  if (options.step_times) return validate_times(options);
   const Resources resources = find_resources();
   group_by(options.by);
   std::vector<Corpus> corpora = read_corpora(options, resources);

@@ -14,6 +14,7 @@ struct ValidateOptions {
   std::vector<std::string> pythons;  // NAME=PATH, or PATH
   long long jobs = 2;
   bool update = false, rivals = false, left_out = false;
+  bool step_times = false;  // those, in place of memory
   std::string json, html;
 };
 

@@ -18,6 +18,7 @@ Value planned_value(const Planned& one) {
   seconds.append("estimate", one.time.seconds);
   seconds.append("low", one.time.low_seconds);
   seconds.append("high", one.time.high_seconds);
+  seconds.append("of_cards_in_general", one.time.of_cards_in_general);
   value.append("step_seconds", std::move(seconds));
   if (one.seen.report && !one.seen.report->ranks.empty()) {
     Value::List ranks;

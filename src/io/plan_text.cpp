@@ -104,6 +104,8 @@ std::string counts(const plan::Plan& plan) {
   std::string text =
       fmt::format("  decided among {} configurations by {} simulations\n",
                   group_digits(static_cast<std::int64_t>(plan.candidates)), group_digits(plan.simulated));
+  if (!plan.answers.empty() && plan.answers.front().time.of_cards_in_general)
+    text += "  assumed: times by what cards reach in general, since no kernels of this card were measured\n";
   std::int64_t refused = 0;
   for (const auto& [why, count] : plan.refusals) refused += count;
   if (refused == 0) return text;

@@ -19,8 +19,10 @@ void take_scratch(Run& run, std::int64_t bytes) {
 /// The forward pass and either gradient: for each element of the output a sum over one filter.
 void count(const Tensor& output, const Tensor& weight) {
   if (Work* work = output.run().counted())
-    work->add_product(output.dtype(), static_cast<double>(output.elements()),
-                      static_cast<double>(weight.elements()) / static_cast<double>(weight.size(0)));
+    work->add_product(output.dtype(), static_cast<double>(output.elements()) / static_cast<double>(output.size(1)),
+                      static_cast<double>(output.size(1)),
+                      static_cast<double>(weight.elements()) / static_cast<double>(weight.size(0)),
+                      output.run().in_backward);
 }
 
 /// cuDNN needs no scratch memory for images of one kernel whose channels are last: the product of two matrices

@@ -1,4 +1,6 @@
 // Products of matrices.  torch: aten/src/ATen/native/{Linear,LinearAlgebra}.cpp, cuda/Blas.cpp
+#include <algorithm>
+
 #include "ops/ops.h"
 #include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
@@ -50,7 +52,9 @@ Ref<Storage> fused_bias_workspace(Run& run) {
 
 void count_product(const Tensor& y, std::int64_t terms) {
   if (Work* work = y.run().counted())
-    work->add_product(y.dtype(), static_cast<double>(y.elements()), static_cast<double>(terms));
+    work->add_product(y.dtype(),
+                      static_cast<double>(y.elements()) / static_cast<double>(std::max<std::int64_t>(y.size(-1), 1)),
+                      static_cast<double>(y.size(-1)), static_cast<double>(terms), y.run().in_backward);
 }
 
 /// Row-major, as the kernel writes it.

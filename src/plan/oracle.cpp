@@ -94,7 +94,9 @@ class Times {
  public:
   explicit Times(const Engine& engine) : engine_(engine), endless_(without_end(engine).card) {}
 
-  StepTime operator()(const Spec& spec) { return step_time(spec, of_pass(alone_of(spec)), engine_.card); }
+  StepTime operator()(const Spec& spec) {
+    return step_time(spec, of_pass(alone_of(spec)), {engine_.card, engine_.efficiency, engine_.network_bytes_per_s});
+  }
 
  private:
   /// The first that asks simulates, and the others wait for it.

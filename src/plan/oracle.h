@@ -20,6 +20,8 @@ struct Engine {
   std::function<std::shared_ptr<const std::vector<Program>>(const Spec&)> programs;
   /// Keeps a margin free, and judges again; may be empty.
   std::function<void(Report&)> keep_margin;
+  Efficiency efficiency = {};      // that the card reaches; by default a plain roofline
+  double network_bytes_per_s = 0;  // of one GPU's port to other nodes; 0: as is usual
 };
 
 /// Simulates rank 0 and one rank of each stage, and takes an answer when every kind of rank fits in every order of

@@ -3,6 +3,7 @@
 #pragma once
 #include "estimate/spec.h"
 #include "memory/card.h"
+#include "plan/efficiency.h"
 #include "tensor/work.h"
 
 namespace tidemark::plan {
@@ -15,8 +16,16 @@ struct PassWork {
 
 struct StepTime {
   double seconds = 0, low_seconds = 0, high_seconds = 0;
+  bool of_cards_in_general = false;  // no kernel of this card was measured
 };
 
-StepTime step_time(const Spec& spec, const PassWork& pass, const Card& card);
+/// What it runs on, none of it owned.
+struct Machine {
+  const Card& card;
+  const Efficiency& reached;
+  double network_bytes_per_s = 0;  // one direction of one GPU's port to other nodes; 0: as is usual
+};
+
+StepTime step_time(const Spec& spec, const PassWork& pass, const Machine& machine);
 
 }  // namespace tidemark::plan

@@ -1,23 +1,46 @@
 // What a program computes, counted for an estimate of its time.
 #pragma once
+#include <compare>
 #include <cstdint>
+#include <map>
 
 #include "tensor/tensor.h"
 
 namespace tidemark {
 
+/// A product of matrices, (m, k) by (k, n); of a batch of them m has the rows of all.
+struct ProductShape {
+  bool half = true;  // two bytes an element
+  double m = 0, n = 0, k = 0;
+
+  double flops() const { return 2 * m * n * k; }  // a multiplication and an addition being two
+  auto operator<=>(const ProductShape&) const = default;
+};
+
+/// Attention that is one kernel.
+struct AttentionShape {
+  bool backward = false;
+  double head_width = 0, tokens = 0;  // of the keys
+
+  auto operator<=>(const AttentionShape&) const = default;
+};
+
 struct Work {
-  // Floating-point operations, a multiplication and an addition being two: of products of matrices and of convolutions
-  // by the width of their type, and of attention that is one kernel.
-  double half_flops = 0, single_flops = 0, attention_flops = 0, attention_backward_flops = 0;
-  double allocated_bytes = 0;  // by all operations, workspaces apart: what they write
+  std::map<ProductShape, double> products;           // how many of each
+  std::map<AttentionShape, double> attention_flops;  // of all of each
+  // What other kernels write, workspaces apart.
+  double forward_bytes = 0, backward_bytes = 0;
   std::int64_t operations = 0;
   std::int64_t parameter_bytes = 0, trained_bytes = 0;
 
-  /// Of an operand's type, for each of the result's elements a sum over `terms`.
-  void add_product(Dtype dtype, double elements, double terms) {
-    (size_of(dtype) == 2 ? half_flops : single_flops) += 2 * elements * terms;
+  /// What a product or attention writes is a part of its own time.
+  void add_product(Dtype dtype, double m, double n, double k, bool is_backward) {
+    if (m <= 0 || n <= 0 || k <= 0) return;
+    ++products[{size_of(dtype) == 2, m, n, k}];
+    written(is_backward) -= m * n * static_cast<double>(size_of(dtype));
   }
+
+  double& written(bool is_backward) { return is_backward ? backward_bytes : forward_bytes; }
 
   /// Two products over all pairs of a query and a key, in the backward pass five (arXiv 2307.08691, 3.1), of which
   /// causal attention skips half.  q (B, H, S, D), k and v (B, K, T, D).
@@ -25,10 +48,11 @@ struct Work {
     const double pairs = static_cast<double>(q.size(0) * q.size(1)) * static_cast<double>(q.size(2) * k.size(2)) *
                          (is_causal ? 0.5 : 1.0);
     const auto width = static_cast<double>(q.size(3)), value_width = static_cast<double>(v.size(3));
-    if (is_backward)
-      attention_backward_flops += 2 * pairs * (3 * width + 2 * value_width);
-    else
-      attention_flops += 2 * pairs * (width + value_width);
+    attention_flops[{is_backward, width, static_cast<double>(k.size(2))}] +=
+        2 * pairs * (is_backward ? 3 * width + 2 * value_width : width + value_width);
+    const double operands = is_backward ? static_cast<double>(q.elements() + k.elements() + v.elements())
+                                        : static_cast<double>(q.elements());
+    written(is_backward) -= operands * static_cast<double>(size_of(q.dtype()));
   }
 };
 

@@ -33,13 +33,37 @@ Work work_of(const Spec& spec) {
   return work;
 }
 
+double product_flops(const Work& work) {
+  double flops = 0;
+  for (const auto& [shape, count] : work.products) flops += count * shape.flops();
+  return flops;
+}
+
 void expect_products(const Work& work, double products, double attention, double backward) {
-  EXPECT_EQ(work.half_flops + work.single_flops, products);
-  EXPECT_EQ(work.attention_flops, attention);
-  EXPECT_EQ(work.attention_backward_flops, backward);
+  double seen[2] = {0, 0};
+  for (const auto& [shape, flops] : work.attention_flops) seen[shape.backward ? 1 : 0] += flops;
+  EXPECT_EQ(product_flops(work), products);
+  EXPECT_EQ(seen[0], attention);
+  EXPECT_EQ(seen[1], backward);
 }
 
 TEST(Work, IsWhatTorchCounts) { expect_products(work_of(text()), 44827136, 1048576 / 2, 2621440 / 2); }
+
+/// (tokens, out, in) forward, (tokens, in, out) and (out, in, tokens) backward.
+TEST(Work, HasTheShapesOfProducts) {
+  const Work work = work_of(text());
+  const double tokens = 64, layers = 2;
+  EXPECT_EQ(work.products.at({true, tokens, 176, 64}), layers * 3);  // gate and up, and down's gradient
+  EXPECT_EQ(work.products.at({true, tokens, 256, 64}), 1);           // the head
+  EXPECT_EQ(work.products.at({true, 256, 64, tokens}), 1);
+}
+
+/// What a product writes is a part of its time.
+TEST(Work, OfOtherKernelsIsLessThanAll) {
+  const Work work = work_of(text());
+  EXPECT_GT(work.forward_bytes, static_cast<double>(work.parameter_bytes));
+  EXPECT_GT(work.backward_bytes, 0);
+}
 
 TEST(Work, OfEagerAttentionIsProducts) {
   Spec spec = text();
@@ -83,7 +107,7 @@ TEST(Work, GrowsWithSteps) {
   const Work one = work_of(spec);
   spec.steps = 3;
   const Work three = work_of(spec);
-  EXPECT_EQ(three.half_flops, 3 * one.half_flops);
+  EXPECT_EQ(product_flops(three), 3 * product_flops(one));
   EXPECT_EQ(three.parameter_bytes, one.parameter_bytes);
   EXPECT_EQ(one.trained_bytes, one.parameter_bytes);
 }

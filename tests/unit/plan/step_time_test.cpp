@@ -19,7 +19,7 @@ Card card() {
 
 PassWork pass() {
   PassWork pass;
-  pass.work.half_flops = 2e14;
+  pass.work.products[{true, 2048, 4096, 4096}] = 3000;
   pass.work.parameter_bytes = pass.work.trained_bytes = 8'000'000'000;
   pass.layers = 32;
   pass.hidden_size = 4096;
@@ -34,7 +34,11 @@ Spec spec_of(std::int64_t gpus, Parallel parallel) {
   return spec;
 }
 
-double seconds(const Spec& spec) { return step_time(spec, pass(), card()).seconds; }
+double seconds(const Spec& spec, const PassWork& work, const Card& on) {
+  const Efficiency plain;
+  return step_time(spec, work, {on, plain}).seconds;
+}
+double seconds(const Spec& spec) { return seconds(spec, pass(), card()); }
 
 TEST(StepTime, HasTheOptimizerOncePerStep) {
   Spec adam = spec_of(1, Parallel::none), sgd = adam;
@@ -75,6 +79,24 @@ TEST(StepTime, GrowsWithWhatIsSent) {
   offloaded.zero = ZeroSpec{};
   offloaded.zero->offload_optimizer = Offload::cpu;
   EXPECT_GT(seconds(offloaded), on_card);
+}
+
+TEST(StepTime, IsLessByAFasterNetwork) {
+  Spec spec = spec_of(64, Parallel::zero1);
+  spec.gpus_per_node = 8;
+  const Efficiency plain;
+  const Card on = card();
+  EXPECT_LT(step_time(spec, pass(), {on, plain, 100e9}).seconds, step_time(spec, pass(), {on, plain, 10e9}).seconds);
+}
+
+TEST(StepTime, HasTheBandOfItsCard) {
+  Efficiency reached;
+  reached.band = {0.9, 1.3};
+  const Card on = card();
+  const StepTime time = step_time(spec_of(1, Parallel::none), pass(), {on, reached});
+  EXPECT_DOUBLE_EQ(time.low_seconds, 0.9 * time.seconds);
+  EXPECT_DOUBLE_EQ(time.high_seconds, 1.3 * time.seconds);
+  EXPECT_TRUE(time.of_cards_in_general);
 }
 
 Engine gpt2() {

@@ -1,0 +1,71 @@
+"""data/efficiency.json: its form, its sources, and that nothing in it was measured on what step times are scored on."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = json.loads((ROOT / "data/efficiency.json").read_text(encoding="utf-8"))
+CARDS = {card["key"] for card in json.loads((ROOT / "data/gpus.json").read_text(encoding="utf-8"))["cards"]}
+CLASSES = [TABLE["general"], *TABLE["rows"]]
+MEASURED = {"products", "memory", "single_products", "collectives", "within_node", "between_nodes", "host_link", "operation"}
+
+
+def sources():
+    for one in CLASSES:
+        yield from (one[key]["source"] for key in MEASURED & one.keys())
+        yield from (row["source"] for row in one.get("attention", []))
+
+
+def repositories(text):
+    return {name.lower() for name in re.findall(r"[\w.-]+/[\w.-]+(?=[@, ])", text)}
+
+
+def test_cards_are_known_and_have_one_row():
+    named = [card for row in TABLE["rows"] for card in row["cards"]]
+    assert len(named) == len(set(named)) and set(named) <= CARDS
+
+
+def test_every_figure_has_a_source():
+    assert all(source.strip() for source in sources())
+    assert MEASURED - {"collectives"} <= TABLE["general"].keys()
+
+
+def test_grids_have_the_shape_of_the_axes():
+    m, n, k = (len(TABLE["axes"][axis]) for axis in "mnk")
+    for one in CLASSES:
+        grid = one["products"]["percent"]
+        assert len(grid) == m and all(len(plane) == n and all(len(line) == k for line in plane) for plane in grid)
+        assert all(0 < value <= 100 for plane in grid for line in plane for value in line)
+
+
+def test_a_large_product_reaches_most_of_the_peak_and_a_small_one_little():
+    for one in CLASSES:
+        grid = one["products"]["percent"]
+        assert max(grid[-1][-2]) > 60 and grid[0][0][0] < 2
+
+
+def test_collectives_take_longer_for_more_bytes():
+    for row in TABLE["rows"]:
+        for one in row.get("collectives", {}).get("rows", []):
+            assert len(one["bytes"]) == len(one["microseconds"]) and one["microseconds"][-1] > one["microseconds"][0]
+
+
+def test_what_is_scored_was_not_used():
+    """Kernels came from some repositories and papers, and step times from others."""
+    used = set().union(*map(repositories, sources()))
+    corpora = sorted((ROOT / "validation/step_times").glob("*/rows.jsonl"))
+    scored = {json.loads(line)["source"] for path in corpora for line in path.read_text(encoding="utf-8").splitlines()}
+    assert "ai-dynamo/aiconfigurator" in used and scored
+    for source in scored:
+        names = repositories(source)
+        assert names and not names & used, source
+
+
+def test_schema():
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((ROOT / "docs/reference/efficiency.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(TABLE, schema)

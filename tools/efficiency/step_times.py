@@ -1,0 +1,134 @@
+"""Writes validation/step_times/*/rows.jsonl from published tables of step times.
+
+    python tools/efficiency/step_times.py --llm-foundry DIR --vtrain DIR
+
+DIR are checkouts of mosaicml/llm-foundry and VIA-Research/vTrain.  Nothing that data/efficiency.json was made from is read
+here, and nothing here was read for it."""
+
+import argparse
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+OUT = Path(__file__).resolve().parents[2] / "validation/step_times"
+MPT = {  # width, heads, layers: scripts/train/yamls/pretrain/mpt-*.yaml
+    "125m": (768, 12, 12), "350m": (1024, 16, 24), "760m": (1536, 12, 24), "1b": (2048, 16, 24), "3b": (2560, 20, 32),
+    "7b": (4096, 32, 32), "13b": (5120, 40, 40), "30b": (7168, 56, 48), "70b": (8192, 64, 80)}  # fmt: skip
+SECTIONS = {  # title: card, the port of one GPU to other nodes
+    "H100 80GB BF16 (Large Scale, >= 128 GPUs)": ("h100-80gb", 0),
+    "H100 80GB BF16": ("h100-80gb", 0),
+    "A100 80GB with 1600 Gbps node-node interconnect (RoCE)": ("a100-80gb", 25e9),
+    "A100 40GB with 1600 Gbps node-node interconnect (RoCE)": ("a100-40gb", 25e9),
+}
+
+
+def show(root, path):
+    return subprocess.check_output(["git", "-C", root, "show", f"HEAD:{path}"], text=True, encoding="utf-8-sig")
+
+
+def revision(root):
+    return subprocess.check_output(["git", "-C", root, "rev-parse", "--short=10", "HEAD"], text=True).strip()
+
+
+def gpt(width, heads, layers, tokens, vocabulary, activation="gelu", dropout=0.0):
+    return {"model_type": "gpt2", "n_embd": width, "n_head": heads, "n_layer": layers, "n_positions": tokens,
+            "vocab_size": vocabulary, "activation_function": activation,
+            "attn_pdrop": dropout, "embd_pdrop": dropout, "resid_pdrop": dropout}  # fmt: skip
+
+
+def write(folder, rows):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def foundry_rows(root):
+    path = "scripts/train/benchmarking/README.md"
+    section, seen = None, set()
+    for line in show(root, path).splitlines():
+        if line.startswith("## "):
+            section = line[3:].strip()
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if section not in SECTIONS or len(cells) != 20 or cells[0] not in MPT:
+            continue
+        model, tokens, gpus, _, mfu, _, _, micro, passes, samples, _, rate = cells[:12]
+        tokens, gpus, micro, passes, samples = map(int, (tokens, gpus, micro, passes, samples))
+        gpu, network = SECTIONS[section]
+        name = f"{gpu} {model} {tokens} x{gpus} {micro}x{passes}"
+        if name in seen:
+            continue  # the same setting once more
+        seen.add(name)
+        row = {"id": name, "source": f"mosaicml/llm-foundry@{revision(root)} {path}, {section}: {mfu} % MFU",
+               "model": f"mpt-{model}", "gpu": gpu, "group": "one node" if gpus <= 8 else "several nodes"}  # fmt: skip
+        if micro * passes * gpus != samples or cells[18] == "True":
+            yield row | {"left_out": "micro-batches of different sizes, or activations on the host"}
+            continue
+        spec = {"model": gpt(*MPT[model], tokens, 50368), "batch": micro, "seq": tokens, "grad_accumulation": passes,
+                "max_grad_norm": 1.0, "gpus": gpus, "gpus_per_node": min(gpus, 8), "parallel": "fsdp1",
+                "checkpointing": "non_reentrant" if cells[17] == "True" else "none",
+                "fsdp1": {"sharding_strategy": cells[16]}}  # fmt: skip
+        row |= {"seconds": round(samples * tokens / int(rate), 5), "spec": spec}
+        yield row | ({"network_bytes_per_s": network} if network else {})
+
+
+def vtrain_spec(row):
+    gpus, total, micro = int(row["# GPUs"]), int(row["global batch"]), int(row["micro batch"])
+    tp, dp, pp = (int(row[f"{name} parallelism"]) for name in ("tensor", "data", "pipeline"))
+    if tp * dp * pp != gpus or total % (dp * micro):
+        return None
+    tokens = int(row["sequence length"])
+    sizes = int(row["hidden size"]), int(row["attention heads"]), int(row["# layers"])
+    spec = {"model": gpt(*sizes, tokens, 51200, "gelu", 0.1), "attn": "eager", "dtype": "fp16", "seq": tokens,
+            "gpus": gpus, "gpus_per_node": min(gpus, 8), "optimizer_impl": "fused", "max_grad_norm": 1.0,
+            "checkpointing": "non_reentrant"}  # fmt: skip
+    passes = total // (dp * micro)
+    if pp > 1:
+        spec |= {"batch": micro * passes, "pp": {"degree": pp, "microbatches": passes, "schedule": "1f1b" if passes >= pp else "gpipe"}}
+    else:
+        spec |= {"batch": micro, "grad_accumulation": passes}
+    if tp > 1:
+        spec["tp"] = {"degree": tp}
+    if dp > 1:  # all gradients are reduced at the end: config/validation, use_gradient_bucket
+        spec |= {"parallel": "ddp", "ddp": {"bucket_cap_mb": 1e6, "no_sync": True}}
+    return spec
+
+
+def vtrain_rows(root):
+    for file, group in (("ground_truth_single.csv", "one node"), ("ground_truth_multi.csv", "several nodes")):
+        for number, row in enumerate(csv.DictReader(io.StringIO(show(root, f"data/{file}"))), 2):
+            sizes = f"{row['hidden size']}x{row['# layers']}"
+            where = f"{row['# GPUs']} GPUs, batch {row['global batch']}, {row['sequence length']} tokens"
+            one = {"id": f"{file[13:-4]} {number}", "source": f"VIA-Research/vTrain@{revision(root)} data/{file} line {number}",
+                   "model": f"gpt {sizes}", "gpu": "a100-80gb", "group": group}  # fmt: skip
+            spec = vtrain_spec(row)
+            if not spec:
+                yield one | {"left_out": "its degrees do not multiply to the number of GPUs"}
+                continue
+            one |= {"seconds": float(row["iteration time (ms)"]) / 1000, "spec": spec}
+            one["ranked_among"] = f"{sizes} {where}"
+            yield one | ({"network_bytes_per_s": 12.5e9} if group == "several nodes" else {})
+
+
+def some_sets(rows):
+    """Of one node every sixth set of rows that are ranked among each other, as they come; of several nodes all."""
+    sets = list(dict.fromkeys(row.get("ranked_among") for row in rows if row["group"] == "one node"))
+    kept = set(sets[::6])
+    return [row for row in rows if row["group"] != "one node" or row.get("ranked_among") in kept]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llm-foundry", type=Path, required=True)
+    parser.add_argument("--vtrain", type=Path, required=True)
+    parser.add_argument("--whole-vtrain", type=Path, help="a folder, for all rows of it")
+    options = parser.parse_args()
+    write(OUT / "llm-foundry", list(foundry_rows(options.llm_foundry)))
+    rows = list(vtrain_rows(options.vtrain))
+    write(OUT / "vtrain", some_sets(rows))
+    if options.whole_vtrain:
+        write(options.whole_vtrain, rows)
+
+
+if __name__ == "__main__":
+    main()
