@@ -40,6 +40,29 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path):
         environments.repository("a/b", "123456789abcdef", "v1")
 
 
+def test_commands_of_the_base_start_the_environment(tmp_path):
+    base, folder = tmp_path / "base/bin", tmp_path / "own/bin"
+    base.mkdir(parents=True)
+    folder.mkdir(parents=True)
+    (base / "torchrun").write_text(f"#!{base}/python3.11\nimport torch\n")
+    (base / "trl").write_text(f"#!{base}/python\nimport trl\n")
+    (base / "activate").write_text("# no script of Python's\n")
+    (folder / "trl").write_text("its own\n")
+    environments.share_commands(base / "python", tmp_path / "own")
+    assert (folder / "torchrun").read_text() == f"#!{folder}/python\nimport torch\n"
+    assert (folder / "trl").read_text() == "its own\n"
+    assert not (folder / "activate").exists()
+
+
+def test_stand_ins_are_the_same_on_every_machine(tmp_path):
+    for folder in ("a", "b"):
+        described.standins.KINDS["chats"](tmp_path / folder, rows=8)
+        described.standins.KINDS["llama_weights"](tmp_path / folder, config="llama-3.2-1b")
+    assert (tmp_path / "a/train.jsonl").read_bytes() == (tmp_path / "b/train.jsonl").read_bytes()
+    weights = (tmp_path / "a/model.safetensors").stat()
+    assert weights.st_size > 2 * 1_235_000_000 and weights.st_blocks * 512 < 1 << 20   # a hole
+
+
 @pytest.mark.parametrize(("text", "why"), [
     ("x\n[rank0]: Traceback (most recent call last):\n[rank0]:   File a\n[rank0]: ValueError: first\nTraceback (most recent call last):\n  File b\nRuntimeError: second\n", "ValueError: first"),
     ("tidemark: the program failed with exit code 3\n\n", "tidemark: the program failed with exit code 3"),

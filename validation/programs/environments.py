@@ -3,6 +3,8 @@
 Both are kept between runs: environments in PROGRAMS_ENVIRONMENTS (.venv-programs), files in PROGRAMS_CACHE (.cache/programs).
 """
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +19,15 @@ ENVIRONMENTS = Path(os.environ.get("PROGRAMS_ENVIRONMENTS", ROOT / ".venv-progra
 CACHE = Path(os.environ.get("PROGRAMS_CACHE", ROOT / ".cache/programs"))
 # A program may bring its own transformers, never its own torch: that is the release which is tried.
 KEPT = ("torch", "torchvision", "triton")
+
+
+@contextlib.contextmanager
+def locked(path):
+    """What is made once for many is made by one at a time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(path.name + ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class Missing(Exception):
@@ -35,22 +46,37 @@ def environment(base, packages):
         return Path(base)
     about = json.dumps([str(base), versions(base, KEPT), packages])
     folder = ENVIRONMENTS / hashlib.sha256(about.encode()).hexdigest()[:12]
-    python = folder / "bin/python"
-    if (folder / "made-of.json").exists():
-        return python
+    with locked(folder):
+        if not (folder / "made-of.json").exists():
+            make_environment(folder, base, packages)
+            share_commands(base, folder)
+            (folder / "made-of.json").write_text(about)
+    return folder / "bin/python"
+
+
+def make_environment(folder, base, packages):
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([base, "-m", "venv", folder], check=True)
+    subprocess.run([base, "-m", "venv", "--without-pip", folder], check=True)   # the base's pip is seen there too
     site = subprocess.run([base, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True).stdout.strip()
     own = next(folder.glob("lib/python*/site-packages"))
     (own / "base.pth").write_text(f"{site}\n")
     kept = folder / "kept.txt"
     kept.write_text("".join(f"{name}=={version}\n" for name, version in versions(base, KEPT).items()))
     for arguments in packages:
-        done = subprocess.run([python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--constraint", kept, *arguments], capture_output=True, text=True)
+        done = subprocess.run([folder / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--constraint", kept, *arguments], capture_output=True, text=True)
         if done.returncode:
             raise Missing(f"pip install {' '.join(arguments)}: {last_line(done.stderr)}")
-    (folder / "made-of.json").write_text(about)
-    return python
+
+
+def share_commands(base, folder):
+    """The base's commands (torchrun, accelerate) that start the environment's Python."""
+    for script in Path(base).parent.iterdir():
+        own = folder / "bin" / script.name
+        if script.is_file() and not script.is_symlink() and not own.exists():
+            first, _, rest = script.read_bytes().partition(b"\n")
+            if first.startswith(f"#!{Path(base).parent}/python".encode()):
+                own.write_bytes(f"#!{folder}/bin/python\n".encode() + rest)
+                own.chmod(0o755)
 
 
 def last_line(text):
@@ -63,9 +89,10 @@ def source(described, python):
     wanted = described["source"]
     if "package" in wanted:
         return Path(subprocess.run([python, "-c", "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]).submodule_search_locations[0])", wanted["package"]], check=True, capture_output=True, text=True).stdout.strip()).parent
-    if "archive" in wanted:
-        return archive(wanted["archive"], python)
-    return repository(wanted["repository"], wanted["commit"], wanted["release"], wanted.get("paths", []))
+    with locked(CACHE / "sources"):
+        if "archive" in wanted:
+            return archive(wanted["archive"], python)
+        return repository(wanted["repository"], wanted["commit"], wanted["release"], wanted.get("paths", []))
 
 
 def archive(name, python):

@@ -1,6 +1,7 @@
 """Runs a command and measures what its whole process tree takes of the host's memory."""
 
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -37,13 +38,19 @@ def resident_bytes(process):
 
 
 class Finished:
-    def __init__(self, exit_code, output, errors, host_bytes):
-        self.exit_code, self.output, self.errors, self.host_bytes = exit_code, output, errors, host_bytes
+    def __init__(self, exit_code, output, errors, host_bytes, cpu_seconds):
+        self.exit_code, self.output, self.errors, self.host_bytes, self.cpu_seconds = exit_code, output, errors, host_bytes, cpu_seconds
+
+
+def cpu_seconds():
+    """Of processes that were started from here and waited for, and theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run(command, seconds, folder, **options):
     """Finished; the exit code is None when the time was over.  Output is kept in files, so that nobody waits for a full pipe."""
-    output, errors = Path(folder, "output.txt"), Path(folder, "errors.txt")
+    output, errors, before = Path(folder, "output.txt"), Path(folder, "errors.txt"), cpu_seconds()
     with output.open("wb") as out, errors.open("wb") as err:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, **options)
         over, peak = threading.Event(), [0]
@@ -64,7 +71,7 @@ def run(command, seconds, folder, **options):
         finally:
             over.set()
             watcher.join()
-    return Finished(exit_code, output.read_text(errors="replace"), errors.read_text(errors="replace"), peak[0])
+    return Finished(exit_code, output.read_text(errors="replace"), errors.read_text(errors="replace"), peak[0], cpu_seconds() - before)
 
 
 def end(process):

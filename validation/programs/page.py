@@ -21,8 +21,8 @@ INTRODUCTION = """# Public programs
 
 Programs that people train with, unmodified, from their packages or repositories, each started by `tidemark run` on a virtual GPU, with stand-ins for what a hub would give (a configuration
 and `--fake-weights`, a small tokenizer, small data). Made by `tools/programs.sh`; a program is one file in [`validation/programs`](../validation/programs). `ran` is exit code 0: the program came to its
-report. Bytes are of rank 0's card; `at least` where batches still varied when the run was stopped by itself. `host` is the most that the whole process tree held (proportional set size, sampled twice a second); wall time is with
-two cores that others used too.
+report. Bytes are of rank 0's card; `at least` where batches still varied when the run was stopped by itself. `host` is the most that the whole process tree held (proportional set size, sampled twice a second); wall time is
+that of a machine of two cores with a load of some thirty other processes; processor time is what the program and Tidemark took of them.
 """
 
 
@@ -73,8 +73,12 @@ def gigabytes(count):
     return f"{count / 2**30:.2f} GiB"
 
 
+def took(row):
+    return f"{row['cpu_seconds']:.0f} s" if "cpu_seconds" in row else ""
+
+
 def measured(about, rows):
-    lines = ["", f"## {named(about)} (Python {about['python']})", "", "| program | exit code | allocated | reserved | device | wall | host | |", "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    lines = ["", f"## {named(about)} (Python {about['python']})", "", "| program | exit code | allocated | reserved | device | wall | processor | host | |", "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
     for name in described.names():
         row = rows.get(name)
         if row is None or row["outcome"] == "skipped":
@@ -82,7 +86,7 @@ def measured(about, rows):
         peaks = [f"{count:,}" for count in row["peak"]] if "peak" in row else ["", "", ""]
         other = [f"transformers {row['versions']['transformers']}"] if row["versions"].get("transformers", about["transformers"]) != about["transformers"] else []
         notes = ", ".join(["at least"] * row.get("at_least", False) + other)
-        lines.append(f"| `{name}` | {row['exit_code']} | " + " | ".join(peaks) + f" | {row['wall_seconds']:.0f} s | {gigabytes(row['host_bytes'])} | {notes} |")
+        lines.append(f"| `{name}` | {row['exit_code']} | " + " | ".join(peaks) + f" | {row['wall_seconds']:.0f} s | {took(row)} | {gigabytes(row['host_bytes'])} | {notes} |")
     return lines
 
 

@@ -26,17 +26,18 @@ ENDED = {0: "ran", 1: "does not fit"}
 
 def standins_of(description, base):
     """{name: folder} of what it wants; each is made once."""
-    made, functions = {}, (described.HERE / "standins.py").read_text()
+    made = {}
+    functions = "".join((described.HERE / name).read_text() for name in ("made.py", "standin_data.py", "standin_models.py"))
     for name, arguments in description["standins"].items():
         about = json.dumps([arguments, functions], sort_keys=True)
         folder = environments.CACHE / "standins" / f"{arguments['kind']}-{hashlib.sha256(about.encode()).hexdigest()[:12]}"
-        if not folder.exists():
-            part = folder.with_name(folder.name + ".part")
-            shutil.rmtree(part, ignore_errors=True)
-            part.parent.mkdir(parents=True, exist_ok=True)
-            rest = {key: value for key, value in arguments.items() if key != "kind"}
-            subprocess.run([base, described.HERE / "standins.py", arguments["kind"], part, json.dumps(rest)], check=True)
-            part.rename(folder)
+        with environments.locked(folder):
+            if not folder.exists():
+                part = folder.with_name(folder.name + ".part")
+                shutil.rmtree(part, ignore_errors=True)
+                rest = {key: value for key, value in arguments.items() if key != "kind"}
+                subprocess.run([base, described.HERE / "standins.py", arguments["kind"], part, json.dumps(rest)], check=True)
+                part.rename(folder)
         made[name] = folder
     return made
 
@@ -99,7 +100,7 @@ def try_program(name, base, tidemark):
         words = [tidemark, "run", "--gpu", description["gpu"], "--json", report, *description["options"], "--", *command]
         seconds = round(description["seconds"] * float(os.environ.get("PROGRAMS_PATIENCE", 1)))
         done = measured.run(list(map(str, words)), seconds, scratch, **options)
-        row = {"program": name, **ending(done, seconds), "wall_seconds": round(time.monotonic() - begun, 1), "host_bytes": done.host_bytes, "versions": environments.versions(python, wanted(description))}
+        row = {"program": name, **ending(done, seconds), "wall_seconds": round(time.monotonic() - begun, 1), "cpu_seconds": round(done.cpu_seconds, 1), "host_bytes": done.host_bytes, "versions": environments.versions(python, wanted(description))}
         keep(scratch, name)
         return {**row, **(of_report(json.loads(report.read_text())) if report.exists() and report.stat().st_size else {})}
 
