@@ -7,7 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-EVERY_SECONDS = 0.5
+EVERY_SECONDS = 0.5 * float(os.environ.get("PROGRAMS_PATIENCE", 1))   # on a machine that does much else, programs are slower and looking costs them more
 
 
 def tree(root):

@@ -21,7 +21,7 @@ INTRODUCTION = """# Public programs
 
 Programs that people train with, unmodified, from their packages or repositories, each started by `tidemark run` on a virtual GPU, with stand-ins for what a hub would give (a configuration
 and `--fake-weights`, a small tokenizer, small data). Made by `tools/programs.sh`; a program is one file in [`validation/programs`](../validation/programs). `ran` is exit code 0: the program came to its
-report. Bytes are of rank 0's card; `at least` where batches still varied when the run was stopped by itself. `host` is the most that the whole process tree held (proportional set size, sampled twice a second); wall time is
+report. Bytes are of rank 0's card; `at least` where batches still varied when the run was stopped by itself. `host` is the most that the whole process tree held (proportional set size, looked at every half second, or two on a busy machine); wall time is
 that of a machine of two cores with a load of some thirty other processes; processor time is what the program and Tidemark took of them.
 """
 

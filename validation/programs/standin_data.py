@@ -193,10 +193,16 @@ def metric(folder, name, of="int32"):
     write(folder, f"{name}.py", METRIC % (of, of, name, name))
 
 
+def cuda_toolkit(folder, release="13.0"):
+    """Says which release it is, as `nvcc -V` does, and compiles nothing."""
+    write(folder, "bin/nvcc", f"#!/bin/sh\necho 'Cuda compilation tools, release {release}, V{release}.0'\n")
+    Path(folder, "bin/nvcc").chmod(0o755)
+
+
 def files(folder, contents):
     """Files as they are: {name: text or JSON}."""
     for name, value in contents.items():
         write(folder, name, value)
 
 
-KINDS = (chats, instructions, preferences, prompts, texts, text_rows, sentence_pairs, glue, pictures, picture_table, captioned, image_chats, image_questions, speech, token_files, metric, files)
+KINDS = (chats, instructions, preferences, prompts, texts, text_rows, sentence_pairs, glue, pictures, picture_table, captioned, image_chats, image_questions, speech, token_files, metric, cuda_toolkit, files)
