@@ -22,10 +22,10 @@ def test_description(name):
 
 def test_what_is_wrong_with_a_description_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(described, "HERE", tmp_path)
-    (tmp_path / "a.json").write_text('{"title": "a", "source": {"package": "a"}, "command": ["python {x}"], "sorce": 1, "standins": {"data": {"kind": "chat"}, "more": {"kind": "chats", "lines": 1}}}')
+    (tmp_path / "a.json").write_text('{"title": "a", "source": {"package": "a"}, "command": ["python {x}"], "sorce": 1, "standins": {"data": {"kind": "chat"}, "more": {"kind": "chats", "lines": 1}, "model": {"kind": "model", "config": "gpt-9"}}}')
     (tmp_path / "b.json").write_text('{"title": "b", "source": {"repository": "a/b", "commit": "12", "release": "1"}, "command": ["python"]}')
     said = " ".join(problem for name in described.names() for problem in described.problems(name))
-    for words in ("`sorce` is no key", "nothing gives {x}", "no kind `chat`", "unexpected keyword argument 'lines'", "`commit` has 40 digits"):
+    for words in ("`sorce` is no key", "nothing gives {x}", "no kind `chat`", "no configuration `gpt-9` is recorded", "unexpected keyword argument 'lines'", "`commit` has 40 digits"):
         assert words in said
 
 

@@ -22,6 +22,7 @@ import re
 import shlex
 from pathlib import Path
 
+import standin_models
 import standins
 
 HERE = Path(__file__).resolve().parent
@@ -79,6 +80,8 @@ def standin_problems(arguments):
         return [f"there is no kind `{kind}`; there are {', '.join(sorted(standins.KINDS))}"]
     try:
         inspect.signature(standins.KINDS[kind]).bind("folder", **{key: value for key, value in arguments.items() if key != "kind"})
-    except TypeError as error:
-        return [str(error)]
+        if isinstance(arguments.get("config"), str):
+            standin_models.recorded(arguments["config"])
+    except (KeyError, TypeError) as error:
+        return [str(error.args[0])]
     return []

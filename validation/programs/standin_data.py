@@ -55,16 +55,16 @@ def text_rows(folder, rows=2000, median=200):
     write_rows(folder, "data.json", ({"text": words(draw, length(draw, median))} for _ in range(rows)))
 
 
-def sentence_pairs(folder, rows=512, median=20, index=None):
+def sentence_pairs(folder, rows=512, median=20, index=None, labels=("different", "equal")):
     """As GLUE's: two sentences and a label, train.json and validation.json."""
     draw = random.Random(5)
     for split, count in (("train", rows), ("validation", rows // 8)):
-        write_rows(folder, f"{split}.json", ({"sentence1": words(draw, length(draw, median)), "sentence2": words(draw, length(draw, median)), "label": draw.randint(0, 1), **({index: number} if index else {})} for number in range(count)))
+        write_rows(folder, f"{split}.json", ({"sentence1": words(draw, length(draw, median)), "sentence2": words(draw, length(draw, median)), "label": draw.choice(labels), **({index: number} if index else {})} for number in range(count)))
 
 
 def glue(folder, task="mrpc", rows=512):
     """The dataset of that name with one task: the configuration is said in the heading of its README, as datasets on the hub do."""
-    sentence_pairs(Path(folder, task), rows, index="idx")
+    sentence_pairs(Path(folder, task), rows, index="idx", labels=(0, 1))
     write(folder, "README.md", f"---\nconfigs:\n- config_name: {task}\n  data_files:\n  - split: train\n    path: {task}/train.json\n  - split: validation\n    path: {task}/validation.json\n---\n")
 
 

@@ -16,8 +16,11 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 def recorded(name):
     """A configuration that tests/golden/hub_configs has."""
-    rows = map(json.loads, gzip.open(ROOT / "tests/golden/hub_configs/hub.txt.gz", "rt"))
-    return next(row["config"] for row in rows if row["name"] == name)
+    with gzip.open(ROOT / "tests/golden/hub_configs/hub.txt.gz", "rt") as file:
+        configs = {row["name"]: row["config"] for row in map(json.loads, file)}
+    if name not in configs:
+        raise KeyError(f"no configuration `{name}` is recorded; there are {', '.join(sorted(configs))}")
+    return configs[name]
 
 
 def model(folder, config, tokenizer=None, files=None, special=()):
