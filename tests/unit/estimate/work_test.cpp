@@ -53,7 +53,7 @@ TEST(Work, IsWhatTorchCounts) { expect_products(work_of(text()), 44827136, 10485
 TEST(Work, HasTheShapesOfProducts) {
   const Work work = work_of(text());
   const double tokens = 64, layers = 2;
-  EXPECT_EQ(work.products.at({true, tokens, 176, 64}), layers * 3);  // gate and up, and down's gradient
+  EXPECT_EQ(work.products.at({true, tokens, 176, 64}), layers * 4);  // gate, up, and both of down's gradients, of 64 tokens
   EXPECT_EQ(work.products.at({true, tokens, 256, 64}), 1);           // the head
   EXPECT_EQ(work.products.at({true, 256, 64, tokens}), 1);
 }

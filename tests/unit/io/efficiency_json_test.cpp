@@ -49,13 +49,13 @@ TEST(EfficiencyJson, HasTheGeneralClassWhereARowSaysNothing) {
 
 TEST(EfficiencyJson, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal(with(kSmall, "[7, 8]", "[7, 108]")),
-            "e.json: general.products.percent[1][1][1]: 108 is not above 0 and at most 100 percent");
+            "e.json: general: products: percent[1][1][1]: 108 is not above 0 and at most 100 percent");
   EXPECT_EQ(refusal(with(kSmall, "[[5, 6], [7, 8]]", "[[5, 6]]")),
-            "e.json: general.products.percent[1]: expected a list of 2, one for each point of the axis");
+            "e.json: general: products: percent[1]: expected a list of 2, one for each point of the axis");
   EXPECT_EQ(refusal(with(kSmall, "\"m\": [64, 128]", "\"m\": [64, 32]")),
-            "e.json: axes.m: expected ascending numbers above 0");
-  EXPECT_EQ(refusal(with(kSmall, "1e-5", "-1")), "e.json: general.within_node.seconds: -1 is not from 0 to 1 second");
-  EXPECT_EQ(refusal(with(kSmall, "[\"x\"]", "[\"x\", \"x\"]")), "e.json: rows[0].cards: the card \"x\" has two rows");
+            "e.json: axes: m: expected ascending numbers above 0");
+  EXPECT_EQ(refusal(with(kSmall, "1e-5", "-1")), "e.json: general: within_node: seconds: -1 is not from 0 to 1 second");
+  EXPECT_EQ(refusal(with(kSmall, "[\"x\"]", "[\"x\", \"x\"]")), "e.json: rows[0]: cards: the card \"x\" has two rows");
   EXPECT_NE(refusal(with(kSmall, "\"memory\"", "\"memry\"")).find("memry"), std::string::npos);
   EXPECT_NE(refusal(with(kSmall, "efficiency/1", "efficiency/2")), "none");
 }
