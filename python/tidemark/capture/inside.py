@@ -20,7 +20,8 @@ def header_of(model, padded):
     yield "transformers", transformers.__version__
     yield "torch", torch.__version__.partition("+")[0]
     if config is not None:
-        own = config.get_text_config()._attn_implementation   # what is asked for goes to parts that can
+        # What is asked for goes to parts that can; a text that is not made, as of a tower that classifies images, has none.
+        own = config.get_text_config()._attn_implementation or config._attn_implementation
         parts = {name: getattr(getattr(config, name, None), "_attn_implementation", own) for name in getattr(config, "sub_configs", {})}
         yield "attention", " ".join([str(own), *(f"{name}={how}" for name, how in parts.items() if how != own and how is not None)])
         experts = getattr(config.get_text_config(), "_experts_implementation", None)
