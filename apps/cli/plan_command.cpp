@@ -55,8 +55,10 @@ struct Asking {
   Place place;
 };
 
-Asking read_asking(SpecOptions options, const std::string& gpu, std::int64_t nodes) {
+Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
+  SpecOptions options = plan.spec;
+  if (writes_for_trainer(plan.writes) && !options.said.find("loop")) options.said.set("loop", "trainer");
   const Value* said = options.said.find("gpu");
   const std::string name = !gpu.empty() ? gpu : said && said->as_text() ? *said->as_text() : "";
   if (!name.empty()) {
@@ -131,7 +133,7 @@ int tell(const Asking& asking, const PlanOptions& options, const std::string& te
 }
 
 int plan_goal(const PlanOptions& options) {
-  Asking asking = read_asking(options.spec, {}, options.nodes);
+  Asking asking = read_asking(options, {}, options.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const std::string name = options.goal.empty() ? "fastest" : options.goal;
@@ -143,7 +145,7 @@ int plan_goal(const PlanOptions& options) {
 
 int plan_largest(const PlanOptions& options) {
   const auto size = static_cast<plan::Size>(index_of(plan::kSizeNames, options.largest, "--largest"));
-  Asking asking = read_asking(options.spec, {}, options.nodes);
+  Asking asking = read_asking(options, {}, options.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::LargestPlan found = plan::largest(question, size, engine);
@@ -171,7 +173,7 @@ int plan_cheapest(const PlanOptions& options) {
   for (const std::string& text : options.cards) {
     const Place place = place_of(text);
     const double price = price_of(prices, place, options.prices);
-    Asking asking = read_asking(options.spec, text, 1);
+    Asking asking = read_asking(options, text, 1);
     PlanOptions one = options;
     one.answers = 1;
     one.samples = options.samples > 0 ? options.samples : asking.asked.spec.batch * asking.asked.spec.grad_accumulation;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/bytes.h"
@@ -39,9 +40,15 @@ std::string as_folder(const std::string& model) {
 void check_writes(const std::vector<std::string>& writes) {
   for (const std::string& text : writes) {
     const Write write = parsed(text);
-    io::require_written_format(write.format);
+    io::loop_of_written(write.format);  // throws for one that is not known
     require_writable(write.path, "--write");
   }
+}
+
+bool writes_for_trainer(const std::vector<std::string>& writes) {
+  return std::any_of(writes.begin(), writes.end(), [](const std::string& text) {
+    return io::loop_of_written(parsed(text).format) == LoopKind::trainer;
+  });
 }
 
 std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,

@@ -12,6 +12,9 @@ namespace tidemark::cli {
 /// Throws Error{usage} for a text that is not FORMAT=PATH, and Error{io} where nothing can be written.
 void check_writes(const std::vector<std::string>& writes);
 
+/// Whether one of them is for transformers' Trainer, whose loop is then the one to plan for.
+bool writes_for_trainer(const std::vector<std::string>& writes);
+
 /// Writes the files, and returns a line about each.  `model` is as it was asked for: a path, or a name on the hub.
 std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,
                          const Value& model_config, const Card& card);

@@ -11,6 +11,7 @@
 #include "estimate/strategies.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
+#include "train/decay.h"
 
 namespace tidemark {
 namespace {
@@ -142,13 +143,21 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   if (!whole_on_card) check_weights(root);
 }
 
+/// With wrappers of other libraries the Trainer's loop is another, which is not known.
+bool goes_as_trainer(const Spec& spec) {
+  const bool wraps = spec.parallel == Parallel::none || spec.parallel == Parallel::ddp;
+  return spec.loop == LoopKind::trainer && wraps && !spec.pp && !spec.tp && !spec.cp && !spec.ep;
+}
+
 }  // namespace
 
 StepOptions step_options(const Spec& spec) {
   constexpr ZeroGradPlace kPlaces[] = {ZeroGradPlace::after_step, ZeroGradPlace::before_forward,
                                        ZeroGradPlace::before_backward};
   static_assert(std::size(kPlaces) == kZeroGradNames.size());
-  return {.steps = spec.steps,
+  return {.loop = goes_as_trainer(spec) ? LoopKind::trainer : LoopKind::plain,
+          .processes = spec.parallel == Parallel::ddp ? spec.gpus : 1,
+          .steps = spec.steps,
           .grad_accumulation = spec.grad_accumulation,
           .max_grad_norm = spec.max_grad_norm,
           .zero_grad = kPlaces[static_cast<int>(spec.zero_grad)],
@@ -167,10 +176,13 @@ Dtype dtype_of(WeightDtype dtype) {
 Context context_of(const Spec& spec) {
   // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
   const bool checkpoints = spec.checkpointing != Checkpointing::none;
+  // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py, Trainer.__init__).
+  const bool is_off = spec.use_cache == UseCache::no ||
+                      (spec.use_cache == UseCache::automatic && spec.loop == LoopKind::trainer);
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
-          .use_cache = !checkpoints && spec.use_cache != UseCache::no,
+          .use_cache = !checkpoints && !is_off,
           .padding = spec.padding,
           .experts = static_cast<ExpertsKind>(spec.experts_implementation),
           .routing_skew = parse_routing(spec.moe_routing)};
@@ -199,7 +211,10 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
+    if (goes_as_trainer(spec)) group_by_decay(model.root, options.hooks);
   }
+  if (spec.loop == LoopKind::trainer && !goes_as_trainer(spec))
+    recorder.assume("under this strategy the Trainer's loop is taken for a plain one with the same settings");
   // By Tensor.record_stream; validation/parallel has every order of events.
   if (spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::zero3)
     recorder.assume(

@@ -149,6 +149,16 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.fsdp2 && spec.parallel != fsdp2) check.refuse("fsdp2", "they are options of fsdp2", "set parallel to fsdp2");
 }
 
+/// What the Trainer decides itself (train/trainer_loop.cpp).
+void check_loop(const Spec& spec, const Check& check) {
+  if (spec.loop == LoopKind::plain) return;
+  if (spec.zero_grad != ZeroGrad::after_step || !spec.set_to_none)
+    check.refuse("zero_grad", "the Trainer frees gradients behind the step", "leave it out");
+  if (!spec.labels) check.refuse("labels", "the Trainer's batches have labels", "leave it out");
+  if (spec.grad_scaler != (spec.autocast == Autocast::fp16))
+    check.refuse("grad_scaler", "the Trainer scales the loss under autocast to fp16, and else does not");
+}
+
 void check_names(const std::vector<std::string>& names, const char* field, const Check& check) {
   if (std::find(names.begin(), names.end(), "") != names.end())
     check.refuse(field, "an empty text is in every name", "leave it out, or write part of a parameter's name");
@@ -200,6 +210,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_names(spec.freeze, "freeze", check);
   check_names(spec.train_only, "train_only", check);
   check_parallel(spec, check);
+  check_loop(spec, check);
   if (spec.checkpoint_every > 1 && spec.checkpointing == Checkpointing::none)
     check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
   if (spec.max_grad_norm == 0.0)

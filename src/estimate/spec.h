@@ -10,6 +10,7 @@
 
 #include "base/fields.h"
 #include "estimate/gemini_spec.h"
+#include "train/loop_kind.h"
 
 namespace tidemark {
 
@@ -39,6 +40,7 @@ inline constexpr std::array<std::string_view, 1> kLoraBiasNames{"none"};
 enum class LoraBias { none };
 inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
 enum class Load { to, wrapped };
+inline constexpr std::array<std::string_view, 2> kLoopNames{"plain", "trainer"};
 
 struct LoraSpec {
   std::int64_t r = 8;
@@ -74,6 +76,7 @@ struct Spec {
   double momentum = 0;
   bool amsgrad = false, maximize = false, nesterov = false, centered = false;
 
+  LoopKind loop = LoopKind::plain;
   std::int64_t grad_accumulation = 1;
   std::optional<double> max_grad_norm;
   ZeroGrad zero_grad = ZeroGrad::after_step;
@@ -218,6 +221,8 @@ template <class Self, class Visit>
 void Spec::fields_of_training(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Training";
+  visit("loop", self.loop,
+        choice(group, "Whose loop it is: a plain PyTorch loop, or that of transformers' Trainer over accelerate", kLoopNames));
   visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
   visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
   visit("grad_accumulation", self.grad_accumulation,

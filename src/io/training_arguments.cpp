@@ -182,6 +182,7 @@ void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given
   Spec& spec = draft.spec;
   spec.batch = arguments.batch;
   spec.grad_accumulation = arguments.accumulation;
+  spec.loop = LoopKind::trainer;
   apply_precision(keys, arguments, spec);
   apply_optimizer(keys, arguments, spec);
   read_optim_args(keys, arguments, spec);
@@ -190,9 +191,6 @@ void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given
                        : arguments.reentrant    ? Checkpointing::reentrant
                                                 : Checkpointing::non_reentrant;
   share_work(keys, arguments, draft);
-  // accelerate: accelerator.py, prepare_model (1.15.0)
-  if (spec.autocast != Autocast::none)
-    draft.assume("accelerate's fp32 copies of the outputs are not counted: where logits decide, the peak is higher");
 }
 
 std::optional<WeightDtype> weight_dtype(std::string_view name) {

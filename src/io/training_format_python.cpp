@@ -197,7 +197,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
 }  // namespace
 
 TrainingFormat training_format_python() {
-  return {.name = "python", .title = kTitle, .version = "torch 2.11.0", .signs = {}, .is_base = false, .read = nullptr, .write = write};
+  return {.name = "python", .title = kTitle, .version = "torch 2.11.0", .signs = {}, .loop = LoopKind::plain, .is_base = false, .read = nullptr, .write = write};
 }
 
 }  // namespace tidemark::io

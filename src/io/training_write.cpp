@@ -89,7 +89,7 @@ void refuse_to_write(std::string_view title, const std::string& key, const std::
               "keep what it can say with --fix, or write python");
 }
 
-void require_written_format(std::string_view format) { format_named(format); }
+LoopKind loop_of_written(std::string_view format) { return format_named(format).loop; }
 
 std::vector<WrittenFile> write_training_files(std::string_view name, const TrainingAnswer& answer, const std::string& path) {
   const TrainingFormat& format = format_named(name);

@@ -13,8 +13,8 @@ namespace tidemark::io {
 /// names made of it.  Throws Error{unknown_name} for a format, Error{unsupported} for what it cannot say.
 std::vector<WrittenFile> write_training_files(std::string_view format, const TrainingAnswer& answer, const std::string& path);
 
-/// Throws Error{unknown_name} for what is not the name of one that is written.
-void require_written_format(std::string_view format);
+/// Whose loop trains by it.  Throws Error{unknown_name} for what is not the name of one that is written.
+LoopKind loop_of_written(std::string_view format);
 
 // What formats are written with.
 

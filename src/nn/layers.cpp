@@ -137,6 +137,7 @@ Module& add_scaled_embedding(Module& parent, std::string_view name, std::int64_t
 
 Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine) {
   Module& m = parent.add(name, layer_norm_forward);
+  m.is_layer_norm = true;
   return affine ? m.parameter("weight", {features}).parameter("bias", {features}) : m;
 }
 

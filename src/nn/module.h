@@ -99,6 +99,7 @@ class Module {
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"
   Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
+  bool is_layer_norm = false;    // an nn.LayerNorm: trainers let its weights not decay
   double probability = 0;              // of a dropout
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
   const ModuleHooks* hooks = nullptr;  // not owned

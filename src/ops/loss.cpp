@@ -34,7 +34,9 @@ Tensor nll_loss(Tensor log_probabilities, Tensor labels) {
 Tensor cross_entropy(Tensor logits, Tensor labels) {
   const Op op(logits, "aten::cross_entropy_loss");
   const Tensor arguments[] = {logits, labels};
-  return nll_loss(log_softmax(std::move(logits)), std::move(labels));
+  Run& run = logits.run();
+  Tensor loss = nll_loss(log_softmax(std::move(logits)), std::move(labels));
+  return run.num_items_in_batch ? div(std::move(loss), run.num_items_in_batch) : loss;
 }
 
 }  // namespace tidemark

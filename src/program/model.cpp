@@ -52,7 +52,9 @@ class TreeBuilder {
     constexpr std::int64_t kMostModules = 1 << 18;
     if (++modules_ > kMostModules) fail(declared.line, "more than 2^18 modules");
     if (parent.has(name)) fail(declared.line, fmt::format("{} is there twice", name));
-    add_inside(parent.add(name, own_forward(declared.class_name)), declared);
+    Module& child = parent.add(name, own_forward(declared.class_name));
+    child.is_layer_norm = declared.class_name == "nn.LayerNorm";
+    add_inside(child, declared);
   }
 
   void add(Module& module, const ParameterDeclaration& declared) {

@@ -156,6 +156,9 @@ class Run {
   /// Likewise of torch.nn.functional.scaled_dot_product_attention.
   std::function<Tensor(Tensor q, Tensor k, Tensor v, Tensor mask, const AttentionOptions& options)>
       scaled_dot_product_attention;
+  /// What losses of transformers are divided by, in place of taking the mean; none: the mean.
+  /// transformers: loss/loss_utils.py (5.17.0), fixed_cross_entropy
+  Tensor num_items_in_batch;
   CheckpointFrame* checkpoint = nullptr;            // the block whose saved tensors are being left out, or made again
   std::shared_ptr<SecondForwards> second_forwards;  // that may be repeated; null: all blocks run again
   std::uint32_t side_effects = 0;  // how often something was done that requests do not tell: a hook, a collective

@@ -97,16 +97,17 @@ Tensor clip_coefficient(const Tensor& total_norm) {
   return fresh("aten::mul", reciprocal);
 }
 
-void clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
-  if (with_gradient(optimizer).empty()) return;
+Tensor clip_grad_norm(Optimizer& optimizer, const std::function<Tensor(Tensor)>& reduce_norms) {
+  if (with_gradient(optimizer).empty()) return {};
   const Setting<Category> category(optimizer.run().category, Category::other);
-  const Tensor total_norm = get_total_norm(optimizer, reduce_norms);
+  Tensor total_norm = get_total_norm(optimizer, reduce_norms);
   const Tensor clip_coef = clip_coefficient(total_norm);
   const Tensor clip_coef_clamped = fresh("aten::clamp", clip_coef);
   for (const Chosen& group : grouped(optimizer)) {
     const Op op(optimizer.run(), "aten::_foreach_mul_");
     if (!optimizer.run().torch().multiplies_sums_in_parts) summed_gradients(optimizer, group);
   }
+  return total_norm;
 }
 
 }  // namespace tidemark

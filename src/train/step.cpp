@@ -1,137 +1,10 @@
 #include "train/step.h"
 
-#include "base/error.h"
-#include "tensor/engine.h"
 #include "tensor/second_forward.h"
-#include "train/clip.h"
-#include "train/grad_scaler.h"
+#include "train/loop.h"
 
 namespace tidemark {
 namespace {
-
-Batch load_batch(Run& run, const BatchSizes& sizes, Dtype pixel_dtype) {
-  const Setting<Category> category(run.category, Category::other);
-  const auto load = [&](const std::optional<Dims>& dims, Dtype dtype) {
-    return dims ? to_device(run, *dims, dtype) : Tensor();
-  };
-  Batch batch;
-  if (sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
-  batch.input_ids = load(sizes.input_ids, Dtype::int64);
-  batch.attention_mask = load(sizes.attention_mask, Dtype::int64);
-  batch.labels = load(sizes.labels, Dtype::int64);
-  if (!sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
-  batch.image_grid_thw = load(sizes.image_grid_thw, Dtype::int64);
-  batch.mm_token_type_ids = load(sizes.mm_token_type_ids, Dtype::int64);
-  batch.grid = sizes.grid;
-  for (const BatchSizes::Other& other : sizes.others)
-    batch.others.push_back(load(other.sizes, other.dtype.value_or(pixel_dtype)));
-  return batch;
-}
-
-/// model(**batch)
-ModelOutputs call(Model& model, const Batch& batch, const StepHooks& hooks) {
-  if (!hooks.replace_inputs) return model.forward(batch);
-  Batch inputs = batch;
-  hooks.replace_inputs(inputs);
-  return model.forward(inputs);
-}
-
-/// with torch.autocast(...): out = model(**batch)
-Tensor forward(Run& run, Model& model, const Batch& batch, const StepOptions& options) {
-  const Setting<bool> enabled(run.autocast.enabled, options.autocast);
-  run.autocast.dtype = options.autocast_dtype;
-  ModelOutputs out = call(model, batch, options.hooks);
-  if (options.hooks.after_forward) options.hooks.after_forward(out);
-  Tensor loss = std::move(out.loss);
-  run.autocast.weights.clear();
-  if (!loss) throw Error(Errc::unsupported, "a model without labels computes no loss to train on", "labels");
-  if (!loss.requires_grad())
-    throw Error(Errc::bad_value, "the loss does not depend on any trained parameter", "freeze");
-  return loss;
-}
-
-class Loop {
- public:
-  Loop(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options)
-      : run_(run),
-        model_(model),
-        sizes_(sizes),
-        optimizer_(optimizer),
-        options_(options),
-        scaler_(options.grad_scaler) {}
-
-  void step(const std::function<void(StepPhase)>& phase_ends) {
-    zero_grad_at(ZeroGradPlace::before_forward);
-    for (std::int64_t micro = 0; micro < options_.grad_accumulation; ++micro) {
-      begin(StepPhase::forward);
-      Batch batch = load_batch(run_, sizes_, options_.pixel_dtype);
-      if (options_.hooks.passes) {
-        both_passes(batch, phase_ends);
-        continue;
-      }
-      if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(batch);
-      if (options_.hooks.pass_begins) options_.hooks.pass_begins(micro + 1 == options_.grad_accumulation);
-      if (options_.hooks.before_forward) options_.hooks.before_forward();
-      run_.repetition.let_go(std::exchange(loss_, forward(run_, model_, batch, options_)), loss_);
-      if (options_.hooks.loop_keeps_loss) batch = {};
-      phase_ends(StepPhase::forward);
-      if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
-      begin(StepPhase::backward);
-      backward_pass(micro + 1 == options_.grad_accumulation);
-      if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(batch);
-      phase_ends(StepPhase::backward);
-      if (!options_.hooks.loop_keeps_loss) loss_.reset();
-    }
-    begin(StepPhase::optimizer);
-    optimizer_step();
-    name_state(optimizer_);
-    zero_grad_at(ZeroGradPlace::after_step);
-    phase_ends(StepPhase::optimizer);
-  }
-
- private:
-  void begin(StepPhase phase) { run_.stage.part = static_cast<int>(phase); }
-
-  void zero_grad_at(ZeroGradPlace place) {
-    if (options_.zero_grad == place) zero_grad(optimizer_, options_.set_to_none);
-  }
-
-  void both_passes(Batch& batch, const std::function<void(StepPhase)>& phase_ends) {
-    StepPhase now = StepPhase::forward;
-    options_.hooks.passes(batch, [&](StepPhase next) {
-      if (next == now) return;
-      phase_ends(now);
-      begin(now = next);
-    });
-    batch = {};
-    phase_ends(now);
-  }
-
-  void backward_pass(bool is_last) {
-    if (options_.hooks.backward) return options_.hooks.backward(loss_, is_last);
-    backward(scaler_.scale(loss_));
-    if (options_.hooks.after_backward) options_.hooks.after_backward();
-  }
-
-  void optimizer_step() {
-    if (options_.hooks.step) return options_.hooks.step(optimizer_);
-    if (options_.max_grad_norm) {
-      scaler_.unscale(optimizer_);
-      options_.hooks.clip_grad_norm ? options_.hooks.clip_grad_norm()
-                                    : clip_grad_norm(optimizer_, options_.hooks.reduce_norms);
-    }
-    scaler_.step(optimizer_);
-    scaler_.update();
-  }
-
-  Run& run_;
-  Model& model_;
-  const BatchSizes& sizes_;
-  Optimizer& optimizer_;
-  const StepOptions& options_;
-  GradScaler scaler_;
-  Tensor loss_;
-};
 
 /// What an allocator answers from while it does not go to the driver, and how often it has been there.
 struct AllocatorState {
@@ -196,8 +69,6 @@ class Steps {
   }
 
  private:
-  using PhaseEnds = std::function<void(StepPhase)>;
-
   /// What frees are told with is not kept.
   bool first_may_repeat() const { return options_.hooks.begins_settled && !run_.config().on_event; }
 
@@ -210,7 +81,7 @@ class Steps {
       last_.phases.emplace_back(phase, run_.history().size());
       observer_(step, phase);
     };
-    before.repeats ? repeat(before, phase_ends) : loop_.step(phase_ends);
+    before.repeats ? repeat(before, phase_ends) : loop_(phase_ends);
     if (!may_repeat || (options_.hooks.is_settled && !options_.hooks.is_settled())) return;
     if (step == 1) {
       last_.repeats = run_.repetition.is_closed_first(last_.begin);
@@ -251,7 +122,8 @@ void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer
            const PhaseObserver& observer) {
   if (options.repeat_steps && !run.config().on_event) repeat_second_forwards(run);
   const Setting on_gradient(run.on_gradient, options.hooks.gradient_is_ready);
-  Steps(run, Loop(run, model, sizes, optimizer, options), options, observer).run_all();
+  const Training training{run, model, sizes, optimizer, options};
+  Steps(run, options.loop == LoopKind::trainer ? trainer_loop(training) : plain_loop(training), options, observer).run_all();
 }
 
 }  // namespace tidemark

@@ -5,6 +5,7 @@
 
 #include "nn/model.h"
 #include "train/hooks.h"
+#include "train/loop_kind.h"
 #include "train/optimizer.h"
 
 namespace tidemark {
@@ -13,6 +14,8 @@ namespace tidemark {
 enum class ZeroGradPlace { after_step, before_forward, before_backward };
 
 struct StepOptions {
+  LoopKind loop = LoopKind::plain;
+  std::int64_t processes = 1;  // that share a step's batches
   std::int64_t steps = 3, grad_accumulation = 1;
   std::optional<double> max_grad_norm;
   ZeroGradPlace zero_grad = ZeroGradPlace::after_step;
@@ -27,7 +30,7 @@ struct StepOptions {
 /// Told when a phase of a step (from 1) is over.
 using PhaseObserver = std::function<void(std::int64_t step, StepPhase phase)>;
 
-/// As a plain PyTorch loop: batch to the device, forward, loss, backward, step, zero_grad.
+/// Throws DeviceOutOfMemory, Error.
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer);
 

@@ -107,7 +107,7 @@ logging_steps: 25
 TRAINER = {"output_dir": "out", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "learning_rate": "1e-4", "num_train_epochs": 3,
            "bf16": True, "optim": "adamw_torch", "gradient_checkpointing": True, "max_grad_norm": 1.0, "report_to": ["wandb"], "save_steps": 500}
 
-BASE = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, "--max-grad-norm", 1, "--autocast", "bf16"]
+BASE = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, "--max-grad-norm", 1, "--autocast", "bf16", "--loop", "trainer"]
 LORA = ["--lora-r", 16, "--lora-target-modules", "all-linear"]
 NON_REENTRANT, REENTRANT = (["--checkpointing", kind] for kind in ("non_reentrant", "reentrant"))
 # name of the file -> its text, the options that say the same, what it is taken for

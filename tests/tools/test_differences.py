@@ -47,3 +47,16 @@ def test_the_stored_file_is_no_recording_itself(tmp_path, monkeypatch, capsys):
     assert set(differences.recordings(base)) == {"adamw"}
     differences.read("steps", "2.15.0")
     assert capsys.readouterr().out == "2.15.0\n+1024\n"
+
+
+def test_new_recordings_come_to_those_that_are_stored(tmp_path, monkeypatch, capsys):
+    base = folder_of(tmp_path / "steps", {"adamw": "2.11.0\n+512\n", "sgd": "+2\n", "adam": "+7\n"})
+    monkeypatch.setattr(differences, "GOLDEN", tmp_path)
+    differences.write("steps", folder_of(tmp_path / "raw", {"adamw": "2.15.0\n+1024\n"}), "2.15.0")
+    differences.add("steps", folder_of(tmp_path / "new", {"sgd": "+3\n"}), "2.15.0")
+    assert differences.stored(differences.text_of(tmp_path / "steps/torch-2.15.0.diff.gz"))[1] == ["adam"]
+    capsys.readouterr()
+    differences.read("steps", "2.15.0")
+    assert capsys.readouterr().out == "2.15.0\n+1024\n+3\n"
+    differences.mark("steps", "2.15.0", "sgd")
+    assert "1 of 1 cases differ, 2 are not recorded" in capsys.readouterr().out

@@ -2,6 +2,8 @@
 """Stores what a release of torch does differently from the recordings in tests/golden, so that each release adds little to them.
 
     differences.py write KIND RAW RELEASE           RAW, a folder of recordings, to tests/golden/KIND/torch-RELEASE.diff.gz
+    differences.py add KIND RAW RELEASE             the same of new recordings alone: the others stay
+    differences.py without KIND RELEASE CASE ...    the release has no recording of these cases
     differences.py read KIND RELEASE [CASE ...]     prints the recordings of these cases as the release has them
 
 A recording is text, whose base stands beside the differences: NAME.txt.gz, or NAME.json.  With the release's number wherever the base's
@@ -74,15 +76,21 @@ def edited(old, script):
     return "".join(row + "\n" for row in result + rows[taken:])
 
 
+def scripts_of(base, raw, release):
+    """{name: edits} of the recordings in `raw`, empty where they are equal."""
+    ours = recordings(base)
+    return {name: edits(as_of(release, text_of(ours[name])) if name in ours else "", text_of(path)) for name, path in recordings(raw).items()}
+
+
+def text_with(release, scripts, without):
+    rows = [f"base {BASE}\n", f"release {release}\n", *(f"without {name}\n" for name in without)]
+    return "".join(rows + [f"case {name}\n{script}" for name, script in sorted(scripts.items()) if script])
+
+
 def differences(base, raw, release):
     """The text of the file, of two folders."""
-    ours, theirs = recordings(base), recordings(raw)
-    rows = [f"base {BASE}\n", f"release {release}\n", *(f"without {name}\n" for name in ours if name not in theirs)]
-    for name, path in theirs.items():
-        script = edits(as_of(release, text_of(ours[name])) if name in ours else "", text_of(path))
-        if script:
-            rows.append(f"case {name}\n{script}")
-    return "".join(rows)
+    scripts = scripts_of(base, raw, release)
+    return text_with(release, scripts, [name for name in recordings(base) if name not in scripts])
 
 
 def stored(text):
@@ -103,17 +111,36 @@ def stored(text):
     return scripts, without
 
 
-def write(kind, raw, release):
-    path = GOLDEN / kind / f"torch-{release}.diff.gz"
-    text = differences(GOLDEN / kind, raw, release)
+def path_of(kind, release):
+    return GOLDEN / kind / f"torch-{release}.diff.gz"
+
+
+def pack(kind, release, text):
+    path = path_of(kind, release)
     with open(path, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", compresslevel=9, mtime=0, filename="") as packed:
         packed.write(text.encode())
     scripts, without = stored(text)
-    print(f"{kind}: {len(scripts)} of {len(recordings(raw))} cases differ, {len(without)} are not recorded, {path.stat().st_size} bytes")
+    recorded = {*recordings(GOLDEN / kind), *scripts} - {*without}
+    print(f"{kind}: {len(scripts)} of {len(recorded)} cases differ, {len(without)} are not recorded, {path.stat().st_size} bytes")
+
+
+def write(kind, raw, release):
+    pack(kind, release, differences(GOLDEN / kind, raw, release))
+
+
+def add(kind, raw, release):
+    scripts, without = stored(text_of(path_of(kind, release)))
+    new = scripts_of(GOLDEN / kind, raw, release)
+    pack(kind, release, text_with(release, {**scripts, **new}, [name for name in without if name not in new]))
+
+
+def mark(kind, release, *names):
+    scripts, without = stored(text_of(path_of(kind, release)))
+    pack(kind, release, text_with(release, {name: script for name, script in scripts.items() if name not in names}, sorted({*without, *names})))
 
 
 def read(kind, release, *names):
-    scripts, without = stored(text_of(GOLDEN / kind / f"torch-{release}.diff.gz"))
+    scripts, without = stored(text_of(path_of(kind, release)))
     bases = recordings(GOLDEN / kind)
     for name in names or sorted({*bases, *scripts} - {*without}):
         base = as_of(release, text_of(bases[name])) if name in bases else ""
@@ -121,7 +148,7 @@ def read(kind, release, *names):
 
 
 if __name__ == "__main__":
-    commands = {"write": write, "read": read}
+    commands = {"write": write, "add": add, "without": mark, "read": read}
     if len(sys.argv) < 4 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

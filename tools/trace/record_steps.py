@@ -350,6 +350,10 @@ def train(spec):
     if spec.get("parallel") == "gemini":
         return gemini.trained_by_gemini(spec, build, rows_of(spec))
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+    if spec.get("loop") == "trainer":
+        from trainer import trained_by_trainer
+
+        return trained_by_trainer(spec, build(spec), rows_of(spec), pause)
     loop(wrapped(build(spec), spec), rows_of(spec), spec)
 
 

@@ -5,14 +5,14 @@ from fsdp_cases import flat_sharded, fully_sharded
 from gemini_cases import gemini
 from product_cases import products
 from step_groups import (
-    LORA, MODEL, adapters, classifiers, data_parallel, expert_parallel, experts, families, grids, large, odd_heads, older_families, optimizers, pipeline, positions,
+    LORA, MODEL, adapters, by_trainer, classifiers, data_parallel, expert_parallel, experts, families, grids, large, odd_heads, older_families, optimizers, pipeline, positions,
     steps, tensor_and_data_parallel, tensor_parallel, vision, zero, zero3,
 )
 from zero3_cases import leaf_modules
 
 BASE = {"model": MODEL, "batch": 2, "seq": 64}
 GROUPS = (
-    steps, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
+    steps, by_trainer, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
     leaf_modules, expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, products, lambda: context_parallel(MODEL, LORA),
     lambda: gemini(MODEL),
 )

@@ -62,6 +62,20 @@ def steps():
     }
 
 
+def by_trainer():
+    """name: options; the loop is the Trainer's."""
+    mixed = {"dtype": "fp32", "autocast": "bf16"}
+    options = {
+        "plain": {}, "clip": {"max_grad_norm": 1.0}, "decay": {"weight_decay": 0.1}, "fused": {"optimizer_impl": "fused"}, "sgd": {"optimizer": "sgd"},
+        "fp32": {"dtype": "fp32"}, "amp": mixed, "amp_of_bf16": {"autocast": "bf16"}, "amp_clip": {**mixed, "max_grad_norm": 1.0, "optimizer_impl": "fused"},
+        "accumulate": {"grad_accumulation": 3}, "amp_accumulate": {**mixed, "grad_accumulation": 2}, "scaler": HALF, "scaler_clip": {**HALF, "max_grad_norm": 1.0, "grad_accumulation": 2},
+        "checkpoint": {"checkpointing": "non_reentrant"}, "checkpoint_amp": {**mixed, "checkpointing": "reentrant"}, "frozen": {"freeze": ["layers.1."]},
+        "lora": {"lora": LORA}, "lora_amp": {"lora": LORA, "autocast": "bf16", "checkpointing": "non_reentrant"},
+        "ddp": {"gpus": 4, "parallel": "ddp"}, "ddp_amp": {**mixed, "gpus": 4, "parallel": "ddp", "grad_accumulation": 2, "ddp": {"no_sync": True}},
+    }
+    return {f"trainer_{name}": {"loop": "trainer", **chosen} for name, chosen in options.items()}
+
+
 def adapters():
     lora = {"lora": LORA}
     return {

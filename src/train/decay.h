@@ -1,0 +1,10 @@
+// Which weights transformers' Trainer lets decay.  transformers: trainer.py (5.17.0), get_decay_parameter_names
+#pragma once
+#include "train/hooks.h"
+
+namespace tidemark {
+
+/// The Trainer's optimizer steps weights that decay apart from those that do not: `hooks` get both groups.
+void group_by_decay(Module& root, StepHooks& hooks);
+
+}  // namespace tidemark

@@ -1,0 +1,69 @@
+#include "train/loop.h"
+
+#include "base/error.h"
+
+namespace tidemark {
+namespace {
+
+/// model(**batch)
+ModelOutputs call(Model& model, const Batch& batch, const StepHooks& hooks) {
+  if (!hooks.replace_inputs) return model.forward(batch);
+  Batch inputs = batch;
+  hooks.replace_inputs(inputs);
+  return model.forward(inputs);
+}
+
+/// Outside of autocast, which is around the model's own forward.
+/// accelerate: utils/operations.py (1.15.0), ConvertOutputsToFp32
+void convert_to_fp32(Run& run, ModelOutputs& outputs) {
+  run.autocast.weights.clear();
+  const Setting<bool> enabled(run.autocast.enabled, false);
+  const auto convert = [](Tensor& tensor) {
+    if (tensor && (tensor.dtype() == Dtype::bf16 || tensor.dtype() == Dtype::f16)) tensor = to(tensor, Dtype::f32);
+  };
+  ModelOutputs before = outputs;
+  convert(outputs.loss);
+  for (Tensor& tensor : outputs.held) convert(tensor);
+}
+
+}  // namespace
+
+Batch load_batch(const Training& training) {
+  Run& run = training.run;
+  const BatchSizes& sizes = training.sizes;
+  const Dtype pixel_dtype = training.options.pixel_dtype;
+  const Setting<Category> category(run.category, Category::other);
+  const auto load = [&](const std::optional<Dims>& dims, Dtype dtype) {
+    return dims ? to_device(run, *dims, dtype) : Tensor();
+  };
+  Batch batch;
+  if (sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
+  batch.input_ids = load(sizes.input_ids, Dtype::int64);
+  batch.attention_mask = load(sizes.attention_mask, Dtype::int64);
+  batch.labels = load(sizes.labels, Dtype::int64);
+  if (!sizes.pixels_first) batch.pixel_values = load(sizes.pixel_values, pixel_dtype);
+  batch.image_grid_thw = load(sizes.image_grid_thw, Dtype::int64);
+  batch.mm_token_type_ids = load(sizes.mm_token_type_ids, Dtype::int64);
+  batch.grid = sizes.grid;
+  for (const BatchSizes::Other& other : sizes.others)
+    batch.others.push_back(load(other.sizes, other.dtype.value_or(pixel_dtype)));
+  return batch;
+}
+
+Tensor forward_loss(const Training& training, const Batch& batch) {
+  Run& run = training.run;
+  const StepOptions& options = training.options;
+  const Setting<bool> enabled(run.autocast.enabled, options.autocast);
+  run.autocast.dtype = options.autocast_dtype;
+  ModelOutputs out = call(training.model, batch, options.hooks);
+  if (options.loop == LoopKind::trainer && options.autocast) convert_to_fp32(run, out);
+  if (options.hooks.after_forward) options.hooks.after_forward(out);
+  Tensor loss = std::move(out.loss);
+  run.autocast.weights.clear();
+  if (!loss) throw Error(Errc::unsupported, "a model without labels computes no loss to train on", "labels");
+  if (!loss.requires_grad())
+    throw Error(Errc::bad_value, "the loss does not depend on any trained parameter", "freeze");
+  return loss;
+}
+
+}  // namespace tidemark

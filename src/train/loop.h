@@ -1,0 +1,33 @@
+// What the loops around a model are made of.  A loop is a function that goes through one step.
+#pragma once
+#include <functional>
+
+#include "train/step.h"
+
+namespace tidemark {
+
+/// Told which phase of the step is over.
+using PhaseEnds = std::function<void(StepPhase)>;
+using Loop = std::function<void(const PhaseEnds& phase_ends)>;
+
+/// What a loop goes over; nothing is owned.
+struct Training {
+  Run& run;
+  Model& model;
+  const BatchSizes& sizes;
+  Optimizer& optimizer;
+  const StepOptions& options;
+};
+
+/// A batch of the data, on the device.
+Batch load_batch(const Training& training);
+
+/// with torch.autocast(...): loss = model(**batch).loss
+Tensor forward_loss(const Training& training, const Batch& batch);
+
+/// A plain PyTorch loop: batch to the device, forward, loss, backward, step, zero_grad.
+Loop plain_loop(const Training& training);
+/// transformers' Trainer over accelerate.
+Loop trainer_loop(const Training& training);
+
+}  // namespace tidemark

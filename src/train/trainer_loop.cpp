@@ -1,0 +1,125 @@
+// The loop of transformers.Trainer over accelerate.
+// transformers: trainer.py (5.17.0), _run_epoch, training_step; accelerate: accelerator.py, data_loader.py (1.15.0)
+#include "ops/in_place.h"
+#include "ops/pointwise.h"
+#include "tensor/engine.h"
+#include "train/clip.h"
+#include "train/grad_scaler.h"
+#include "train/loop.h"
+
+namespace tidemark {
+namespace {
+
+class TrainerLoop {
+ public:
+  explicit TrainerLoop(const Training& training)
+      : training_(training), run_(training.run), options_(training.options), scaler_(options_.grad_scaler) {}
+
+  void step(const PhaseEnds& phase_ends) {
+    begin(StepPhase::forward);
+    if (!total_loss_) begin_training();
+    take_batches();
+    for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
+      const bool is_last = micro + 1 == batches_.size();
+      begin(StepPhase::forward);
+      inputs_ = batches_[micro];
+      if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(inputs_);
+      if (options_.hooks.pass_begins) options_.hooks.pass_begins(is_last);
+      if (options_.hooks.before_forward) options_.hooks.before_forward();
+      Tensor loss = compute_loss();
+      phase_ends(StepPhase::forward);
+      begin(StepPhase::backward);
+      loss_ = backward_pass(std::move(loss));
+      if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(inputs_);
+      look_at_loss();
+      phase_ends(StepPhase::backward);
+    }
+    begin(StepPhase::optimizer);
+    norm_.reset();
+    scaler_.unscale(training_.optimizer);
+    norm_ = clip_grad_norm(training_.optimizer);
+    scaler_.step(training_.optimizer);
+    scaler_.update();
+    name_state(training_.optimizer);
+    zero_grad(training_.optimizer, true);
+    phase_ends(StepPhase::optimizer);
+  }
+
+ private:
+  void begin(StepPhase phase) { run_.stage.part = static_cast<int>(phase); }
+
+  void begin_training() {
+    const Setting<Category> category(run_.category, Category::other);
+    total_loss_ = empty(run_, Dims{}, Dtype::f32);
+  }
+
+  /// get_batch_samples: all batches of a step are there before its first pass, and those of the last step until then.
+  void take_batches() {
+    std::vector<Batch> batches;
+    for (std::int64_t i = 0; i < options_.grad_accumulation; ++i) batches.push_back(load_batch(training_));
+    Tensor items = count_items(batches);
+    batches_ = std::move(batches);
+    items_ = std::move(items);
+  }
+
+  /// sum(batch["labels"][..., 1:].ne(-100).sum() for batch in batches)
+  Tensor count_items(const std::vector<Batch>& batches) {
+    const Setting<Category> category(run_.category, Category::other);
+    Tensor total;
+    for (const Batch& batch : batches) {
+      const Tensor& labels = batch.labels;
+      const Tensor counted = labels.dims() > 1 ? slice(labels, -1, 1, labels.size(-1)) : labels;
+      const Tensor count = count_true(compare("aten::ne", counted));
+      total = total ? add(total, count) : add_scalar(count);
+    }
+    return options_.processes > 1 ? summed_over_processes(total) : total;
+  }
+
+  /// accelerator.gather(total).sum().  accelerate: utils/operations.py, _gpu_gather
+  Tensor summed_over_processes(const Tensor& total) {
+    Tensor copy = clone(total);
+    const Setting<Category> category(run_.category, Category::communication);
+    const Op op(run_, "aten::empty");
+    const Tensor gathered = empty(run_, {options_.processes}, total.dtype());
+    copy.reset();
+    return sum(gathered);
+  }
+
+  /// The sum over labels by how many they are, then times the number of processes.
+  Tensor compute_loss() {
+    const Setting<Tensor> items(run_.num_items_in_batch, items_);
+    return scale_(forward_loss(training_, inputs_));
+  }
+
+  /// Accelerator.backward divides by its own number of accumulated steps, 1.  Returns loss.detach().
+  Tensor backward_pass(Tensor loss) {
+    const Tensor divided = div_scalar(loss);
+    backward(scaler_.scale(divided));
+    if (options_.hooks.after_backward) options_.hooks.after_backward();
+    return detach(loss);
+  }
+
+  /// torch.isnan(loss) or torch.isinf(loss); total += loss
+  void look_at_loss() {
+    const NoGrad no_grad(run_);
+    const Setting<Category> category(run_.category, Category::other);
+    compare("aten::isnan", loss_);
+    compare("aten::isinf", abs(loss_));
+  }
+
+  const Training training_;
+  Run& run_;
+  const StepOptions& options_;
+  GradScaler scaler_;
+  std::vector<Batch> batches_;
+  Batch inputs_;
+  Tensor items_, loss_, total_loss_, norm_;
+};
+
+}  // namespace
+
+Loop trainer_loop(const Training& training) {
+  return [loop = std::make_shared<TrainerLoop>(training)](const PhaseEnds& phase_ends) { loop->step(phase_ends); };
+}
+
+}  // namespace tidemark

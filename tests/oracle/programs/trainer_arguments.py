@@ -1,0 +1,28 @@
+"""transformers' Trainer by a file of its arguments (argument 1, as `tidemark plan --write trainer=…` writes it), on random tokens."""
+
+import dataclasses
+import sys
+
+import torch
+import transformers
+
+
+@dataclasses.dataclass
+class Chosen:
+    model_name_or_path: str
+    torch_dtype: str = "float32"
+    attn_implementation: str = "sdpa"
+    block_size: int = 0
+
+
+def main():
+    chosen, arguments = transformers.HfArgumentParser((Chosen, transformers.TrainingArguments)).parse_json_file(sys.argv[1])
+    config = transformers.AutoConfig.from_pretrained(chosen.model_name_or_path)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=getattr(torch, chosen.torch_dtype), attn_implementation=chosen.attn_implementation)
+    tokens = torch.randint(0, config.vocab_size, (chosen.block_size,))
+    samples = [{"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": tokens}] * 10_000
+    transformers.Trainer(model=model, args=arguments, train_dataset=samples).train()
+
+
+if __name__ == "__main__":
+    main()

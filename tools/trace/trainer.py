@@ -1,0 +1,37 @@
+"""The loop of transformers' Trainer (5.17.0) over accelerate (1.15.0), as a spec with `loop: trainer` stands for it."""
+
+import os
+import tempfile
+
+OPTIMIZERS = {("adamw", "fused"): "adamw_torch_fused", ("adamw", "auto"): "adamw_torch", ("sgd", "auto"): "sgd", ("rmsprop", "auto"): "rmsprop",
+              ("adagrad", "auto"): "adagrad"}
+
+
+def trained_by_trainer(spec, model, rows, pause):
+    """`rows` is every batch, on the host.  What it does behind its last step is not part of it."""
+    import transformers
+
+    class Steps(transformers.TrainerCallback):
+        def on_pre_optimizer_step(self, args, state, control, **kwargs):
+            if spec.get("parallel") == "ddp":
+                pause(next(p for p in model.parameters() if p.requires_grad))
+
+        def on_step_end(self, args, state, control, **kwargs):
+            if state.global_step == args.max_steps:
+                os._exit(0)   # the report is written (inside/leaving.py)
+
+    with tempfile.TemporaryDirectory() as folder:
+        settings = arguments_of(spec, folder)
+    samples = [{}] * (spec["batch"] * (spec.get("steps", 3) + 1) * spec.get("grad_accumulation", 1) * spec.get("gpus", 1))
+    transformers.Trainer(model=model, args=settings, train_dataset=samples, data_collator=lambda _: dict(rows), callbacks=[Steps()]).train()
+
+
+def arguments_of(spec, folder):
+    import transformers
+
+    autocast = spec.get("autocast", "none")
+    clip = {"max_grad_norm": spec.get("max_grad_norm", 0)}
+    return transformers.TrainingArguments(
+        folder, per_device_train_batch_size=spec["batch"], gradient_accumulation_steps=spec.get("grad_accumulation", 1), max_steps=spec.get("steps", 3), **clip,
+        optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")], weight_decay=spec.get("weight_decay", 0.0),
+        ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None, bf16=autocast == "bf16", fp16=autocast == "fp16", remove_unused_columns=False, save_strategy="no", report_to="none", disable_tqdm=True)
