@@ -222,6 +222,10 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
         "the program waits for it");
   else if (spec.pp || spec.tp || spec.cp || spec.parallel != Parallel::none)
     recorder.assume("work on other streams has completed when it matters: no block waits for a collective");
+  if (spec.parallel == Parallel::ddp)
+    recorder.assume(
+        "a step takes longer than the 100 ms between two looks of NCCL's watchdog, until which DDP's first buckets live on "
+        "(torch before 2.15)");
   recorder.end_phase(0, Phase::load);
   run.allocator().take_from_device(taken_by(communicators_of(spec), run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
