@@ -137,6 +137,12 @@ void share_work(TrainingKeys& keys, const TrainingArguments& arguments, Training
 
 }  // namespace
 
+void read_checkpointing_kwargs(TrainingKeys how, TrainingArguments& arguments) {
+  if (const auto reentrant = how.boolean("use_reentrant")) arguments.reentrant = *reentrant;
+  if (const auto every = how.integer("every_n_layers")) arguments.checkpoint_every = *every;
+  how.must_be_off({"selective", "context_fn", "offload"});
+}
+
 void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
   const auto take = [](auto& member, const auto& found) {
     if (found) member = *found;
@@ -148,10 +154,10 @@ void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments) {
   take(arguments.optim, keys.text("optim"));
   take(arguments.weight_decay, keys.real("weight_decay"));
   take(arguments.max_grad_norm, keys.real("max_grad_norm"));
-  take(arguments.checkpointing, keys.boolean("gradient_checkpointing"));
-  if (TrainingKeys how = keys.map("gradient_checkpointing_kwargs"); true) {
-    take(arguments.reentrant, how.boolean("use_reentrant"));
-    how.must_be_off({"selective", "context_fn"});
+  // The first is a deprecated alias since 5.23.0, and does not count beside the second.
+  for (const char* name : {"gradient_checkpointing", "activation_checkpointing"}) {
+    take(arguments.checkpointing, keys.boolean(name));
+    read_checkpointing_kwargs(keys.map(std::string(name) + "_kwargs"), arguments);
   }
   for (auto [key, member] : {std::pair{"deepspeed", &arguments.deepspeed}, std::pair{"fsdp", &arguments.fsdp},
                              std::pair{"fsdp_config", &arguments.fsdp_config}})
@@ -190,6 +196,7 @@ void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given
   spec.checkpointing = !arguments.checkpointing ? Checkpointing::none
                        : arguments.reentrant    ? Checkpointing::reentrant
                                                 : Checkpointing::non_reentrant;
+  spec.checkpoint_every = arguments.checkpoint_every;
   share_work(keys, arguments, draft);
 }
 

@@ -18,6 +18,7 @@ struct TrainingArguments {
   double weight_decay = 0, max_grad_norm = 1;
   bool checkpointing = false;
   bool reentrant = false;  // modeling_utils.py, gradient_checkpointing_enable
+  std::int64_t checkpoint_every = 1;
   std::optional<Value> deepspeed, fsdp, fsdp_config;
   std::optional<bool> find_unused_parameters;
   std::int64_t accelerate_processes = 0;  // of accelerate's file
@@ -27,6 +28,9 @@ struct TrainingArguments {
 
 /// Takes TrainingArguments' keys: those that decide memory are read or refused, the rest is passed over.
 void read_training_arguments(TrainingKeys& keys, TrainingArguments& arguments);
+
+/// gradient_checkpointing_kwargs, which is activation_checkpointing_kwargs too since 5.23.0.
+void read_checkpointing_kwargs(TrainingKeys how, TrainingArguments& arguments);
 
 /// A step of transformers' Trainer in the draft: batches, precision, optimizer, clipping, checkpointing, and how GPUs
 /// share it.  To be called when the weights' type is known, which ZeRO overrides.

@@ -102,7 +102,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   refuse_methods(keys);
   read_step(keys, arguments);
   draft.spec.dtype = read_precision(keys, arguments);
-  if (TrainingKeys how = keys.map("gradient_checkpointing_kwargs"); true) arguments.reentrant = how.boolean("use_reentrant").value_or(false);
+  read_checkpointing_kwargs(keys.map("gradient_checkpointing_kwargs"), arguments);
   if (const Value* found = keys.find("deepspeed")) arguments.deepspeed = *found;
   const Value *fsdp = keys.find("fsdp"), *fsdp_config = keys.find("fsdp_config");
   if (fsdp_config && !means_off(*fsdp_config)) {

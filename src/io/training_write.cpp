@@ -195,8 +195,11 @@ void append_training_arguments(const Spec& spec, const std::string& deepspeed, V
   const ZeroSpec zero = spec.zero.value_or(ZeroSpec{});
   keys.set("max_grad_norm", uses_deepspeed(spec) ? zero.gradient_clipping : spec.max_grad_norm.value_or(0));
   keys.set("gradient_checkpointing", spec.checkpointing != Checkpointing::none);
-  if (spec.checkpointing != Checkpointing::none)
-    keys.set("gradient_checkpointing_kwargs", Value::Map{{"use_reentrant", spec.checkpointing == Checkpointing::reentrant}});
+  if (spec.checkpointing != Checkpointing::none) {
+    Value how = Value::Map{{"use_reentrant", spec.checkpointing == Checkpointing::reentrant}};
+    if (spec.checkpoint_every > 1) how.set("every_n_layers", spec.checkpoint_every);
+    keys.set("gradient_checkpointing_kwargs", std::move(how));
+  }
   append_sharing(spec, deepspeed, keys);
 }
 

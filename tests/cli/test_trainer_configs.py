@@ -168,6 +168,24 @@ def test_training_arguments_with_a_model(predicted):
     assert "type that config.json says" in assumed(report)
 
 
+CHECKPOINTING = [
+    ({"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": True, "every_n_layers": 2}}, [*REENTRANT, "--checkpoint-every", 2]),
+    ({"activation_checkpointing": True, "activation_checkpointing_kwargs": {"every_n_layers": 2}}, [*NON_REENTRANT, "--checkpoint-every", 2]),
+    ({"gradient_checkpointing": True, "activation_checkpointing": False}, []),
+]
+
+
+@pytest.mark.parametrize("keys, options", CHECKPOINTING)
+def test_checkpointing_by_its_old_and_new_names(predicted, work, keys, options):
+    (work / "args.json").write_text(json.dumps({**TRAINER, "gradient_checkpointing": False, **keys}))
+    assert steps(predicted("model", "--trainer", "args.json", "--seq", 512)) == steps(predicted(*BASE, *options))
+
+
+def test_checkpoints_that_are_offloaded_are_not_predicted(tidemark, work):
+    (work / "args.json").write_text(json.dumps({**TRAINER, "activation_checkpointing": True, "activation_checkpointing_kwargs": {"offload": True}}))
+    refused(tidemark("predict", "model", "--trainer", "args.json", "--seq", 512, "--gpu", "h100-80gb"), UNSUPPORTED, "activation_checkpointing_kwargs", "offload")
+
+
 def test_options_win_over_the_file(predicted):
     assert steps(predicted("trl.yaml", "--seq", 384)) == steps(predicted(*[384 if word == 512 else word for word in FILES["trl.yaml"][1]]))
 
