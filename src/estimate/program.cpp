@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "estimate/communicators.h"
 #include "estimate/device.h"
+#include "estimate/layer_set.h"
 #include "estimate/strategies.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
@@ -116,6 +117,22 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+/// Of a pipeline the rank of the last stage sees the last layer.
+void check_layers(const Run& run, const Spec& spec) {
+  if (spec.checkpoint_layers.empty() || (spec.pp && place_of(spec).stage != spec.pp->degree - 1)) return;
+  for (const auto& [first, last] : parse_layers(spec.checkpoint_layers))
+    if (last >= run.layers)
+      throw Error(Errc::bad_value, fmt::format("the model has no layer {}", last), "checkpoint_layers",
+                  fmt::format("there are {}, counted from 0", run.layers));
+}
+
+void check_kept(const Run& run, const Spec& spec) {
+  for (const std::string& name : spec.checkpoint_save)
+    if (std::ranges::find(run.kernels, name) == run.kernels.end())
+      throw Error(Errc::bad_value, fmt::format("no checkpointed layer runs {}, as far as operators are known", name),
+                  "checkpoint_save", fmt::format("they run {}", fmt::join(run.kernels, ", ")));
+}
+
 /// Where no card bounds the weights: below this no sum of them, padded and times the size of a number, passes 2^63.
 void check_weights(Module& root) {
   constexpr std::int64_t kMostWeights = 1LL << 50;
@@ -170,6 +187,12 @@ Context context_of(const Spec& spec) {
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
+          .checkpoint_layers = spec.checkpoint_layers.empty()
+                                   ? nullptr
+                                   : std::make_shared<const LayerRanges>(parse_layers(spec.checkpoint_layers)),
+          .checkpoint_save = spec.checkpoint_save.empty()
+                                 ? nullptr
+                                 : std::make_shared<const std::vector<std::string>>(spec.checkpoint_save),
           .use_cache = !checkpoints && spec.use_cache != UseCache::no,
           .padding = spec.padding,
           .experts = static_cast<ExpertsKind>(spec.experts_implementation),
@@ -224,6 +247,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
         Errc::bad_value, "under this plan a module is given tensors that do not go together", "tp.plan",
         "what one module splits the next must take split: colwise, then rowwise; tokens by all modules in between");
   }
+  check_layers(run, spec);
+  check_kept(run, spec);
   run.end();
 }
 
