@@ -205,7 +205,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
     return sizes.count() > 2 ? view(std::move(y), sizes) : y;
   }
   Tensor y = matmul(std::move(x), t(std::move(weight)));
-  return bias ? add_(std::move(y), std::move(bias)) : y;
+  if (!bias) return y;
+  return has_dispatch_mode(y.run()) ? add(y, bias) : add_(std::move(y), std::move(bias));
 }
 
 Tensor bmm(Tensor a, Tensor b) {

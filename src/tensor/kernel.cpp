@@ -82,4 +82,6 @@ void Kernel::gives(std::initializer_list<const Tensor*> results) {
   keeper_->kept[name_].results.push_back(std::move(kept));
 }
 
+bool has_dispatch_mode(const Run& run) { return run.checkpoint && run.checkpoint->save; }
+
 }  // namespace tidemark
