@@ -82,6 +82,10 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
                                                           .maximize = spec.maximize});
 }
 
+std::shared_ptr<const LayerRanges> layers_of(const std::vector<std::string>& texts) {
+  return texts.empty() ? nullptr : std::make_shared<const LayerRanges>(parse_layers(texts));
+}
+
 void to_device(Run& run, Module& root) {
   const Setting<Category> category(run.category, Category::parameters);
   root.to_device(run);
@@ -117,13 +121,18 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
                   "train fp32 weights with autocast: fp16");
 }
 
+void check_layers(const Run& run, const std::vector<std::string>& layers, const char* field) {
+  for (const auto& [first, last] : parse_layers(layers))
+    if (last >= run.layers)
+      throw Error(Errc::bad_value, fmt::format("the model has no layer {}", last), field,
+                  fmt::format("there are {}, counted from 0", run.layers));
+}
+
 /// Of a pipeline the rank of the last stage sees the last layer.
 void check_layers(const Run& run, const Spec& spec) {
-  if (spec.checkpoint_layers.empty() || (spec.pp && place_of(spec).stage != spec.pp->degree - 1)) return;
-  for (const auto& [first, last] : parse_layers(spec.checkpoint_layers))
-    if (last >= run.layers)
-      throw Error(Errc::bad_value, fmt::format("the model has no layer {}", last), "checkpoint_layers",
-                  fmt::format("there are {}, counted from 0", run.layers));
+  if (spec.pp && place_of(spec).stage != spec.pp->degree - 1) return;
+  check_layers(run, spec.checkpoint_layers, "checkpoint_layers");
+  check_layers(run, spec.checkpoint_save_layers, "checkpoint_save_layers");
 }
 
 void check_kept(const Run& run, const Spec& spec) {
@@ -187,12 +196,11 @@ Context context_of(const Spec& spec) {
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
-          .checkpoint_layers = spec.checkpoint_layers.empty()
-                                   ? nullptr
-                                   : std::make_shared<const LayerRanges>(parse_layers(spec.checkpoint_layers)),
+          .checkpoint_layers = layers_of(spec.checkpoint_layers),
           .checkpoint_save = spec.checkpoint_save.empty()
                                  ? nullptr
                                  : std::make_shared<const std::vector<std::string>>(spec.checkpoint_save),
+          .checkpoint_save_layers = layers_of(spec.checkpoint_save_layers),
           .use_cache = !checkpoints && spec.use_cache != UseCache::no,
           .padding = spec.padding,
           .experts = static_cast<ExpertsKind>(spec.experts_implementation),

@@ -155,8 +155,20 @@ void check_names(const std::vector<std::string>& names, const char* field, const
     check.refuse(field, "an empty text is in every name", "leave it out, or write part of a parameter's name");
 }
 
+void check_layers(const std::vector<std::string>& layers, const char* field, const Check& check) {
+  try {
+    parse_layers(layers);
+  } catch (const Error& error) {
+    check.refuse(field, error.message(), error.hint());
+  }
+}
+
 void check_checkpoint_save(const Spec& spec, const Check& check) {
   using enum Parallel;
+  check_layers(spec.checkpoint_save_layers, "checkpoint_save_layers", check);
+  if (spec.checkpoint_save.empty() && spec.checkpoint_save_layers.empty()) return;
+  if (spec.checkpoint_save.empty())
+    check.refuse("checkpoint_save_layers", "nothing is kept in them", "say of which operators with checkpoint_save");
   check_names(spec.checkpoint_save, "checkpoint_save", check);
   if (spec.checkpointing != Checkpointing::non_reentrant)
     check.refuse("checkpoint_save", "torch keeps results of operators in non-reentrant checkpoints alone",
@@ -165,18 +177,17 @@ void check_checkpoint_save(const Spec& spec, const Check& check) {
     check.refuse("checkpoint_save", "it is known on one GPU, and with ddp", "leave it out");
 }
 
-void check_checkpoint_layers(const Spec& spec, const Check& check) {
-  if (!spec.checkpoint_save.empty()) check_checkpoint_save(spec, check);
+void check_checkpointing(const Spec& spec, const Check& check) {
+  const bool is_off = spec.checkpointing == Checkpointing::none;
+  if (spec.checkpoint_every > 1 && is_off)
+    check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
+  check_checkpoint_save(spec, check);
   if (spec.checkpoint_layers.empty()) return;
-  if (spec.checkpointing == Checkpointing::none)
+  if (is_off)
     check.refuse("checkpoint_layers", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
   if (spec.checkpoint_every > 1)
     check.refuse("checkpoint_layers", "checkpoint_every chooses layers too", "leave one of the two out");
-  try {
-    parse_layers(spec.checkpoint_layers);
-  } catch (const Error& error) {
-    check.refuse("checkpoint_layers", error.message(), error.hint());
-  }
+  check_layers(spec.checkpoint_layers, "checkpoint_layers", check);
 }
 
 std::optional<std::int64_t> read_side(std::string_view text) {
@@ -225,9 +236,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_names(spec.freeze, "freeze", check);
   check_names(spec.train_only, "train_only", check);
   check_parallel(spec, check);
-  if (spec.checkpoint_every > 1 && spec.checkpointing == Checkpointing::none)
-    check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
-  check_checkpoint_layers(spec, check);
+  check_checkpointing(spec, check);
   if (spec.max_grad_norm == 0.0)
     check.refuse("max_grad_norm", "gradients clipped to 0 train nothing", "leave it out for no clipping");
   if (!spec.memory.empty()) {

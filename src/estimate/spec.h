@@ -80,7 +80,7 @@ struct Spec {
   bool set_to_none = true;
   Checkpointing checkpointing = Checkpointing::none;
   std::int64_t checkpoint_every = 1;
-  std::vector<std::string> checkpoint_layers, checkpoint_save;
+  std::vector<std::string> checkpoint_layers, checkpoint_save, checkpoint_save_layers;
   std::int64_t steps = 3;
 
   std::vector<std::string> freeze, train_only;
@@ -247,6 +247,11 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
              "Operators of torch whose results a checkpointed layer keeps, without namespace and overload, such as "
              "mm,_scaled_dot_product_flash_attention (create_selective_checkpoint_contexts with MUST_SAVE)",
              "NAMES"));
+  visit("checkpoint_save_layers", self.checkpoint_save_layers,
+        FieldInfo{.help = "Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)",
+                  .placeholder = "LAYERS",
+                  .group = group,
+                  .number_is_text = true});
   visit("steps", self.steps,
         whole(group, "Optimizer steps; states appear in the first, and from the third on nothing is new", 1, 1000));
 

@@ -56,6 +56,7 @@ std::vector<Spec> checkpointing(const Spec& spec, const Bounds&) {
     Spec& other = others.emplace_back(spec);
     other.checkpoint_layers.clear();
     other.checkpoint_save.clear();
+    other.checkpoint_save_layers.clear();
     other.checkpointing = how;
     other.checkpoint_every = every;
   };
