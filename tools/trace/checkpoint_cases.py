@@ -45,6 +45,7 @@ def kept_operators():
         "opt": {**saves("relu", "addmm"), "model": OPT}, "opt_norms": {**saves("native_layer_norm", attention), "model": OPT},
         "mixtral": {**saves("_grouped_mm"), "model": MIXTRAL}, "mixtral_products": {**saves("mm", "_grouped_mm"), "model": MIXTRAL},
         "llava": {**vision()["llava_lora"], **saves("mm", attention)}, "llava_tower": {"model": vision()["llava_lora"]["model"], "images": 1, **saves("addmm", "native_layer_norm"), "checkpoint_layers": ["0-4"]},
+        "some_layers": {**SIX, **saves("mm", attention), "checkpoint_save_layers": ["3-5"]}, "some_of_some": {**SIX, **saves("mm"), "checkpoint_layers": ["0-2", "4"], "checkpoint_save_layers": ["2", "4"], "lora": LORA},
         "ddp": {**saves("mm", attention), "gpus": 2, "parallel": "ddp"}}.items()}
 
 

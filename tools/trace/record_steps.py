@@ -14,6 +14,7 @@ those that were asked for.  With --named, FOLDER gets the same lines whole, with
 
 import argparse
 import contextlib
+import functools
 import gc
 import gzip
 import importlib
@@ -116,6 +117,14 @@ def checkpointed(model, spec):
         wanted = {number for text in spec["checkpoint_layers"] for number in numbers_of(text)}
         for number, layer in enumerate(module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)):
             layer.gradient_checkpointing = number in wanted
+    if "checkpoint_save_layers" in spec:
+        from torch.utils.checkpoint import checkpoint
+        from transformers.modeling_layers import GradientCheckpointingLayer
+
+        wanted = {number for text in spec["checkpoint_save_layers"] for number in numbers_of(text)}
+        for number, layer in enumerate(module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)):
+            if number not in wanted:
+                layer._gradient_checkpointing_func = functools.partial(checkpoint, use_reentrant=False)
     return model
 
 
