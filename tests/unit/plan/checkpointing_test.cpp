@@ -85,10 +85,9 @@ TEST(PlanCheckpointing, IsNearTheBestOfAll) {
     before = seconds;
     ++budgets;
     best += seconds <= least * (1 + 1e-9) ? 1 : 0;
-    EXPECT_LE(seconds, least * 1.5 + 1e-9) << step;
-    if (seconds > least * (1 + 1e-9)) printf("step %d: %g instead of %g\n", step, seconds, least);
+    EXPECT_LE(seconds, least * 1.01) << step;
   }
-  printf("%d of %d\n", best, budgets);
+  EXPECT_GE(best, 33) << "of " << budgets;
 }
 
 }  // namespace
