@@ -2,7 +2,9 @@
 
 #include <map>
 #include <mutex>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "shipped_program.h"
 
@@ -10,8 +12,8 @@ namespace tidemark::cli {
 namespace {
 
 /// What a family's program is bound to (FamilyUse).
-using Way = std::tuple<Attention, Checkpointing, std::int64_t, ExpertsImplementation, UseCache, bool, std::int64_t,
-                       std::string>;
+using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
+                       std::vector<std::string>,                        ExpertsImplementation, UseCache, bool, std::int64_t, std::string>;
 
 class Family {
  public:
@@ -19,8 +21,9 @@ class Family {
 
   Programs operator()(const Spec& spec) {
     const Way way{
-        spec.attn, spec.checkpointing, spec.checkpoint_every, spec.experts_implementation, spec.use_cache, spec.padding,
-        spec.seq,  spec.head};
+        spec.attn,      spec.checkpointing, spec.checkpoint_every, spec.checkpoint_layers, spec.checkpoint_save,
+        spec.checkpoint_save_layers,
+        spec.experts_implementation, spec.use_cache, spec.padding,       spec.seq,              spec.head};
     const std::lock_guard lock(mutex_);
     Programs& known = known_[way];
     if (!known) {

@@ -154,6 +154,31 @@ int plan_largest(const PlanOptions& options) {
               engine.card);
 }
 
+/// 0: what the card takes.
+std::int64_t read_budget(const std::string& text) {
+  if (text == "card") return 0;
+  try {
+    return parse_bytes(text);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.message(), "--checkpointing-under",
+                error.hint().empty() ? "or say card, for what fits on it" : error.hint() + "; or card, for what fits on it");
+  }
+}
+
+int plan_checkpointed(const PlanOptions& options) {
+  const std::int64_t budget_bytes = read_budget(options.checkpointing_under);
+  if (!options.fixed.empty() || !options.allowed.empty() || options.samples > 0)
+    throw Error(Errc::usage, "all but the checkpointing stays as the options say", "--checkpointing-under",
+                "leave out --fix, --allow and --samples");
+  Asking asking = read_asking(options.spec, {}, options.nodes);
+  const plan::Question question = question_of(asking, options);
+  const plan::Engine engine = engine_of(asking, options);
+  const plan::CheckpointingPlan found = plan::plan_checkpointing(question, budget_bytes, engine);
+  write_output(options.json, io::value_to_json(io::checkpointing_value(found)));
+  return tell(asking, options, io::checkpointing_to_text(found, card_for_text(engine.card), question.bounds), found.plan,
+              engine.card);
+}
+
 /// Per hour and GPU, by the names of --cheapest.
 double price_of(const Value& prices, const Place& place, const std::string& file) {
   if (const Value* price = prices.find(place.card)) return to_real(*price, {file, place.card});
@@ -206,6 +231,12 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->group(group);
   command->add_option("--largest", options.largest, "Instead: the largest batch, seq or images that fits")
       ->type_name("SIZE")
+      ->group(group);
+  command
+      ->add_option("--checkpointing-under", options.checkpointing_under,
+                   "Instead: the layers to checkpoint, and the operators whose results to keep in them, that run least "
+                   "again within this peak, such as 24GiB, or on the card")
+      ->type_name("BYTES|card")
       ->group(group);
   command
       ->add_option("--cheapest", options.cards,
@@ -267,11 +298,12 @@ int plan(const PlanOptions& options) {
   if (!options.margin.empty()) parse_quantile(options.margin);
   if (options.json != "-") require_writable(options.json, "--json");
   check_writes(options.writes);
-  if (!options.goal.empty() + !options.largest.empty() + !options.cards.empty() > 1)
-    throw Error(Errc::usage, "--goal, --largest and --cheapest are three questions", "tidemark plan",
+  if (!options.goal.empty() + !options.largest.empty() + !options.cards.empty() + !options.checkpointing_under.empty() > 1)
+    throw Error(Errc::usage, "--goal, --largest, --cheapest and --checkpointing-under are four questions", "tidemark plan",
                 "ask one at a time");
   if (!options.cards.empty()) return plan_cheapest(options);
   if (!options.largest.empty()) return plan_largest(options);
+  if (!options.checkpointing_under.empty()) return plan_checkpointed(options);
   return plan_goal(options);
 }
 

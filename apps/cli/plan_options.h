@@ -13,6 +13,7 @@ struct PlanOptions {
   SpecOptions spec;
   std::int64_t nodes = 1, samples = 0;  // samples 0: as many as the spec has
   std::string goal, largest, prices, margin, json;
+  std::string checkpointing_under;  // a number of bytes, or card
   std::vector<std::string> cards;  // --cheapest
   std::vector<std::string> fixed, allowed;
   std::vector<std::string> writes;  // --write FORMAT=PATH

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "estimate/communicators.h"
 #include "estimate/device.h"
+#include "estimate/layer_set.h"
 #include "estimate/strategies.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
@@ -82,6 +83,10 @@ Optimizer make_optimizer(Module& root, const Spec& spec, TensorList parameters) 
                                                           .maximize = spec.maximize});
 }
 
+std::shared_ptr<const LayerRanges> layers_of(const std::vector<std::string>& texts) {
+  return texts.empty() ? nullptr : std::make_shared<const LayerRanges>(parse_layers(texts));
+}
+
 void to_device(Run& run, Module& root) {
   const Setting<Category> category(run.category, Category::parameters);
   root.to_device(run);
@@ -115,6 +120,27 @@ void check_scaler(const Optimizer& optimizer, const Spec& spec) {
     if (parameter.dtype() == Dtype::f16)
       throw Error(Errc::bad_value, "GradScaler does not unscale fp16 gradients", "grad_scaler",
                   "train fp32 weights with autocast: fp16");
+}
+
+void check_layers(const Run& run, const std::vector<std::string>& layers, const char* field) {
+  for (const auto& [first, last] : parse_layers(layers))
+    if (last >= run.layers)
+      throw Error(Errc::bad_value, fmt::format("the model has no layer {}", last), field,
+                  fmt::format("there are {}, counted from 0", run.layers));
+}
+
+/// Of a pipeline the rank of the last stage sees the last layer.
+void check_layers(const Run& run, const Spec& spec) {
+  if (spec.pp && place_of(spec).stage != spec.pp->degree - 1) return;
+  check_layers(run, spec.checkpoint_layers, "checkpoint_layers");
+  check_layers(run, spec.checkpoint_save_layers, "checkpoint_save_layers");
+}
+
+void check_kept(const Run& run, const Spec& spec) {
+  for (const std::string& name : spec.checkpoint_save)
+    if (std::ranges::find(run.kernels, name) == run.kernels.end())
+      throw Error(Errc::bad_value, fmt::format("no checkpointed layer runs {}, as far as operators are known", name),
+                  "checkpoint_save", fmt::format("they run {}", fmt::join(run.kernels, ", ")));
 }
 
 /// Where no card bounds the weights: below this no sum of them, padded and times the size of a number, passes 2^63.
@@ -182,6 +208,11 @@ Context context_of(const Spec& spec) {
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
+          .checkpoint_layers = layers_of(spec.checkpoint_layers),
+          .checkpoint_save = spec.checkpoint_save.empty()
+                                 ? nullptr
+                                 : std::make_shared<const std::vector<std::string>>(spec.checkpoint_save),
+          .checkpoint_save_layers = layers_of(spec.checkpoint_save_layers),
           .use_cache = !checkpoints && !is_off,
           .padding = spec.padding,
           .experts = static_cast<ExpertsKind>(spec.experts_implementation),
@@ -243,6 +274,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
         Errc::bad_value, "under this plan a module is given tensors that do not go together", "tp.plan",
         "what one module splits the next must take split: colwise, then rowwise; tokens by all modules in between");
   }
+  check_layers(run, spec);
+  check_kept(run, spec);
   run.end();
 }
 

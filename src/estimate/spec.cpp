@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "estimate/layer_set.h"
 #include "estimate/releases.h"
 
 namespace tidemark {
@@ -164,6 +165,41 @@ void check_names(const std::vector<std::string>& names, const char* field, const
     check.refuse(field, "an empty text is in every name", "leave it out, or write part of a parameter's name");
 }
 
+void check_layers(const std::vector<std::string>& layers, const char* field, const Check& check) {
+  try {
+    parse_layers(layers);
+  } catch (const Error& error) {
+    check.refuse(field, error.message(), error.hint());
+  }
+}
+
+void check_checkpoint_save(const Spec& spec, const Check& check) {
+  using enum Parallel;
+  check_layers(spec.checkpoint_save_layers, "checkpoint_save_layers", check);
+  if (spec.checkpoint_save.empty() && spec.checkpoint_save_layers.empty()) return;
+  if (spec.checkpoint_save.empty())
+    check.refuse("checkpoint_save_layers", "nothing is kept in them", "say of which operators with checkpoint_save");
+  check_names(spec.checkpoint_save, "checkpoint_save", check);
+  if (spec.checkpointing != Checkpointing::non_reentrant)
+    check.refuse("checkpoint_save", "torch keeps results of operators in non-reentrant checkpoints alone",
+                 "set checkpointing to non_reentrant");
+  if (spec.tp || spec.cp || spec.pp || (spec.parallel != none && spec.parallel != ddp))
+    check.refuse("checkpoint_save", "it is known on one GPU, and with ddp", "leave it out");
+}
+
+void check_checkpointing(const Spec& spec, const Check& check) {
+  const bool is_off = spec.checkpointing == Checkpointing::none;
+  if (spec.checkpoint_every > 1 && is_off)
+    check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
+  check_checkpoint_save(spec, check);
+  if (spec.checkpoint_layers.empty()) return;
+  if (is_off)
+    check.refuse("checkpoint_layers", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
+  if (spec.checkpoint_every > 1)
+    check.refuse("checkpoint_layers", "checkpoint_every chooses layers too", "leave one of the two out");
+  check_layers(spec.checkpoint_layers, "checkpoint_layers", check);
+}
+
 std::optional<std::int64_t> read_side(std::string_view text) {
   const auto side = parse_number<std::int64_t>(text);
   return side && *side >= 0 && *side <= kMaxImageSide ? side : std::nullopt;
@@ -211,8 +247,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_names(spec.train_only, "train_only", check);
   check_parallel(spec, check);
   check_loop(spec, check);
-  if (spec.checkpoint_every > 1 && spec.checkpointing == Checkpointing::none)
-    check.refuse("checkpoint_every", "nothing is checkpointed", "set checkpointing to non_reentrant or reentrant");
+  check_checkpointing(spec, check);
   if (spec.max_grad_norm == 0.0)
     check.refuse("max_grad_norm", "gradients clipped to 0 train nothing", "leave it out for no clipping");
   if (!spec.memory.empty()) {

@@ -83,6 +83,7 @@ struct Spec {
   bool set_to_none = true;
   Checkpointing checkpointing = Checkpointing::none;
   std::int64_t checkpoint_every = 1;
+  std::vector<std::string> checkpoint_layers, checkpoint_save, checkpoint_save_layers;
   std::int64_t steps = 3;
 
   std::vector<std::string> freeze, train_only;
@@ -241,6 +242,21 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("checkpointing", self.checkpointing,
         choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
   visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));
+  visit("checkpoint_layers", self.checkpoint_layers,
+        FieldInfo{.help = "Checkpoint these layers alone: numbers and ranges, such as 0-3,7, counted over the whole model",
+                  .placeholder = "LAYERS",
+                  .group = group,
+                  .number_is_text = true});
+  visit("checkpoint_save", self.checkpoint_save,
+        text(group,
+             "Operators of torch whose results a checkpointed layer keeps, without namespace and overload, such as "
+             "mm,_scaled_dot_product_flash_attention (create_selective_checkpoint_contexts with MUST_SAVE)",
+             "NAMES"));
+  visit("checkpoint_save_layers", self.checkpoint_save_layers,
+        FieldInfo{.help = "Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)",
+                  .placeholder = "LAYERS",
+                  .group = group,
+                  .number_is_text = true});
   visit("steps", self.steps,
         whole(group, "Optimizer steps; states appear in the first, and from the third on nothing is new", 1, 1000));
 

@@ -69,6 +69,17 @@ Value plan_value(const plan::Plan& plan) {
   return value;
 }
 
+Value checkpointing_value(const plan::CheckpointingPlan& found) {
+  Value value = plan_value(found.plan);
+  Value checkpointing = Value::Map();
+  if (found.budget_bytes > 0) checkpointing.append("budget_bytes", found.budget_bytes);
+  checkpointing.append("flops_again", found.again.flops);
+  checkpointing.append("written_bytes_again", found.again.written_bytes);
+  checkpointing.append("pass_flops", found.pass_flops);
+  value.append("checkpointing", std::move(checkpointing));
+  return value;
+}
+
 Value largest_value(const plan::LargestPlan& found, plan::Size size) {
   Value value = plan_value(found.plan);
   Value largest = Value::Map();

@@ -176,6 +176,22 @@ std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, con
          answers_table(found.plan) + details(found.plan.answers.front()) + counts(found.plan);
 }
 
+std::string checkpointing_to_text(const plan::CheckpointingPlan& found, const ReportCard& card,
+                                  const plan::Bounds& bounds) {
+  const plan::Plan& plan = found.plan;
+  const std::int64_t budget = found.budget_bytes > 0 ? found.budget_bytes : card.total_bytes;
+  if (plan.answers.empty())
+    return fmt::format("no checkpointing is within {}; with every layer checkpointed the peak is {}\n",
+                       format_bytes(budget), format_bytes(plan.least->seen.peak.device_bytes)) +
+           counts(plan);
+  constexpr double kTera = 1e12;
+  return fmt::format("least recomputation: within {} on {}\n", format_bytes(budget), where(card, bounds)) +
+         answers_table(plan) + refused_table(plan.refused) +
+         fmt::format("  runs again in each pass: {:.4g} of {:.4g} TFLOP, and what writes {}\n", found.again.flops / kTera,
+                     found.pass_flops / kTera, format_bytes(static_cast<std::int64_t>(found.again.written_bytes))) +
+         details(plan.answers.front()) + counts(plan);
+}
+
 double cost_of(const PricedPlan& one) { return one.per_hour / 3600 * one.plan.answers.front().time.seconds * 1000; }
 
 bool is_cheaper(const PricedPlan& a, const PricedPlan& b) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/checkpointing.h"
 #include "plan/largest.h"
 #include "plan/plan.h"
 
@@ -18,6 +19,9 @@ std::string change_text(const Value& change);
 std::string plan_to_text(const plan::Plan& plan, plan::Goal goal, const ReportCard& card, const plan::Bounds& bounds);
 std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, const ReportCard& card,
                             const plan::Bounds& bounds);
+
+std::string checkpointing_to_text(const plan::CheckpointingPlan& found, const ReportCard& card,
+                                  const plan::Bounds& bounds);
 
 /// The fastest way on some cards, and what these cost for an hour.
 struct PricedPlan {

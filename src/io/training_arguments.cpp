@@ -196,7 +196,7 @@ void apply_training_arguments(TrainingKeys& keys, const TrainingArguments& given
   spec.checkpointing = !arguments.checkpointing ? Checkpointing::none
                        : arguments.reentrant    ? Checkpointing::reentrant
                                                 : Checkpointing::non_reentrant;
-  spec.checkpoint_every = arguments.checkpoint_every;
+  if (arguments.checkpointing) spec.checkpoint_every = arguments.checkpoint_every;
   share_work(keys, arguments, draft);
 }
 

@@ -8,8 +8,9 @@
 
 namespace tidemark {
 
-/// PreTrainedModel.gradient_checkpointing_enable(every_n_layers).
-bool is_checkpointed(const Context& context, std::int64_t index);
+/// PreTrainedModel.gradient_checkpointing_enable(every_n_layers), or GradientCheckpointingLayer.gradient_checkpointing of
+/// chosen layers.  The run is told that it has the layer.
+bool is_checkpointed(Run& run, const Context& context, std::int64_t index);
 /// The context of what is registered behind `part`, whose layers are counted first.
 Context behind(Context context, Module& part);
 

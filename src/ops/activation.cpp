@@ -1,14 +1,21 @@
 // Activations.  torch: aten/src/ATen/native/cuda/Activation*.cu, SoftMax.cu, Dropout.cu
+#include <string_view>
+
 #include "ops/ops.h"
+#include "tensor/kernel.h"
 
 namespace tidemark {
 namespace {
 
+constexpr std::size_t kNamespace = std::string_view("aten::").size();
+
 /// Keeps its input; one result each way.
 Tensor keeps_input(const char* name, const char* backward_name, Tensor x) {
   const Op op(x, name);
+  Kernel kernel(x.run(), name + kNamespace);
   Tensors saved{x};
   Tensor y = empty_like(x);
+  kernel.gives({&y});
   return record(std::move(y), {std::move(x)},
                 {.name = backward_name, .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const Layout* operands[] = {&call.gradient().layout(), &call.saved[0].layout()};
@@ -25,7 +32,9 @@ Tensor gelu(Tensor x) { return keeps_input("aten::gelu", "GeluBackward0", std::m
 /// Keeps its result.
 Tensor relu(Tensor x) {
   const Op op(x, "aten::relu");
+  Kernel kernel(x.run(), "relu");
   Tensor y = empty_like(x);
+  kernel.gives({&y});
   Tensors saved{alias(y)};
   return record(std::move(y), {std::move(x)},
                 {.name = "ReluBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
@@ -42,10 +51,12 @@ Tensor softmax(Tensor x, std::optional<Dtype> result) {
   if (!result && x.run().autocast.enabled && is_floating(x.dtype())) result = Dtype::f32;  // fp32_set_opt_dtype
   const Dtype dtype = result.value_or(x.dtype());
   if (!(x.dtype() == Dtype::f16 && dtype == Dtype::f32)) x = to(std::move(x), dtype);
+  Kernel kernel(x.run(), "_softmax");
   Tensor y = empty(x.run(), x.sizes(), dtype);
   if (!x.is_contiguous()) {
     const Tensor copy = empty(x.run(), x.sizes(), x.dtype());
   }
+  kernel.gives({&y});
   Tensors saved{alias(y)};
   const Facts facts{.dtype = x.dtype()};
   return record(std::move(y), {std::move(x)},
@@ -67,8 +78,10 @@ Tensor log_sigmoid(Tensor x) { return keeps_input("aten::log_sigmoid", "LogSigmo
 Tensor dropout(Tensor x, double probability) {
   if (probability == 0) return x;
   const Op op(x, "aten::dropout");
+  Kernel kernel(x.run(), "native_dropout");
   Tensor mask = empty_like(x, Dtype::boolean);
   Tensor y = empty_like(x);
+  kernel.gives({&y, &mask});
   Tensors saved{std::move(mask)};
   return record(
       std::move(y), {std::move(x)},

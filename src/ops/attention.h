@@ -3,6 +3,7 @@
 // torch: aten/src/ATen/native/transformers (2.11.0)
 #pragma once
 #include "ops/ops.h"
+#include "tensor/kernel.h"
 
 namespace tidemark {
 
@@ -56,6 +57,14 @@ inline Tensors needed(const Backward& call, std::array<Tensor, 3> gradients) {
   for (std::size_t i = 0; i < gradients.size(); ++i)
     result.push_back(call.needs(i) ? std::move(gradients[i]) : Tensor());
   return result;
+}
+
+/// Of a kernel of that name, all results.
+inline void give(Kernel& kernel, const AttentionResult& result) {
+  static const Tensor kNone;
+  const std::size_t states = result.random_state.size();
+  kernel.gives({&result.output, &result.log_sum_exp, states > 0 ? &result.random_state[0] : &kNone,
+                states > 1 ? &result.random_state[1] : &kNone});
 }
 
 /// Of the recorded kernels; facts.b of a backward is 1 for causal attention.

@@ -59,7 +59,7 @@ Tensor math_attention(AttentionInputs in) {
   const Tensor key = in.options.enable_gqa ? repeat_heads(key_acc, in.q.size(1)) : key_acc;
   const Tensor value = in.options.enable_gqa ? repeat_heads(value_acc, in.q.size(1)) : value_acc;
   Tensor attention = matmul(query, mul_scalar(transpose(key, -2, -1)));
-  if (bias) attention = add_(std::move(attention), bias);
+  if (bias) attention = has_dispatch_mode(run) ? add(attention, bias) : add_(std::move(attention), bias);
   attention = safe_softmax(std::move(attention));
   attention = dropout(std::move(attention), in.options.dropout);
   const Tensor weights = to(attention, origin);

@@ -2,6 +2,7 @@
 // cuda/GroupedBlas.cpp,cuda/GroupMM.cu}, torch/csrc/autograd/FunctionsManual.cpp
 #include "base/error.h"
 #include "ops/ops.h"
+#include "tensor/kernel.h"
 
 namespace tidemark {
 namespace {
@@ -36,6 +37,7 @@ void take_cutlass_memory(Run& run, std::int64_t groups, std::int64_t rows_of_gro
 
 /// at::_grouped_mm: a (S, K) and b (E, K, N) -> (S, N), or a (M, S) and b (S, N) -> (E, M, N).
 Tensor product(const Tensor& a, const Tensor& b, std::int64_t groups) {
+  Kernel kernel(a.run(), "_grouped_mm");
   check_width(a);
   check_width(b);
   const bool ragged = b.dims() == 2;
@@ -53,6 +55,7 @@ Tensor product(const Tensor& a, const Tensor& b, std::int64_t groups) {
   else if (y.elements() > 0 && a.elements() > 0)
     for (std::int64_t group = 0; group < groups; ++group)  // _grouped_mm_fallback: a product for each, into its place
       const Ref<Storage> workspace = matmul_workspace(a.run());
+  kernel.gives({&y});
   return y;
 }
 

@@ -45,6 +45,7 @@ Tensor rebased(Tensor view, Tensors inputs, Facts facts) {
 
 Tensor copy_(Tensor x, Tensor source) {
   const Op op(x, "aten::copy_");
+  ++x.impl().storage->version;
   if (!needs_grad(x) && !needs_grad(source)) return x;
   const Facts facts{.dtype = source.dtype()};
   if (const Tensor base = x.impl().base) return rebased(std::move(x), {base, std::move(source)}, facts);
@@ -56,6 +57,7 @@ Tensor copy_(Tensor x, Tensor source) {
 /// The gradient of what was there is zeros.
 Tensor fill_(Tensor x) {
   const Op op(x, "aten::fill_");
+  ++x.impl().storage->version;
   const Tensor base = x.impl().base;
   if (base && (needs_grad(x) || needs_grad(base))) return rebased(std::move(x), {base}, {});
   Tensor y = x;

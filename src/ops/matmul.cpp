@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/ops.h"
+#include "tensor/kernel.h"
 #include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
 
@@ -36,7 +37,7 @@ Ref<Storage> new_workspace(Run& run, std::int64_t bytes) {
 /// One that a thread has, of those of the program's and of autograd's.
 void keep_workspace(Run& run, Ref<Storage> (&workspaces)[2], std::int64_t bytes) {
   Ref<Storage>& workspace = workspaces[run.in_backward ? 1 : 0];
-  if (workspace) return;
+  if (workspace || (run.kernel && run.kernel->is_handed_out())) return;
   const Once once(run);
   workspace = new_workspace(run, bytes);
 }
@@ -58,13 +59,23 @@ void count_product(const Tensor& y, std::int64_t terms) {
 }
 
 /// Row-major, as the kernel writes it.
-Tensor product(const Tensor& a, const Tensor& b, bool fused_bias = false) {
+Tensor product(const char* name, const Tensor& a, const Tensor& b, bool fused_bias = false) {
+  Kernel kernel(a.run(), name);
   Dims sizes = a.sizes();
   sizes[-1] = b.size(-1);
   Tensor y = empty(a.run(), sizes, a.dtype());
   count_product(y, a.size(-1));
   const Tensor copy_a = readable(a), copy_b = readable(b);
   const Ref<Storage> workspace = fused_bias ? fused_bias_workspace(a.run()) : matmul_workspace(a.run());
+  kernel.gives({&y});
+  return y;
+}
+
+Tensor product_by_elements(const Tensor& a, const Tensor& b) {
+  Kernel kernel(a.run(), "bmm");
+  Tensor y = empty(a.run(), {a.size(0), a.size(1), b.size(2)}, a.dtype());
+  count_product(y, a.size(-1));
+  kernel.gives({&y});
   return y;
 }
 
@@ -154,7 +165,7 @@ Tensor mm(Tensor a, Tensor b) {
   b = autocast_low(std::move(b));
   a = autocast_low(std::move(a));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  Tensor y = product(a, b);
+  Tensor y = product("mm", a, b);
   const Facts facts = layouts_of(a, b);
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MmBackward0", .saved = std::move(saved), .facts = facts, .backward = mm_backward});
@@ -168,7 +179,7 @@ Tensor addmm(Tensor bias, Tensor a, Tensor b) {
   a = autocast_low(std::move(a));
   bias = autocast_low(std::move(bias));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  Tensor y = product(a, b, has_fused_bias(bias, a, b));
+  Tensor y = product("addmm", a, b, has_fused_bias(bias, a, b));
   const Facts facts = layouts_of(a, b);
   return record(std::move(y), {std::move(bias), std::move(a), std::move(b)},
                 {.name = "AddmmBackward0", .saved = std::move(saved), .facts = facts, .backward = addmm_backward});
@@ -194,7 +205,8 @@ Tensor linear(Tensor x, Tensor weight, Tensor bias) {
     return sizes.count() > 2 ? view(std::move(y), sizes) : y;
   }
   Tensor y = matmul(std::move(x), t(std::move(weight)));
-  return bias ? add_(std::move(y), std::move(bias)) : y;
+  if (!bias) return y;
+  return has_dispatch_mode(y.run()) ? add(y, bias) : add_(std::move(y), std::move(bias));
 }
 
 Tensor bmm(Tensor a, Tensor b) {
@@ -204,8 +216,7 @@ Tensor bmm(Tensor a, Tensor b) {
   a = autocast_low(std::move(a));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
   const bool by_elements = a.size(2) == 1 && a.run().torch().multiplies_single_elements;
-  Tensor y = by_elements ? empty(a.run(), {a.size(0), a.size(1), b.size(2)}, a.dtype()) : product(a, b);
-  if (by_elements) count_product(y, a.size(-1));
+  Tensor y = by_elements ? product_by_elements(a, b) : product("bmm", a, b);
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "BmmBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    Tensor second = call.needs(1) ? bmm(transpose(call.saved[0], 1, 2), call.gradient()) : Tensor();
@@ -220,7 +231,7 @@ Tensor baddbmm(Tensor input, Tensor a, Tensor b, double alpha) {
   a = autocast_low(std::move(a));
   input = autocast_low(std::move(input));
   Tensors saved{needs_grad(b) ? a : Tensor(), needs_grad(a) ? b : Tensor()};
-  Tensor y = product(a, b);
+  Tensor y = product("baddbmm", a, b);
   const Facts facts{.a = alpha != 1 ? 1 : 0};
   return record(std::move(y), {std::move(input), std::move(a), std::move(b)},
                 {.name = "BaddbmmBackward0", .saved = std::move(saved), .facts = facts, .backward = baddbmm_backward});

@@ -4,6 +4,7 @@
 #include "ops/ops.h"
 #include "ops/pointwise.h"
 #include "ops/selection.h"
+#include "tensor/kernel.h"
 
 namespace tidemark {
 namespace {
@@ -43,6 +44,7 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   bias = autocast_f32(std::move(bias));
   weight = autocast_f32(std::move(weight));
   x = autocast_f32(std::move(x));
+  Kernel kernel(x.run(), "native_layer_norm");
   const Tensor copy = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
   Dims rows = x.sizes();
   rows[-1] = 1;
@@ -50,6 +52,7 @@ Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {
   Tensor y = empty(x.run(), x.sizes(), x.dtype());
   Tensor mean = empty(x.run(), rows, accumulate);
   Tensor rstd = empty(x.run(), rows, accumulate);
+  kernel.gives({&y, &mean, &rstd});
   Tensors saved{x, weight, bias, std::move(mean), std::move(rstd)};
   return record(std::move(y), {std::move(x), std::move(weight), std::move(bias)},
                 {.name = "NativeLayerNormBackward0", .saved = std::move(saved), .backward = layer_norm_backward});

@@ -50,8 +50,13 @@ bool has_other_samples(const Spec& spec, const Bounds& bounds) {
 std::vector<Spec> checkpointing(const Spec& spec, const Bounds&) {
   std::vector<Spec> others;
   const auto add = [&](Checkpointing how, std::int64_t every) {
-    if (spec.checkpointing == how && spec.checkpoint_every == every) return;
+    if (spec.checkpointing == how && spec.checkpoint_every == every && spec.checkpoint_layers.empty() &&
+        spec.checkpoint_save.empty())
+      return;
     Spec& other = others.emplace_back(spec);
+    other.checkpoint_layers.clear();
+    other.checkpoint_save.clear();
+    other.checkpoint_save_layers.clear();
     other.checkpointing = how;
     other.checkpoint_every = every;
   };

@@ -23,6 +23,7 @@ Seen seen_of(const Report& report) {
   Seen seen;
   seen.fits = report.fits == true;
   seen.peak = report.peak;
+  if (report.margin) seen.margin_bytes = report.margin->bytes;
   return seen;
 }
 
@@ -89,10 +90,28 @@ void guess_shape(const Spec& spec, PassWork& pass) {
   pass.hidden_size = 128 * pass.layers;
 }
 
+/// What cannot be simulated is refused when its turn comes.
+PassWork counted(const Engine& engine, const Spec& alone) {
+  PassWork pass{.work = {},
+                .layers = size_in(engine.model_config, "num_hidden_layers"),
+                .hidden_size = size_in(engine.model_config, "hidden_size")};
+  try {
+    const auto programs = engine.programs(alone);
+    PredictOptions options;
+    options.interval = false;
+    options.programs = *programs;
+    options.work = &pass.work;
+    predict(alone, engine.model_config, without_end(engine).card, options);
+  } catch (const Error&) {
+  }
+  if (pass.layers == 0 || pass.hidden_size == 0) guess_shape(alone, pass);
+  return pass;
+}
+
 /// The work of one pass is counted once for all candidates that compute the same.
 class Times {
  public:
-  explicit Times(const Engine& engine) : engine_(engine), endless_(without_end(engine).card) {}
+  explicit Times(const Engine& engine) : engine_(engine) {}
 
   StepTime operator()(const Spec& spec) {
     return step_time(spec, of_pass(alone_of(spec)), {engine_.card, engine_.efficiency, engine_.network_bytes_per_s});
@@ -113,30 +132,11 @@ class Times {
       is_first = is_new;
       known = found->second;
     }
-    if (is_first) mine.set_value(simulated(alone));
+    if (is_first) mine.set_value(counted(engine_, alone));
     return known.get();  // lives as long as passes_
   }
 
-  /// What cannot be simulated is refused when its turn comes.
-  PassWork simulated(const Spec& alone) const {
-    PassWork pass{.work = {},
-                  .layers = size_in(engine_.model_config, "num_hidden_layers"),
-                  .hidden_size = size_in(engine_.model_config, "hidden_size")};
-    try {
-      const auto programs = engine_.programs(alone);
-      PredictOptions options;
-      options.interval = false;
-      options.programs = *programs;
-      options.work = &pass.work;
-      predict(alone, engine_.model_config, endless_, options);
-    } catch (const Error&) {
-    }
-    if (pass.layers == 0 || pass.hidden_size == 0) guess_shape(alone, pass);
-    return pass;
-  }
-
   const Engine& engine_;
-  Card endless_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_future<PassWork>> passes_;
 };
@@ -177,6 +177,8 @@ Engine without_end(const Engine& engine) {
   other.card.total_bytes = DriverMemory::kMostBytes;
   return other;
 }
+
+PassWork work_of_pass(const Engine& engine, const Spec& spec) { return counted(engine, alone_of(spec)); }
 
 std::vector<std::int64_t> kinds_of_ranks(const Spec& spec) {
   std::set<std::int64_t> ranks;

@@ -31,6 +31,9 @@ Oracle make_oracle(const Engine& engine);
 /// The engine on a card that no training fills.
 Engine without_end(const Engine& engine);
 
+/// What one pass of the model alone computes, on one GPU.
+PassWork work_of_pass(const Engine& engine, const Spec& spec);
+
 /// All ranks, or beyond kMostRanks of them the first and last of each coordinate, in ascending order.
 inline constexpr std::int64_t kMostRanks = 16;
 std::vector<std::int64_t> kinds_of_ranks(const Spec& spec);

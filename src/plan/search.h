@@ -20,6 +20,7 @@ namespace tidemark::plan {
 struct Seen {
   bool fits = false;
   std::string refusal;                   // why it could not be simulated; empty: it was
+  std::int64_t margin_bytes = 0;         // to keep free besides
   Peak peak;                             // of what fits; else as far as it came
   std::shared_ptr<const Report> report;  // of the rank that holds most; of what was confirmed
 };

@@ -208,7 +208,7 @@ void Interpreter::call(const Statement& statement, Frame& frame, std::size_t rou
   }
   if (target.is_scope)
     give(statement, frame, routine(*target.routine, std::move(inputs), frame.pass));
-  else if (target.layer >= 0 && is_checkpointed(context_, target.layer))
+  else if (target.layer >= 0 && is_checkpointed(frame.run, context_, target.layer))
     give(statement, frame, checkpointed(target, std::move(inputs), frame.pass));
   else
     give(statement, frame, module(target, std::move(inputs), frame.pass));

@@ -22,6 +22,22 @@ class SecondForward {
   Setting<bool> grad_, autocast_;
 };
 
+/// Counts what is done in its time as done again.
+class CountedAgain {
+ public:
+  CountedAgain(Run& run, const CheckpointFrame& frame) : run_(run), layer_(frame.layer) {
+    if (run.work) before_ = run.work->so_far();
+  }
+  ~CountedAgain() {
+    if (run_.work) run_.work->again[layer_].all += done_since(*run_.work, before_);
+  }
+
+ private:
+  Run& run_;
+  std::int64_t layer_;
+  Again before_;
+};
+
 Ref<CheckpointFrame> make_frame(const Run& run) {
   Ref<CheckpointFrame> frame(new CheckpointFrame);
   frame->autocast = run.autocast.enabled;
@@ -37,6 +53,7 @@ void recompute(Run& run, CheckpointFrame& frame) {
   frame.recomputing = true;
   frame.first = run.beginning.number;
   const SecondForward state(run, frame);
+  const CountedAgain counted(run, frame);
   const Setting<CheckpointFrame*> current(run.checkpoint, &frame);
   try {
     frame.block();
@@ -67,6 +84,7 @@ Tensors checkpoint_backward(Backward& call) {
   Tensors outputs;
   {
     const SecondForward state(call.run, frame);
+    const CountedAgain counted(call.run, frame);
     outputs = frame.function(detached);
   }
   Tensors outputs_with_grad, args_with_grad;
@@ -85,20 +103,23 @@ Saved::~Saved() {
   if (frame) frame->wanted[static_cast<std::size_t>(place)] = false;
 }
 
-Tensors checkpoint(Run& run, std::function<Tensors()> block) {
+Tensors checkpoint(Run& run, std::function<Tensors()> block, CheckpointOptions options) {
   if (!run.grad_enabled) return block();
   const Ref<CheckpointFrame> frame = make_frame(run);
   frame->block = std::move(block);
   frame->first = run.beginning.number;
   const Setting<CheckpointFrame*> current(run.checkpoint, frame.get());
-  begin_first_forward(run, *frame);
+  frame->layer = options.layer;
+  frame->save = std::move(options.save);
+  if (!frame->save) begin_first_forward(run, *frame);
   Tensors outputs = frame->block();
   end_first_forward(run, *frame);
   return outputs;
 }
 
-Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input) {
+Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input, std::int64_t layer) {
   const Ref<CheckpointFrame> frame = make_frame(run);
+  frame->layer = layer;
   frame->function = std::move(function);
   Tensors outputs;
   {

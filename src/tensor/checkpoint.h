@@ -3,7 +3,10 @@
 // CheckpointFunction (2.11.0)
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -12,8 +15,18 @@ namespace tidemark {
 
 struct FirstForward;
 
+/// What an operator gave in the first forward.  torch: the entries of _CachingTorchDispatchMode.storage
+struct KeptResults {
+  std::vector<Ref<Storage>> made;       // by its allocations; none of what it did not give
+  std::vector<std::uint32_t> versions;  // of each, then
+};
+
+/// Operators whose results a block keeps, by name.
+using KeptOperators = std::shared_ptr<const std::vector<std::string>>;
+
 /// torch: _CheckpointFrame, and what CheckpointFunction keeps in its context
 struct CheckpointFrame {
+  std::int64_t layer = 0;  // by which its work is counted
   std::int32_t references = 0;
   std::function<Tensors()> block;           // the forward again; holds its arguments, and they stay alive with it
   std::function<Tensors(Tensor)> function;  // of a reentrant one, whose argument is among the saved tensors
@@ -23,6 +36,13 @@ struct CheckpointFrame {
   std::vector<Tensor> values;  // by place, from the second forward until used
   std::int32_t made_again = 0;
   bool recomputing = false, recomputed = false;
+
+  struct Kept {
+    std::vector<KeptResults> results;  // in the order in which it ran; until they are handed out
+    std::size_t next = 0;
+  };
+  KeptOperators save;  // none: nothing is kept
+  std::map<std::string_view, Kept> kept;
 
   /// Note [Where recomputation stops].  It ends by an exception when the last tensor has been saved.  An operation
   /// saves its inputs before it runs, so if those are the last, its result is never allocated: the operation where that
@@ -39,13 +59,18 @@ struct CheckpointFrame {
 /// Every tensor has been made again: the rest of the second forward is not run.  torch: _StopRecomputationError
 struct StopRecomputation {};
 
+struct CheckpointOptions {
+  std::int64_t layer = 0;
+  KeptOperators save = {};  // of what operators give, all is kept; none: nothing
+};
+
 /// Runs `block` with its saved tensors left out, and again in backward: it must hold all that it needs.
-Tensors checkpoint(Run& run, std::function<Tensors()> block);
+Tensors checkpoint(Run& run, std::function<Tensors()> block, CheckpointOptions options = {});
 
 /// CheckpointFunction.apply: runs `function` without gradients; backward runs it again and goes backward through it.
 /// A result of an `input` that needs no gradient needs none; of several results, zeros are the gradient of one that has
 /// none.
-Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input);
+Tensors checkpoint_reentrant(Run& run, std::function<Tensors(Tensor)> function, Tensor input, std::int64_t layer = 0);
 
 /// In place of Saved(tensor), while `frame` is the run's.  Throws StopRecomputation.
 struct Saved save_in(CheckpointFrame& frame, Tensor tensor);

@@ -113,6 +113,7 @@ void Node::destroy(Node* node) {
 bool needs_grad(const Tensor& tensor) { return tensor && tensor.requires_grad() && tensor.run().grad_enabled; }
 
 Tensor record(Tensor output, Tensors inputs, Record what) {
+  if (!inputs.empty() && inputs[0] && inputs[0].is(output)) ++output.impl().storage->version;
   output.impl().distributed = is_distributed(inputs, what);
   if (const Ref<Node> node = node_of(output.run(), inputs, what)) tie(*node, output, 0);
   return output;

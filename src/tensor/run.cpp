@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "tensor/kernel.h"
 
 namespace tidemark {
 namespace {
@@ -59,14 +60,17 @@ void Run::tell(char sign, std::int64_t bytes, const char* by, std::uint32_t in) 
 }
 
 Work* Run::counted() const {
+  if (kernel && kernel->is_handed_out()) return nullptr;
   return work && !on_host && !(checkpoint && checkpoint->is_complete(beginning.number)) ? work : nullptr;
 }
 
 Ref<Storage> Run::allocate(std::int64_t bytes) {
+  if (kernel && kernel->is_handed_out()) return kernel->hand_out();
   Ref<Storage> storage(storages.make());
   storage->run = this;
   if (on_host || (checkpoint && checkpoint->is_complete(beginning.number))) return storage;
   fill(*storage, bytes);
+  if (kernel) kernel->note(*storage);
   return storage;
 }
 

@@ -20,6 +20,7 @@ struct Storage {
   AllocationId id = kNoBytes;
   std::uint32_t record = 0;  // in the run's ledger
   std::int32_t references = 0;
+  std::uint32_t version = 0;  // how often an operation wrote over it (torch: VariableVersion)
   static void destroy(Storage* storage);
 };
 

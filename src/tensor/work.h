@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <string_view>
 
 #include "tensor/tensor.h"
 
@@ -25,11 +26,34 @@ struct AttentionShape {
   auto operator<=>(const AttentionShape&) const = default;
 };
 
+/// What a second forward does once more.
+struct Again {
+  double flops = 0, written_bytes = 0;  // of products and attention; by all else
+
+  Again& operator+=(const Again& more) {
+    flops += more.flops;
+    written_bytes += more.written_bytes;
+    return *this;
+  }
+};
+
+/// Of a checkpointed layer, all passes together.
+struct LayerAgain {
+  struct Operator {
+    Again again;
+    double result_bytes = 0;  // to keep, in its place
+  };
+  Again all;
+  std::map<std::string_view, Operator> operators;  // those that can be kept
+};
+
 struct Work {
   std::map<ProductShape, double> products;           // how many of each
   std::map<AttentionShape, double> attention_flops;  // of all of each
   // What other kernels write, workspaces apart.
   double forward_bytes = 0, backward_bytes = 0;
+  double flops = 0;  // of products and attention
+  std::map<std::int64_t, LayerAgain> again;  // by layer
   std::int64_t operations = 0;
   std::int64_t parameter_bytes = 0, trained_bytes = 0;
 
@@ -37,8 +61,12 @@ struct Work {
   void add_product(Dtype dtype, double m, double n, double k, bool is_backward) {
     if (m <= 0 || n <= 0 || k <= 0) return;
     ++products[{size_of(dtype) == 2, m, n, k}];
+    flops += 2 * m * n * k;
     written(is_backward) -= m * n * static_cast<double>(size_of(dtype));
   }
+
+  /// All so far.
+  Again so_far() const { return {flops, forward_bytes + backward_bytes}; }
 
   double& written(bool is_backward) { return is_backward ? backward_bytes : forward_bytes; }
 
@@ -48,12 +76,19 @@ struct Work {
     const double pairs = static_cast<double>(q.size(0) * q.size(1)) * static_cast<double>(q.size(2) * k.size(2)) *
                          (is_causal ? 0.5 : 1.0);
     const auto width = static_cast<double>(q.size(3)), value_width = static_cast<double>(v.size(3));
-    attention_flops[{is_backward, width, static_cast<double>(k.size(2))}] +=
-        2 * pairs * (is_backward ? 3 * width + 2 * value_width : width + value_width);
+    const double count = 2 * pairs * (is_backward ? 3 * width + 2 * value_width : width + value_width);
+    attention_flops[{is_backward, width, static_cast<double>(k.size(2))}] += count;
+    flops += count;
     const double operands = is_backward ? static_cast<double>(q.elements() + k.elements() + v.elements())
                                         : static_cast<double>(q.elements());
     written(is_backward) -= operands * static_cast<double>(size_of(q.dtype()));
   }
 };
+
+/// What was done since `before` was all.
+inline Again done_since(const Work& work, const Again& before) {
+  const Again now = work.so_far();
+  return {now.flops - before.flops, now.written_bytes - before.written_bytes};
+}
 
 }  // namespace tidemark

@@ -1,5 +1,6 @@
 """The cases of record_steps.py: specs of `tidemark predict`, each an option or a pair of options that changes memory."""
 
+from checkpoint_cases import chosen_layers, kept_attention, kept_operators
 from context_parallel_cases import context_parallel
 from fsdp_cases import flat_sharded, fully_sharded
 from gemini_cases import gemini
@@ -14,7 +15,7 @@ BASE = {"model": MODEL, "batch": 2, "seq": 64}
 GROUPS = (
     steps, by_trainer, adapters, large, vision, grids, families, positions, odd_heads, classifiers, older_families, experts, data_parallel, zero, zero3,
     leaf_modules, expert_parallel, tensor_parallel, tensor_and_data_parallel, fully_sharded, flat_sharded, pipeline, products, lambda: context_parallel(MODEL, LORA),
-    lambda: gemini(MODEL),
+    lambda: gemini(MODEL), chosen_layers, kept_operators,
 )
 # Recorded on other cards too, whose kernels or sizes differ.
 ON_OTHER_CARDS = ("adamw", "adafactor", "large_adafactor", "large_clip", "lora", "checkpoint", "scaler_clip", "reentrant_amp", "mixtral_full", "tp_sequence",
@@ -33,5 +34,6 @@ def cases():
     for group in GROUPS:
         found += group().items()
     listed = [{"name": name, "card": "h200", "spec": {**BASE, **options}} for name, options in found]
+    listed += [{"name": name, "card": card, "spec": {**BASE, **options}} for card, name, options in kept_attention()]
     return listed + [{**case, "name": f"{case['name']}_on_{card.replace('-', '_')}", "card": card}
                      for card in ("a100-80gb", "rtx-4090") for case in listed if case["name"] in ON_OTHER_CARDS]
