@@ -60,6 +60,8 @@ OpPlan make_plan(const c10::OperatorHandle& op) {
   plan.zeroes = plan.name == "aten::zero_" || plan.name == "aten::zeros" || plan.name == "aten::zeros_like" || plan.name == "aten::new_zeros";
   plan.like_in_shape = takes_a_shape(plan.name);
   plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
+  plan.pointwise = plan.written.empty() && plan.returns_fresh && schema.returns().size() == 1 && op.hasTag(at::Tag::pointwise);
+  plan.joins = schema.overload_name().empty() && (plan.name == "aten::cat" || plan.name == "aten::stack");
   plan.even = is_even(op, plan);
   plan.uninitialised = leaves_memory_uninitialised(plan.name);
   return plan;
