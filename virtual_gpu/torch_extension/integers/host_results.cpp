@@ -1,5 +1,6 @@
 #include "host_results.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 
 #include "host_data.h"
@@ -22,34 +23,49 @@ bool is_made_of_unknown_data(const OpPlan& plan, const Arguments& arguments) {
   return all && any;
 }
 
-at::Tensor without_data(const at::Tensor& tensor) { return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(c10::kMeta)); }
-
-/// What the operation would return, without data.
-at::Tensor shape_of_result(const c10::OperatorHandle& op, const Arguments& arguments) {
-  const NoHooks below;
-  torch::jit::Stack stack;
-  for (const c10::IValue& value : arguments) {
-    if (value.isTensorList()) {
-      c10::List<at::Tensor> list;
-      for (const at::Tensor& tensor : value.toTensorList()) list.push_back(without_data(tensor));
-      stack.emplace_back(std::move(list));
-    } else {
-      stack.push_back(value.isTensor() && value.toTensor().defined() ? c10::IValue(without_data(value.toTensor())) : value);
-    }
+/// As cat and stack make it (aten/src/ATen/native/TensorShape.cpp, `TORCH_PRECOMPUTE_META_FUNC(cat)`, `stack`); undefined where types differ.
+at::Tensor room_for_joined(const OpPlan& plan, const c10::List<at::Tensor>& parts, std::int64_t dim) {
+  const at::Tensor first = parts.get(0);
+  std::vector<std::int64_t> sizes = first.sizes().vec();
+  at::MemoryFormat format = first.suggest_memory_format();
+  std::int64_t along = 0;
+  for (const at::Tensor& part : parts) {
+    if (part.dim() != first.dim() || part.dim() == 0 || part.scalar_type() != first.scalar_type()) return {};
+    if (part.suggest_memory_format() != format) format = at::MemoryFormat::Contiguous;
+    along += plan.name == "aten::stack" ? 1 : part.size(dim);
   }
-  op.callBoxed(&stack);
-  return stack.size() == 1 && stack[0].isTensor() ? stack[0].toTensor() : at::Tensor();
+  if (plan.name == "aten::cat") return sizes[static_cast<std::size_t>(dim)] = along, at::empty(sizes, first.options(), format);
+  sizes.insert(sizes.begin() + dim, along);
+  return at::empty(sizes, first.options());
 }
 
-/// Part by part, by copies that the hook sees.
-void join(const OpPlan& plan, const Arguments& arguments, at::Tensor& result) {
-  const at::AutoDispatchBelowADInplaceOrView no_autograd;
-  const std::int64_t dim = arguments[1].toInt() < 0 ? arguments[1].toInt() + result.dim() : arguments[1].toInt();
-  std::int64_t place = 0;
-  for (const at::Tensor& part : arguments[0].toTensorList()) {
-    if (plan.name == "aten::stack") result.select(dim, place++).copy_(part);
-    else if (part.dim() == result.dim()) result.narrow(dim, place, part.size(dim)).copy_(part), place += part.size(dim);   // not the empty ones that cat passes over
+/// As TensorIterator makes it (aten/src/ATen/TensorIterator.cpp, `compute_types`, `compute_strides`) of tensors of one type whose elements lie alike; undefined for others.
+at::Tensor room_for_computed(const Arguments& arguments) {
+  at::Tensor like;
+  for (const c10::IValue& value : arguments) {
+    if (value.isScalar() && value.toScalar().isComplex()) return {};
+    if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().dim() == 0) continue;
+    const at::Tensor& tensor = value.toTensor();
+    if (!like.defined()) like = tensor;
+    if (!tensor.is_non_overlapping_and_dense() || tensor.scalar_type() != like.scalar_type() || tensor.sizes() != like.sizes() || tensor.strides() != like.strides()) return {};
   }
+  return like.defined() && like.nbytes() >= kLargeHostBytes ? at::empty_strided(like.sizes(), like.strides(), like.options()) : at::Tensor();
+}
+
+/// Part by part, by copies that the hook sees.  False: sizes or types do not fit, or are to be changed first.
+bool join(const OpPlan& plan, const Arguments& arguments, at::Tensor& result) {
+  const at::AutoDispatchBelowADInplaceOrView no_autograd;
+  const auto parts = arguments[0].toTensorList();
+  const std::int64_t dimensions = parts.get(0).dim() + (plan.name == "aten::stack" ? 1 : 0), dim = arguments[1].toInt() < 0 ? arguments[1].toInt() + dimensions : arguments[1].toInt();
+  if (dim < 0 || dim >= dimensions || !(result = room_for_joined(plan, parts, dim)).defined() || result.nbytes() < kLargeHostBytes) return false;
+  std::int64_t place = 0;
+  for (const at::Tensor& part : parts) {
+    const at::Tensor to = plan.name == "aten::stack" ? result.select(dim, place) : result.narrow(dim, place, part.size(dim));
+    if (to.sizes() != part.sizes()) return false;
+    to.copy_(part);
+    place += plan.name == "aten::stack" ? 1 : part.size(dim);
+  }
+  return true;
 }
 
 }  // namespace
@@ -59,11 +75,9 @@ bool make_unknown_result(const c10::OperatorHandle& op, const OpPlan& plan, torc
   const c10::IValue& first = torch::jit::peek(*stack, 0, count);
   if (first.isTensor() && !(first.toTensor().defined() && first.toTensor().is_cpu())) return false;
   const Arguments arguments(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
-  if (!is_made_of_unknown_data(plan, arguments) || (plan.joins && !arguments[1].isInt())) return false;
-  const at::Tensor shape = shape_of_result(op, arguments);
-  if (!shape.defined() || !shape.is_floating_point() || shape.nbytes() < kLargeHostBytes) return false;
-  at::Tensor result = at::empty_strided(shape.sizes(), shape.strides(), shape.options().device(c10::kCPU));
-  if (plan.joins) join(plan, arguments, result);
+  if (!is_made_of_unknown_data(plan, arguments)) return false;
+  at::Tensor result;
+  if (plan.joins ? !join(plan, arguments, result) : !(result = room_for_computed(arguments)).defined()) return false;
   torch::jit::drop(*stack, count);
   stack->push_back(std::move(result));
   return true;
