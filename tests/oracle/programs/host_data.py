@@ -76,6 +76,8 @@ def written_values():
     check("ones", torch.full((LARGE,), 2.5).eq(2.5).all() and torch.full_like(counts, -0.0).signbit().all())
     grown = torch.arange(LARGE, dtype=torch.float32).resize_(2 * LARGE)
     check("resized", grown.clone()[LARGE - 1] == LARGE - 1)
+    far = torch.empty(LARGE).normal_()
+    check("comparisons with what lies outside", not ((far < -2) | (far > 2)).any() and (far >= -5).all() and not (far <= 0).any() and (far < 1).all() and not far.is_pinned())
     masks = torch.rand(LARGE) < 0.5, 0.5 > torch.rand(LARGE), torch.full((LARGE,), 0.5).gt(torch.rand(LARGE))
     check("masks of what was drawn", all(0.45 < mask.float().mean() < 0.55 for mask in masks), str([mask.float().mean().item() for mask in masks]))
 

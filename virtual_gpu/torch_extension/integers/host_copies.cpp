@@ -9,12 +9,6 @@
 namespace tidemark {
 namespace {
 
-bool is_clear(const at::Tensor& tensor) {
-  bool written = false;
-  tidemark_visit_written(tensor.const_data_ptr(), reach_bytes(tensor), [](void* found, std::size_t, std::size_t) { *static_cast<bool*>(found) = true; }, &written);
-  return !written;
-}
-
 /// Element after element in the order of addresses, in both.
 bool lie_alike(const at::Tensor& one, const at::Tensor& other) {
   return one.is_non_overlapping_and_dense() && (one.strides() == other.strides() || (one.is_contiguous() && other.is_contiguous()));
@@ -50,6 +44,12 @@ std::size_t reach_bytes(const at::Tensor& tensor) {
   std::int64_t last = 0;
   for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) last += (tensor.size(dim) - 1) * tensor.stride(dim);
   return static_cast<std::size_t>(last + 1) * tensor.element_size();
+}
+
+bool is_clear(const at::Tensor& tensor) {
+  bool written = false;
+  tidemark_visit_written(tensor.const_data_ptr(), reach_bytes(tensor), [](void* found, std::size_t, std::size_t) { *static_cast<bool*>(found) = true; }, &written);
+  return !written;
 }
 
 bool copy_written_pages(const at::Tensor& self, const at::Tensor& source) {

@@ -1,8 +1,10 @@
 #include "host_data.h"
 
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <cmath>
+#include <optional>
 
 #include "../assumptions/assumptions.h"
 #include "../stand_in.h"
@@ -46,6 +48,28 @@ void draw_after_all(const at::Tensor& tensor) {
   at::from_blob(tensor.mutable_data_ptr(), {elements}, tensor.options()).uniform_(0.0, 1.0, host_generator());
 }
 
+/// What is drawn after all lies between 0 and 1: a comparison with a number that does not need not be made (trunc_normal_ rejects what lies too far out).
+std::optional<bool> known_beforehand(const OpPlan& plan, const c10::IValue& other) {
+  if (!other.isScalar() || other.toScalar().isComplex()) return std::nullopt;
+  const double bound = other.toScalar().toDouble();
+  if (bound > 0.0 && bound < 1.0) return std::nullopt;
+  if (one_of(plan.name, {"aten::lt", "aten::le"})) return bound >= 1.0;
+  if (one_of(plan.name, {"aten::gt", "aten::ge"})) return bound <= 0.0;
+  return std::nullopt;
+}
+
+bool compare_nothing(const OpPlan& plan, std::size_t count, torch::jit::Stack* stack) {
+  if (count != 2 || !torch::jit::peek(*stack, 0, 2).isTensor()) return false;
+  const auto answer = known_beforehand(plan, torch::jit::peek(*stack, 1, 2));
+  if (!answer || !is_unknown(torch::jit::peek(*stack, 0, 2).toTensor())) return false;
+  const at::Tensor self = torch::jit::peek(*stack, 0, 2).toTensor();
+  at::Tensor result = at::zeros_like(self, self.options().dtype(c10::kBool));
+  if (*answer) result.fill_(true);
+  torch::jit::drop(*stack, 2);
+  stack->push_back(std::move(result));
+  return true;
+}
+
 /// Whether what `op` would write into `self` needs no writing.
 bool is_written_without_work(const OpPlan& plan, const at::Tensor& self, const c10::IValue* second) {
   if (plan.name == "aten::copy_") return second && second->isTensor() && copy_written_pages(self, second->toTensor());
@@ -84,10 +108,12 @@ void mark_known(const at::Tensor& tensor) {
 bool skip_host_data(const c10::OperatorHandle& op, const OpPlan& plan, torch::jit::Stack* stack) {
   const std::size_t count = op.schema().arguments().size();
   if (count == 0) return false;
-  if (decides_by_values(plan.name))
+  if (decides_by_values(plan.name)) {
+    if (plan.written.empty() && compare_nothing(plan, count, stack)) return true;
     for (std::size_t i = 0; i < count; ++i)
       if (const c10::IValue& value = torch::jit::peek(*stack, i, count); value.isTensor()) draw_after_all(value.toTensor());
-  if (plan.written.empty()) return (plan.pointwise || plan.joins) && make_unknown_result(op, plan, stack);
+  }
+  if (plan.written.empty()) return (plan.pointwise || plan.joins || plan.keeps_zeros) && make_unknown_result(op, plan, stack);
   const c10::IValue& first = torch::jit::peek(*stack, 0, count);
   if (!first.isTensor() || !first.toTensor().defined() || !first.toTensor().is_cpu()) return false;
   const at::Tensor self = first.toTensor();

@@ -2,7 +2,9 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/zeros_like.h>
 
+#include "host_copies.h"
 #include "host_data.h"
 #include "host_twin.h"
 
@@ -68,6 +70,16 @@ bool join(const OpPlan& plan, const Arguments& arguments, at::Tensor& result) {
   return true;
 }
 
+/// Two large ones of one shape that hold nothing but zeros: masks of comparisons that nobody had to make.
+bool combine_zeros(const Arguments& arguments, at::Tensor& result) {
+  for (const c10::IValue& value : arguments)
+    if (!value.isTensor() || !is_in_host_pages(value.toTensor()) || value.toTensor().nbytes() < kLargeHostBytes || !value.toTensor().is_non_overlapping_and_dense() || value.toTensor().sizes() != arguments[0].toTensor().sizes() ||
+        value.toTensor().strides() != arguments[0].toTensor().strides() || value.toTensor().scalar_type() != arguments[0].toTensor().scalar_type() || !is_clear(value.toTensor()))
+      return false;
+  result = at::zeros_like(arguments[0].toTensor());
+  return true;
+}
+
 }  // namespace
 
 bool make_unknown_result(const c10::OperatorHandle& op, const OpPlan& plan, torch::jit::Stack* stack) {
@@ -75,9 +87,14 @@ bool make_unknown_result(const c10::OperatorHandle& op, const OpPlan& plan, torc
   const c10::IValue& first = torch::jit::peek(*stack, 0, count);
   if (first.isTensor() && !(first.toTensor().defined() && first.toTensor().is_cpu())) return false;
   const Arguments arguments(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
-  if (!is_made_of_unknown_data(plan, arguments)) return false;
   at::Tensor result;
-  if (plan.joins ? !join(plan, arguments, result) : !(result = room_for_computed(arguments)).defined()) return false;
+  if (plan.keeps_zeros) {
+    if (!combine_zeros(arguments, result)) return false;
+  } else if (!is_made_of_unknown_data(plan, arguments)) {
+    return false;
+  } else if (plan.joins ? !join(plan, arguments, result) : !(result = room_for_computed(arguments)).defined()) {
+    return false;
+  }
   torch::jit::drop(*stack, count);
   stack->push_back(std::move(result));
   return true;

@@ -69,6 +69,7 @@ OpPlan make_plan(const c10::OperatorHandle& op) {
   plan.like_in_shape = takes_a_shape(plan.name);
   plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
   plan.pointwise = plan.written.empty() && keeps_the_type(plan.name);
+  plan.keeps_zeros = plan.written.empty() && (plan.name == "aten::bitwise_or" || plan.name == "aten::bitwise_and" || plan.name == "aten::bitwise_xor");
   plan.joins = schema.overload_name().empty() && (plan.name == "aten::cat" || plan.name == "aten::stack");
   plan.even = is_even(op, plan);
   plan.uninitialised = leaves_memory_uninitialised(plan.name);
