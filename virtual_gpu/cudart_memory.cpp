@@ -1,6 +1,4 @@
 // libcudart, memory: device memory, pinned host memory, copies and fills.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +11,7 @@
 #include "device_memory.h"
 #include "devices.h"
 #include "handles.h"
+#include "host_pages.h"
 #include "notes.h"
 
 namespace tidemark {
@@ -22,8 +21,8 @@ namespace {
 class PinnedMemory {
  public:
   void* allocate(std::size_t bytes) {
-    void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (start == MAP_FAILED) return nullptr;
+    void* start = host_pages().take(bytes);
+    if (!start) return nullptr;
     note(start, bytes, true);
     return start;
   }
@@ -37,7 +36,7 @@ class PinnedMemory {
     const std::lock_guard lock(mutex_);
     const auto it = ranges_.find(static_cast<std::byte*>(start));
     if (it == ranges_.end()) return;
-    if (it->second.ours) munmap(start, it->second.bytes);
+    if (it->second.ours) host_pages().give_back(start);
     now_bytes_ -= static_cast<std::int64_t>(it->second.bytes);
     ranges_.erase(it);
   }

@@ -24,7 +24,7 @@ namespace tidemark::cli {
 namespace {
 
 constexpr int kProgressMs = 200;  // 5 Hz
-constexpr int kHostMemoryMs = 500;
+constexpr int kHostMemoryMs = 500, kHostMemoryNearItsEndMs = 50;
 constexpr int kStillSeconds = 2;  // a line that stands for longer counts them, as a sign of life
 constexpr int kGraceMs = 2000;    // for processes left behind, between SIGTERM and SIGKILL
 
@@ -77,6 +77,15 @@ bool reap(pid_t child, int& status) {
   return ended;
 }
 
+// At once: what is asked to end in its own time may take the rest meanwhile.  Returns why, or nothing.
+std::string end_for_want_of_memory(const HostMemoryWatch& host_memory) {
+  const std::vector<pid_t> processes = descendants_of(::getpid());
+  const auto why = host_memory.shortage(processes);
+  if (why)
+    for (const pid_t process : processes) ::kill(process, SIGKILL);
+  return why.value_or("");
+}
+
 }  // namespace
 
 pid_t start_child(const std::string& program, const std::vector<std::string>& command, const Environment& environment,
@@ -91,6 +100,7 @@ pid_t start_child(const std::string& program, const std::vector<std::string>& co
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::signal(SIGXFSZ, SIG_DFL);
   if (input) {
     const int file = ::open(input, O_RDONLY);
     if (file < 0 || ::dup2(file, STDIN_FILENO) < 0) ::_exit(126);
@@ -106,18 +116,21 @@ pid_t start_child(const std::string& program, const std::vector<std::string>& co
 
 ChildResult run_child(const std::string& program, const std::vector<std::string>& command,
                       const Environment& environment, const std::filesystem::path& progress_file, bool show_progress,
-                      const std::filesystem::path& output) {
+                      const std::filesystem::path& output, std::optional<std::int64_t> host_memory_bytes) {
   adopt_orphans();
   SignalQueue signals;
   const auto begin = std::chrono::steady_clock::now();
   const pid_t child = start_child(program, command, environment, signals.mask_before(), output);
-  HostMemoryWatch host_memory;
+  HostMemoryWatch host_memory(host_memory_bytes);
   int status = 0;
+  std::string ended_by_us;
   {
     ProgressLine progress(progress_file, show_progress);
     while (!reap(child, status)) {
-      signals.wait(show_progress ? kProgressMs : kHostMemoryMs);
+      const bool near_its_end = host_memory.is_near_its_end();
+      signals.wait(near_its_end ? kHostMemoryNearItsEndMs : show_progress ? kProgressMs : kHostMemoryMs);
       signals.pass_on({child});
+      if (near_its_end && ended_by_us.empty()) ended_by_us = end_for_want_of_memory(host_memory);
       if (const auto warning = host_memory.warning()) progress.say(*warning);
       progress.update();
     }
@@ -128,7 +141,7 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   struct rusage usage {};
   ::getrusage(RUSAGE_CHILDREN, &usage);
   return {exit_code_of(status), WIFSIGNALED(status) ? WTERMSIG(status) : 0, elapsed.count(), usage.ru_maxrss * 1024LL,
-          host_memory.has_seen_a_kill()};
+          ended_by_us, host_memory.has_seen_a_kill()};
 }
 
 }  // namespace tidemark::cli

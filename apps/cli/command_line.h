@@ -27,6 +27,7 @@ struct RunOptions {
   std::string data;  // all, or how many batches of an epoch are drawn; empty: those that the program comes to
   std::string event_order = "clock";
   std::string allocator;
+  std::string host_memory;  // empty: until the host's memory is nearly used up
   bool keep_going = false;
   bool quiet = false;
   std::vector<std::string> command;

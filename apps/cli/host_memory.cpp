@@ -10,7 +10,7 @@
 namespace tidemark::cli {
 namespace {
 
-constexpr std::int64_t kShortShare = 16;  // short: less than a sixteenth is left
+constexpr std::int64_t kNearShare = 8, kShortShare = 16, kEndShare = 32;  // less than an eighth is left, and so on
 
 // The number after `name` in a file of the kernel's with a name and a number per line.
 std::optional<std::int64_t> number_in(const std::filesystem::path& file, const std::string& name) {
@@ -32,27 +32,41 @@ std::optional<std::int64_t> number_of(const std::filesystem::path& file) {
   return std::nullopt;  // "max" is no limit
 }
 
-// "0::/path" is the control group of version 2.
-std::filesystem::path own_group(const std::filesystem::path& proc, const std::filesystem::path& groups) {
+// "0::/path" is the control group of version 2, "5:memory:/path" that of version 1.  Within a container the path may be that of the world outside.
+std::filesystem::path own_group(const std::filesystem::path& proc, const std::filesystem::path& groups,
+                                bool& is_first_version) {
   std::ifstream stream(proc / "self" / "cgroup");
-  for (std::string line; std::getline(stream, line);)
-    if (line.starts_with("0::/")) return groups / line.substr(4);
-  return groups;
+  std::filesystem::path second = groups;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("0::/")) second = groups / line.substr(4);
+    const std::size_t at = line.find(":memory:/");
+    if (at == std::string::npos) continue;
+    is_first_version = true;
+    const std::filesystem::path group = groups / "memory" / line.substr(at + 9);
+    std::error_code error;
+    return std::filesystem::exists(group, error) ? group : groups / "memory";
+  }
+  return second;
 }
 
 }  // namespace
 
-HostMemoryWatch::HostMemoryWatch(const std::filesystem::path& proc, const std::filesystem::path& groups)
-    : proc_(proc), group_(own_group(proc, groups)), kills_before_(kills()) {}
+HostMemoryWatch::HostMemoryWatch(std::optional<std::int64_t> allowed_bytes, const std::filesystem::path& proc,
+                                 const std::filesystem::path& groups)
+    : allowed_bytes_(allowed_bytes),
+      proc_(proc),
+      group_(own_group(proc, groups, is_first_version_)),
+      kills_before_(kills()) {}
 
 std::optional<HostMemory> HostMemoryWatch::now() const {
   const auto total = number_in(proc_ / "meminfo", "MemTotal:"), available = number_in(proc_ / "meminfo", "MemAvailable:");
   if (!total || !available) return std::nullopt;
   HostMemory memory{*available * 1024, *total * 1024};
-  const auto limit = number_of(group_ / "memory.max"), used = number_of(group_ / "memory.current");
+  const auto limit = number_of(group_ / (is_first_version_ ? "memory.limit_in_bytes" : "memory.max"));
+  const auto used = number_of(group_ / (is_first_version_ ? "memory.usage_in_bytes" : "memory.current"));
   if (limit && used) {
     // Pages of files are given back when they are asked for, as MemAvailable has it.
-    const std::int64_t files = number_in(group_ / "memory.stat", "inactive_file").value_or(0);
+    const std::int64_t files = number_in(group_ / "memory.stat", is_first_version_ ? "total_inactive_file" : "inactive_file").value_or(0);
     memory.available_bytes = std::min(memory.available_bytes, *limit - *used + files);
     memory.total_bytes = std::min(memory.total_bytes, *limit);
   }
@@ -70,8 +84,51 @@ std::optional<std::string> HostMemoryWatch::warning() {
       format_bytes(std::max<std::int64_t>(memory->available_bytes, 0)), format_bytes(memory->total_bytes));
 }
 
+bool HostMemoryWatch::is_near_its_end() const {
+  if (allowed_bytes_) return true;
+  const auto memory = now();
+  return memory && memory->available_bytes < memory->total_bytes / kNearShare;
+}
+
+/// Pages of no file: those of files are given back when they are wanted.  What a process shares with those that it forked is
+/// shared out among them only where it matters, since for that the kernel looks at every page.
+std::int64_t HostMemoryWatch::held_bytes(const std::vector<pid_t>& processes) const {
+  const auto sum = [&](const char* file, const char* anonymous, const char* shared) {
+    std::int64_t kib = 0;
+    for (const pid_t pid : processes) {
+      const std::filesystem::path path = proc_ / std::to_string(pid) / file;
+      kib += number_in(path, anonymous).value_or(0) + number_in(path, shared).value_or(0);
+    }
+    return kib * 1024;
+  };
+  const std::int64_t at_most = sum("status", "RssAnon:", "RssShmem:");
+  if (allowed_bytes_ && at_most <= *allowed_bytes_) return at_most;
+  const std::int64_t shared_out = sum("smaps_rollup", "Pss_Anon:", "Pss_Shmem:");
+  return shared_out > 0 ? shared_out : at_most;
+}
+
+std::optional<std::string> HostMemoryWatch::shortage(const std::vector<pid_t>& processes) const {
+  constexpr const char* kWhatTakesIt =
+      "host tensors that nobody writes take none, and what the program computes, reads or keeps there does";
+  if (allowed_bytes_) {
+    const std::int64_t held = held_bytes(processes);
+    if (held > *allowed_bytes_)
+      return fmt::format("the program was ended: it asked for {} of the host's memory, and --host-memory allows {} ({})",
+                         format_bytes(held), format_bytes(*allowed_bytes_), kWhatTakesIt);
+  }
+  const auto memory = now();
+  if (!memory || memory->available_bytes >= memory->total_bytes / kEndShare) return std::nullopt;
+  const std::int64_t held = held_bytes(processes);
+  if (held < memory->total_bytes / kShortShare) return std::nullopt;  // others took it
+  return fmt::format(
+      "the program was ended before the host's memory was used up: it asked for {}, and {} of {} are left ({})",
+      format_bytes(held), format_bytes(std::max<std::int64_t>(memory->available_bytes, 0)),
+      format_bytes(memory->total_bytes), kWhatTakesIt);
+}
+
 std::int64_t HostMemoryWatch::kills() const {
-  if (const auto of_group = number_in(group_ / "memory.events", "oom_kill")) return *of_group;
+  const char* const events = is_first_version_ ? "memory.oom_control" : "memory.events";
+  if (const auto of_group = number_in(group_ / events, "oom_kill")) return *of_group;
   return number_in(proc_ / "vmstat", "oom_kill").value_or(0);
 }
 

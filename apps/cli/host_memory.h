@@ -1,9 +1,12 @@
 // The host's own memory while a program runs: said before it is used up, and whether the kernel has killed for it.
 #pragma once
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tidemark::cli {
 
@@ -14,20 +17,28 @@ struct HostMemory {
 
 class HostMemoryWatch {
  public:
-  /// `proc` and `groups` are where the kernel shows itself and control groups (version 2).
-  explicit HostMemoryWatch(const std::filesystem::path& proc = "/proc",
+  /// `allowed_bytes`: what the program may hold, where the user says so.  `proc` and `groups` are where the kernel shows itself and control groups (version 2, or
+  /// the folder `memory` of version 1).
+  explicit HostMemoryWatch(std::optional<std::int64_t> allowed_bytes = {}, const std::filesystem::path& proc = "/proc",
                            const std::filesystem::path& groups = "/sys/fs/cgroup");
 
   /// Nothing where the kernel does not say.
   std::optional<HostMemory> now() const;
   /// What to say when memory has become short, the first time that it has.
   std::optional<std::string> warning();
+  /// Whether it is worth asking for a shortage often, which is to look at every process.
+  bool is_near_its_end() const;
+  /// Why the program has to end now, before the kernel kills one of its `processes`; nothing if it has not.
+  std::optional<std::string> shortage(const std::vector<pid_t>& processes) const;
   /// Whether the kernel has killed a process for want of memory since the watch began.
   bool has_seen_a_kill() const;
 
  private:
   std::int64_t kills() const;
+  std::int64_t held_bytes(const std::vector<pid_t>& processes) const;
 
+  std::optional<std::int64_t> allowed_bytes_;
+  bool is_first_version_ = false;  // of control groups; before `group_`, which is found with it
   std::filesystem::path proc_, group_;
   std::int64_t kills_before_ = 0;
   bool warned_ = false;

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -42,6 +43,7 @@ struct Dispatch {
 
 int main(int argc, char** argv) {
   keep_freed_memory();
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (`ulimit -f`) is an error that is said
   try {
     return std::visit(Dispatch{}, cli::parse_command_line({argv + 1, argv + argc}));
   } catch (const cli::HelpRequest& help) {
@@ -50,6 +52,9 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     print_error(error);
     return exit_code_of(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {  // a full disk, a folder that went away
+    fmt::print(stderr, "tidemark: {}: {}\n", error.path1().string(), error.code().message());
+    return exit_code_of(Errc::io);
   } catch (const std::exception& error) {
     fmt::print(stderr, "tidemark: this is a bug in Tidemark, please report it: {}\n", error.what());
     return 70;

@@ -29,7 +29,8 @@ void keep_margin(Report& report, const std::string& quantile, const std::string&
 /// for it.
 constexpr int kProgramFailed = 4;
 
-/// Of a run whose program has ended in a failure: 128 + n for signal n, as a shell has it, and else kProgramFailed.
+/// Of a run whose program has ended in a failure: 128 + n for signal n that was not ours, as a shell has it, and else
+/// kProgramFailed.
 int exit_code_for(const ChildResult& failed);
 
 /// Of the whole run; a program that ran out of the card's memory has not failed, it does not fit.

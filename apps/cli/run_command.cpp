@@ -130,7 +130,21 @@ std::optional<std::filesystem::path> find_note(const std::filesystem::path& run_
   return std::nullopt;
 }
 
+// What the program itself could not say.
+void say_how_it_ended(const ChildResult& child, const std::filesystem::path& run_folder) {
+  const auto say = [](const std::string& what) { fmt::print(stderr, "tidemark: {}\n", what); };
+  if (!child.ended_by_us.empty()) return say(child.ended_by_us);
+  if (child.signal)
+    say(fmt::format("the program was ended by signal {} ({})", child.signal, ::strsignal(child.signal)));
+  else if (const auto killed = child.exit_code ? find_note(run_folder, "killed-") : std::nullopt)
+    say(read_file(*killed));
+  if (child.host_ran_out)
+    say(fmt::format("the kernel has killed a process for want of the host's memory; the largest that has ended had {} of it",
+                    format_bytes(child.peak_rss_bytes)));
+}
+
 int without_report(const ChildResult& child, const std::filesystem::path& run_folder) {
+  if (!child.ended_by_us.empty()) return exit_code_for(child);
   if (const auto failure = find_note(run_folder, "failure-"))
     throw InternalError("the report could not be written:\n" + read_file(*failure));
   if (child.exit_code == kLoaderFailed)
@@ -138,7 +152,12 @@ int without_report(const ChildResult& child, const std::filesystem::path& run_fo
                "tidemark: if this was a symbol lookup error (above), a library of the program calls a function of "
                "NVIDIA's that the "
                "virtual GPU does not stand in for; the last word of that line is its name\n");
-  const bool used_the_card = find_note(run_folder, "card-used-").has_value();
+  if (child.exit_code != 0 && find_note(run_folder, "killed-")) return exit_code_for(child);  // which has been said
+  const auto note = find_note(run_folder, "card-used-");
+  const bool used_the_card = note.has_value();
+  const std::string said = note ? read_file(*note) : "";
+  if (const std::size_t end = said.find_last_not_of('\n'); end != std::string::npos)
+    throw Error(Errc::io, said.substr(0, end + 1), {}, "it is made in a folder of TMPDIR, which is kept only while the run goes on");
   constexpr const char* kKilled = "the process that used the card was ended before it could report";
   if (child.exit_code != 0) {
     if (child.signal == 0)
@@ -249,6 +268,8 @@ void add_run(CLI::App& app, RunOptions& options) {
   text("--event-order", options.event_order, "HOW",
        "When work on other streams has completed: instant, clock (by estimated times) or late");
   text("--allocator", options.allocator, "CONF", "Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)");
+  text("--host-memory", options.host_memory, "SIZE",
+       "End the program when it holds more of the host's memory (default: when that is nearly used up)");
   text("--margin", options.margin, "PXX", "Keep a quantile of measured residuals free, such as p90 (default: nothing)");
   command->add_flag("--quiet", options.quiet, "Print the verdict line alone");
 }
@@ -264,6 +285,7 @@ void check_run_options(const RunOptions& options) {
   };
   if (options.keep_going && options.steps > 0) bad("--keep-going", "it cannot be combined with --steps");
   if (!options.memory.empty()) parse_bytes(options.memory);
+  if (!options.host_memory.empty()) parse_bytes(options.host_memory);
   check_world(options.world);
   if (!options.margin.empty()) parse_quantile(options.margin);
   if (std::find(kLinkNames.begin(), kLinkNames.end(), options.link) == kLinkNames.end())
@@ -306,18 +328,14 @@ int run(const RunOptions& options) {
   write_card_files(card, options.world.per_node(), prepared.torch, run_folder.path());
   const bool live = !options.quiet && ::isatty(STDERR_FILENO) == 1;
   const std::string program = find_command(options.command[0], environment)->string();
+  std::optional<std::int64_t> host_memory_bytes;
+  if (!options.host_memory.empty()) host_memory_bytes = parse_bytes(options.host_memory);
   const auto start = [&](const Environment& with, const std::filesystem::path& folder, bool unseen) {
     const ChildResult child =
-        run_child(program, options.command, with, folder / "progress", live, unseen ? folder / "output" : "");
+        run_child(program, options.command, with, folder / "progress", live, unseen ? folder / "output" : "",
+                  host_memory_bytes);
     if (unseen && child.exit_code != 0) fmt::print(stderr, "{}", read_file(folder / "output"));
-    if (child.signal)
-      fmt::print(stderr, "tidemark: the program was ended by signal {} ({})\n", child.signal,
-                 ::strsignal(child.signal));
-    if (child.host_ran_out)
-      fmt::print(stderr,
-                 "tidemark: the kernel has killed a process for want of the host's memory; the largest that has ended "
-                 "had {} of it\n",
-                 format_bytes(child.peak_rss_bytes));
+    say_how_it_ended(child, folder);
     return child;
   };
   const Finish finish{options, card, run_folder.path(), versions_of(prepared.torch), resources.data};

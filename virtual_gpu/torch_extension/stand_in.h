@@ -1,4 +1,4 @@
-// The private door of libtidemark_gpu.so (virtual_gpu/notes.h, device_clock.h), declared again for code that is compiled against the user's PyTorch.
+// The private door of libtidemark_gpu.so (virtual_gpu/notes.h, device_clock.h, host_pages.h), declared again for code that is compiled against the user's PyTorch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,4 +14,12 @@ void tidemark_fill(void* pointer, int value, std::size_t bytes);
 void tidemark_on_stream_call(void (*callback)(int call, const void* stream, const void* event, std::uint64_t work));
 void tidemark_operation_begins(std::int64_t before[3]);
 void tidemark_operation_ends(const std::int64_t before[3], double bytes, double flops, int precision);
+void* tidemark_take_host_pages(std::size_t bytes);
+bool tidemark_give_back_host_pages(void* start);
+bool tidemark_owns_host_pages(const void* pointer, std::size_t bytes);
+void tidemark_mark_unknown(const void* pointer, std::size_t bytes);
+void tidemark_mark_known(const void* pointer, std::size_t bytes);
+bool tidemark_is_unknown(const void* pointer, std::size_t bytes);
+void tidemark_visit_written(const void* pointer, std::size_t bytes, void (*visit)(void* context, std::size_t first, std::size_t last), void* context);
+bool tidemark_none_is_given(const void* pointer, std::size_t bytes);
 }

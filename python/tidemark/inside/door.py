@@ -6,6 +6,7 @@ A part that is not there, since this torch does not compile or load it, is silen
 import ctypes
 import os
 import sys
+import weakref
 
 from . import losses
 
@@ -123,6 +124,18 @@ def pinned_peak_bytes():
     function = ctypes.CDLL(None).tidemark_pinned_peak_bytes
     function.restype = ctypes.c_int64
     return function()
+
+
+def host_pages(size):
+    """A buffer of zeros that takes memory only where it is written, and none any more when nobody holds it (virtual_gpu/host_pages.cpp)."""
+    library = ctypes.CDLL(None)
+    library.tidemark_take_host_pages.restype = ctypes.c_void_p
+    start = library.tidemark_take_host_pages(ctypes.c_size_t(size))
+    if not start:
+        raise MemoryError(f"the host grants no {size:,} bytes of addresses")
+    buffer = (ctypes.c_char * size).from_address(start)
+    weakref.finalize(buffer, library.tidemark_give_back_host_pages, ctypes.c_void_p(start)).atexit = False   # tensors may outlive Python's own exit
+    return buffer
 
 
 def event_answers():

@@ -12,20 +12,18 @@ its own that takes memory only where it is written.
 import copy
 import functools
 import json
-import mmap
 import os
 import shutil
 import struct
 import tempfile
 
-from . import losses
+from . import door, losses
 
 _DTYPES = {
     "float64": ("F64", 8), "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1),
     "int64": ("I64", 8), "int32": ("I32", 4), "int16": ("I16", 2), "int8": ("I8", 1), "uint8": ("U8", 1), "bool": ("BOOL", 1),
 }
 _FOLDER = "weights-"
-_MAP_NORESERVE = 0x4000   # Linux, asm-generic/mman-common.h; the module mmap of older Pythons does not name it
 _WEIGHTS = (".safetensors", ".bin", ".safetensors.index.json", ".bin.index.json", ".h5", ".msgpack", ".gguf")
 
 
@@ -63,8 +61,7 @@ class _Holes:
         size = span.stop - span.start
         if size == 0:
             return torch.UntypedStorage(0)
-        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
-        data = torch.frombuffer(pages, dtype=torch.float8_e5m2)   # one byte each; a float, so that `out` below says that nobody knows its values (host_data.cpp)
+        data = torch.frombuffer(door.host_pages(size), dtype=torch.float8_e5m2)   # one byte each; a float, so that `out` below says that nobody knows its values (host_data.cpp)
         return torch.empty(data.shape, dtype=data.dtype, device="cpu", out=data).untyped_storage()
 
 

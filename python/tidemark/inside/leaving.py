@@ -9,11 +9,12 @@ import multiprocessing.util
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import weakref
 
-from . import relied_on
+from . import relied_on, world
 
 
 def leave(code):
@@ -64,8 +65,11 @@ def _end_compile_workers():
         print(f"tidemark: {relied_on.FEATURES['compile_workers'].without}", file=sys.stderr)   # the report is written by now
 
 
-def watch_children():
-    """Keeps the processes that the program starts with `multiprocessing`, whose own list forgets those that have ended."""
+def watch_children(run_dir):
+    """Keeps the processes that the program starts with `multiprocessing`, whose own list forgets those that have ended, and notes for the launcher which of
+    those that it starts with `subprocess` a signal has ended: ranks (torch/distributed/elastic/multiprocessing/subprocess_handler), `accelerate launch`'s program."""
+    for name in ("poll", "wait"):
+        _note_signals(name, run_dir)
     real = multiprocessing.process.BaseProcess.start
 
     @functools.wraps(real)
@@ -77,6 +81,33 @@ def watch_children():
 
 
 _children = weakref.WeakSet()
+
+
+def _note_signals(name, run_dir):
+    real = getattr(subprocess.Popen, name)
+
+    @functools.wraps(real)
+    def asked(self, *args, **kwargs):
+        code = real(self, *args, **kwargs)
+        if code is not None and -code in _KILLERS:
+            _note_killed(run_dir, self.pid, -code)
+        return code
+
+    setattr(subprocess.Popen, name, asked)
+
+
+# Not those by which a launcher ends the other ranks.
+_KILLERS = {signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS}
+
+
+def _note_killed(run_dir, pid, number):
+    """The first one is what the launcher says."""
+    used_the_card = os.path.exists(os.path.join(run_dir, f"card-used-{pid}"))
+    who = (f"rank {world.rank}" if "TIDEMARK_RANKS" in os.environ else "the process that used the card") if used_the_card else "a process that the program started"
+    with contextlib.suppress(OSError):
+        file = os.open(os.path.join(run_dir, "killed-by-a-signal"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(file, "w") as note:
+            note.write(f"{who} (pid {pid}) was killed by signal {int(number)} ({signal.Signals(number).name})")
 
 
 def say_who_was_killed(wait_seconds):

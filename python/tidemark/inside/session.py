@@ -7,6 +7,7 @@ is watched → … the program runs … → the step limit is reached, or the pr
 import atexit
 import contextlib
 import ctypes
+import errno
 import os
 import sys
 import threading
@@ -50,11 +51,32 @@ class Session:
                 report.write(self, stopped_after_steps)
                 losses.say()
             ctypes.CDLL(None).tidemark_let_watchdogs_finish()   # with the GIL released: they may need it
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                self._fail()
+            else:
+                self._say_no_room(error)
         except Exception:   # a bug of ours must not change how the program ends; the launcher tells
-            with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
-                traceback.print_exc(file=file)
+            self._fail()
+
+    def _fail(self):
+        with open(os.path.join(self.run_dir, f"failure-{self.pid}.txt"), "w") as file:
+            traceback.print_exc(file=file)
+
+    def note_that_cuda_is_used(self):
+        """For the launcher, should there be no report; with room for a line, which a full disk has no more."""
+        with contextlib.suppress(OSError), open(self._note(), "w") as file:
+            file.write("\n" * 512)
+
+    def _say_no_room(self, error):
+        with contextlib.suppress(OSError), open(self._note(), "r+") as file:
+            file.write(f"the report could not be written: {error.strerror}")
+
+    def _note(self):
+        return os.path.join(self.run_dir, f"card-used-{self.pid}")
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 session = None
 
 
@@ -82,7 +104,7 @@ def torch_was_imported():
     _watch_empty_cache(torch, library)
     tracebacks.watch(session.failed)
     leaving.watch_exit(session.finish)
-    leaving.watch_children()
+    leaving.watch_children(session.run_dir)
     leaving.note_socket_folders(session.run_dir)
     atexit.register(session.finish)
 
@@ -126,8 +148,7 @@ def _cuda_was_initialised(library):
         return
     session.cuda_used = True
     session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
-    with contextlib.suppress(OSError):
-        open(os.path.join(session.run_dir, f"card-used-{session.pid}"), "w").close()   # for the launcher, should there be no report
+    session.note_that_cuda_is_used()
     if not door.has("events"):
         return
     if library.tidemark_start_observing(world.local_rank):

@@ -28,6 +28,14 @@ bool takes_a_shape(const std::string& name) {
   return false;
 }
 
+/// Floats element by element, of the type that its arguments have.
+bool keeps_the_type(const std::string& name) {
+  for (const char* candidate : {"aten::mul", "aten::add", "aten::sub", "aten::rsub", "aten::div", "aten::neg", "aten::abs", "aten::exp", "aten::sqrt", "aten::rsqrt", "aten::reciprocal", "aten::pow", "aten::tanh",
+                                "aten::sigmoid", "aten::clamp", "aten::clamp_min", "aten::clamp_max"})
+    if (name == candidate) return true;
+  return false;
+}
+
 /// Elementwise, or a reduction to which a zero says as much as many zeros.
 bool is_even(const c10::OperatorHandle& op, const OpPlan& plan) {
   if (!plan.written.empty() || op.hasTag(at::Tag::nondeterministic_seeded)) return false;
@@ -60,6 +68,9 @@ OpPlan make_plan(const c10::OperatorHandle& op) {
   plan.zeroes = plan.name == "aten::zero_" || plan.name == "aten::zeros" || plan.name == "aten::zeros_like" || plan.name == "aten::new_zeros";
   plan.like_in_shape = takes_a_shape(plan.name);
   plan.draws_inside = !has_generator && op.hasTag(at::Tag::nondeterministic_seeded);
+  plan.pointwise = plan.written.empty() && keeps_the_type(plan.name);
+  plan.keeps_zeros = plan.written.empty() && (plan.name == "aten::bitwise_or" || plan.name == "aten::bitwise_and" || plan.name == "aten::bitwise_xor");
+  plan.joins = schema.overload_name().empty() && (plan.name == "aten::cat" || plan.name == "aten::stack");
   plan.even = is_even(op, plan);
   plan.uninitialised = leaves_memory_uninitialised(plan.name);
   return plan;

@@ -2,54 +2,20 @@
 
 #include <ATen/ops/zeros.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+
+#include "../stand_in.h"
+#include "host_copies.h"
 
 namespace tidemark {
 namespace {
 
 constexpr std::int64_t kLargeElements = std::int64_t{1} << 20;   // below, computing takes less than asking is worth
 
-/// /proc/self/pagemap: 64 bits for each page, of which 63 and 62 say that it is in memory or swapped out (Documentation/admin-guide/mm/pagemap.rst).
-/// Opened anew each time: a file that was opened before a fork goes on telling of the parent.
-class PageMap {
- public:
-  PageMap() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
-  ~PageMap() {
-    if (file_ >= 0) close(file_);
-  }
-  PageMap(const PageMap&) = delete;
-  PageMap& operator=(const PageMap&) = delete;
-
-  bool none_is_mapped(std::size_t first, std::size_t count) const {
-    std::array<std::uint64_t, 4096> entries;
-    while (count > 0) {
-      const std::size_t wanted = std::min(count, entries.size()) * sizeof(std::uint64_t);
-      if (pread(file_, entries.data(), wanted, static_cast<off_t>(first * sizeof(std::uint64_t))) != static_cast<ssize_t>(wanted)) return false;
-      const std::size_t read = wanted / sizeof(std::uint64_t);
-      if (std::any_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(read), [](std::uint64_t entry) { return (entry >> 62) != 0; })) return false;
-      first += read;
-      count -= read;
-    }
-    return true;
-  }
-
- private:
-  int file_;
-};
-
 bool is_zero(const std::byte* begin, const std::byte* end) {
   return std::all_of(begin, end, [](std::byte byte) { return byte == std::byte{0}; });
-}
-
-/// Bytes from a tensor's first element to its last: views may skip some, and expanded ones have fewer than elements.
-std::size_t reach_bytes(const at::Tensor& tensor) {
-  std::int64_t last = 0;
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) last += (tensor.size(dim) - 1) * tensor.stride(dim);
-  return static_cast<std::size_t>(last + 1) * tensor.element_size();
 }
 
 bool is_large(const Arguments& arguments) {
@@ -79,7 +45,7 @@ bool is_untouched(const at::Tensor& tensor) {
   const std::size_t from = reinterpret_cast<std::uintptr_t>(begin), to = from + reach_bytes(tensor);
   const std::size_t first = (from + page - 1) / page, last = to / page;   // the whole pages of it
   if (first >= last) return is_zero(begin, begin + (to - from));
-  return PageMap().none_is_mapped(first, last - first) && is_zero(begin, begin + (first * page - from)) && is_zero(begin + (last * page - from), begin + (to - from));
+  return tidemark_none_is_given(begin, to - from) && is_zero(begin, begin + (first * page - from)) && is_zero(begin + (last * page - from), begin + (to - from));
 }
 
 bool compute_from_one_element(const c10::OperatorHandle& op, const OpPlan& plan, const Arguments& arguments, const std::vector<at::Tensor>& outputs) {
