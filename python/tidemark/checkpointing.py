@@ -43,7 +43,7 @@ def apply(model, plan, layers=None):
             layer.gradient_checkpointing = number in wanted
             layer._gradient_checkpointing_func = how
         elif number in wanted:
-            layer.forward = functools.partial(how, layer.forward)
+            layer.forward = _checkpointed(how, layer.forward)
     return model
 
 
@@ -109,6 +109,11 @@ def _function(is_reentrant, names):
     if not names:
         return functools.partial(checkpoint, use_reentrant=is_reentrant)
     return functools.partial(checkpoint, use_reentrant=False, context_fn=_keeping(names))
+
+
+def _checkpointed(how, forward):
+    """As GradientCheckpointingLayer calls it: a reentrant checkpoint takes no keywords."""
+    return lambda *args, **kwargs: how(functools.partial(forward, **kwargs), *args)
 
 
 def _keeping(names):
