@@ -170,7 +170,7 @@ int plan_checkpointed(const PlanOptions& options) {
   if (!options.fixed.empty() || !options.allowed.empty() || options.samples > 0)
     throw Error(Errc::usage, "all but the checkpointing stays as the options say", "--checkpointing-under",
                 "leave out --fix, --allow and --samples");
-  Asking asking = read_asking(options.spec, {}, options.nodes);
+  Asking asking = read_asking(options, {}, options.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::CheckpointingPlan found = plan::plan_checkpointing(question, budget_bytes, engine);
