@@ -111,6 +111,8 @@ struct Spec {
   template <class Self, class Visit>
   static void fields_of_model_and_data(Self& self, Visit&& visit);
   template <class Self, class Visit>
+  static void fields_of_checkpointing(Self& self, Visit&& visit);
+  template <class Self, class Visit>
   static void fields_of_training(Self& self, Visit&& visit);
 };
 
@@ -216,24 +218,9 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
 }
 
 template <class Self, class Visit>
-void Spec::fields_of_training(Self& self, Visit&& visit) {
+void Spec::fields_of_checkpointing(Self& self, Visit&& visit) {
   using namespace spec_detail;
-  std::string_view group = "Training";
-  visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
-  visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
-  visit("grad_accumulation", self.grad_accumulation,
-        whole(group, "Forward and backward passes per optimizer step", 1, 1 << 16));
-  visit("max_grad_norm", self.max_grad_norm,
-        FieldInfo{.help = "Clip gradients to this norm (default: no clipping)",
-                  .placeholder = "X",
-                  .group = group,
-                  .low = 0,
-                  .high = 1e30});
-  visit("zero_grad", self.zero_grad, choice(group, "Where the loop calls zero_grad", kZeroGradNames));
-  visit("set_to_none", self.set_to_none,
-        FieldInfo{.help = "zero_grad frees gradients instead of filling them with zeros",
-                  .group = group,
-                  .negated = "zero_grad fills gradients with zeros instead of freeing them"});
+  const std::string_view group = "Training";
   visit("checkpointing", self.checkpointing,
         choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
   visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));
@@ -252,6 +239,28 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
                   .placeholder = "LAYERS",
                   .group = group,
                   .number_is_text = true});
+}
+
+template <class Self, class Visit>
+void Spec::fields_of_training(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  std::string_view group = "Training";
+  visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
+  visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
+  visit("grad_accumulation", self.grad_accumulation,
+        whole(group, "Forward and backward passes per optimizer step", 1, 1 << 16));
+  visit("max_grad_norm", self.max_grad_norm,
+        FieldInfo{.help = "Clip gradients to this norm (default: no clipping)",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 0,
+                  .high = 1e30});
+  visit("zero_grad", self.zero_grad, choice(group, "Where the loop calls zero_grad", kZeroGradNames));
+  visit("set_to_none", self.set_to_none,
+        FieldInfo{.help = "zero_grad frees gradients instead of filling them with zeros",
+                  .group = group,
+                  .negated = "zero_grad fills gradients with zeros instead of freeing them"});
+  fields_of_checkpointing(self, visit);
   visit("steps", self.steps,
         whole(group, "Optimizer steps; states appear in the first, and from the third on nothing is new", 1, 1000));
 
