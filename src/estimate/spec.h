@@ -114,6 +114,8 @@ struct Spec {
   template <class Self, class Visit>
   static void fields_of_model_and_data(Self& self, Visit&& visit);
   template <class Self, class Visit>
+  static void fields_of_checkpointing(Self& self, Visit&& visit);
+  template <class Self, class Visit>
   static void fields_of_training(Self& self, Visit&& visit);
 };
 
@@ -219,6 +221,30 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
 }
 
 template <class Self, class Visit>
+void Spec::fields_of_checkpointing(Self& self, Visit&& visit) {
+  using namespace spec_detail;
+  const std::string_view group = "Training";
+  visit("checkpointing", self.checkpointing,
+        choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
+  visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));
+  visit("checkpoint_layers", self.checkpoint_layers,
+        FieldInfo{.help = "Checkpoint these layers alone: numbers and ranges, such as 0-3,7, counted over the whole model",
+                  .placeholder = "LAYERS",
+                  .group = group,
+                  .number_is_text = true});
+  visit("checkpoint_save", self.checkpoint_save,
+        text(group,
+             "Operators of torch whose results a checkpointed layer keeps, without namespace and overload, such as "
+             "mm,_scaled_dot_product_flash_attention (create_selective_checkpoint_contexts with MUST_SAVE)",
+             "NAMES"));
+  visit("checkpoint_save_layers", self.checkpoint_save_layers,
+        FieldInfo{.help = "Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)",
+                  .placeholder = "LAYERS",
+                  .group = group,
+                  .number_is_text = true});
+}
+
+template <class Self, class Visit>
 void Spec::fields_of_training(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Training";
@@ -239,24 +265,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
         FieldInfo{.help = "zero_grad frees gradients instead of filling them with zeros",
                   .group = group,
                   .negated = "zero_grad fills gradients with zeros instead of freeing them"});
-  visit("checkpointing", self.checkpointing,
-        choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
-  visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));
-  visit("checkpoint_layers", self.checkpoint_layers,
-        FieldInfo{.help = "Checkpoint these layers alone: numbers and ranges, such as 0-3,7, counted over the whole model",
-                  .placeholder = "LAYERS",
-                  .group = group,
-                  .number_is_text = true});
-  visit("checkpoint_save", self.checkpoint_save,
-        text(group,
-             "Operators of torch whose results a checkpointed layer keeps, without namespace and overload, such as "
-             "mm,_scaled_dot_product_flash_attention (create_selective_checkpoint_contexts with MUST_SAVE)",
-             "NAMES"));
-  visit("checkpoint_save_layers", self.checkpoint_save_layers,
-        FieldInfo{.help = "Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)",
-                  .placeholder = "LAYERS",
-                  .group = group,
-                  .number_is_text = true});
+  fields_of_checkpointing(self, visit);
   visit("steps", self.steps,
         whole(group, "Optimizer steps; states appear in the first, and from the third on nothing is new", 1, 1000));
 

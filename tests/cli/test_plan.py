@@ -119,3 +119,35 @@ def test_mistakes(tidemark, work, options, says):
 def test_a_price_is_missing(tidemark, work):
     (work / "prices.json").write_text('{"t4": 1}')
     refused(tidemark("plan", *BASE, "--cheapest", "l40s", "--prices", "prices.json"), USAGE, "no price of l40s")
+
+
+@pytest.mark.parametrize("budget, code", [("3GiB", 0), ("card", 0), ("100MiB", 1)])
+def test_checkpointing_under_a_budget(tidemark, work, budget, code):
+    card = ["--gpu", "rtx-3060-12gb", "--memory", "3GiB", "--optimizer", "sgd"]
+    text = planned(tidemark, *BASE, *card, "--checkpointing-under", budget, code=code)
+    plan = read(work)
+    if code == 1:
+        assert plan["answers"] == [] and "with every layer checkpointed the peak is" in text
+        return
+    answer = plan["answers"][0]
+    assert answer["peak"]["device_bytes"] <= 3 * 2**30 and 0 < plan["checkpointing"]["flops_again"] < plan["checkpointing"]["pass_flops"] / 3
+    assert set(answer["change"]) <= {"checkpointing", "checkpoint_layers", "checkpoint_save", "checkpoint_save_layers"}
+    command = shlex.split(text.split("the first, alone:")[1].strip())
+    done = tidemark(*command[1:], "--json", "report.json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((work / "report.json").read_text())["peak"]["reserved_bytes"] == answer["peak"]["reserved_bytes"]
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--checkpointing-under", "much"], "or card, for what fits on it"),
+    (["--checkpointing-under", "card", "--goal", "fastest"], "four questions"),
+    (["--checkpointing-under", "card", "--fix", "attention"], "all but the checkpointing stays"),
+])
+def test_mistakes_about_checkpointing(tidemark, work, options, says):
+    refused(tidemark("plan", *BASE, "--gpu", "l40s", *options), USAGE, says)
+
+
+def test_layers_that_are_not_there_are_said(tidemark, work):
+    options = ["--gpu", "l40s", "--checkpointing", "non_reentrant"]
+    refused(tidemark("predict", *BASE, *options, "--checkpoint-layers", "2-8"), USAGE, "checkpoint_layers: the model has no layer 8", "there are 8, counted from 0")
+    refused(tidemark("predict", *BASE, *options, "--checkpoint-save", "matmul"), USAGE, "no checkpointed layer runs matmul", "they run mm")

@@ -14,7 +14,6 @@ those that were asked for.  With --named, FOLDER gets the same lines whole, with
 
 import argparse
 import contextlib
-import functools
 import gc
 import gzip
 import importlib
@@ -107,44 +106,11 @@ def checkpointed(model, spec):
         config.use_cache = kind == "none" if use_cache == "auto" else use_cache == "true"
     if kind == "none":
         return model
-    how = {"use_reentrant": kind == "reentrant"}
-    if "checkpoint_save" in spec:
-        how["context_fn"] = keeping(spec["checkpoint_save"])
-    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how, every_n_layers=spec.get("checkpoint_every", 1))
-    if "checkpoint_layers" in spec:
-        from transformers.modeling_layers import GradientCheckpointingLayer
+    from chosen_checkpoints import choose_layers, how_of
 
-        wanted = {number for text in spec["checkpoint_layers"] for number in numbers_of(text)}
-        for number, layer in enumerate(module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)):
-            layer.gradient_checkpointing = number in wanted
-    if "checkpoint_save_layers" in spec:
-        from torch.utils.checkpoint import checkpoint
-        from transformers.modeling_layers import GradientCheckpointingLayer
-
-        wanted = {number for text in spec["checkpoint_save_layers"] for number in numbers_of(text)}
-        for number, layer in enumerate(module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)):
-            if number not in wanted:
-                layer._gradient_checkpointing_func = functools.partial(checkpoint, use_reentrant=False)
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how_of(spec), every_n_layers=spec.get("checkpoint_every", 1))
+    choose_layers(model, spec)
     return model
-
-
-def numbers_of(text):
-    """Of "0-3", or of "7"."""
-    first, _, last = text.partition("-")
-    return range(int(first), int(last or first) + 1)
-
-
-def keeping(names):
-    """The context_fn of checkpoint() that keeps what these operators give, whatever their overload."""
-    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
-
-    kept = {"aten::" + name for name in names}
-
-    def policy(context, operator, *args, **kwargs):
-        schema = getattr(operator, "_schema", None)
-        return CheckpointPolicy.MUST_SAVE if schema and schema.name in kept else CheckpointPolicy.PREFER_RECOMPUTE
-
-    return lambda: create_selective_checkpoint_contexts(policy)
 
 
 def wrapped(model, spec):
