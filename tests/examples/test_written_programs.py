@@ -74,6 +74,7 @@ def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     arguments = tmp_path / "arguments.json"
     spec, peak = planned(tmp_path, BY_TRAINER[name], "trainer", arguments)
     assert spec["loop"] == "trainer"
+    arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
     finished = run([PYTHON, PROGRAM, arguments], options=("--steps", "3"), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
     assert finished.peak == peak
