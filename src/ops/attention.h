@@ -59,17 +59,21 @@ inline Tensors needed(const Backward& call, std::array<Tensor, 3> gradients) {
   return result;
 }
 
-/// Of a kernel of that name, all results.
-inline void give(Kernel& kernel, const AttentionResult& result) {
-  static const Tensor kNone;
-  const std::size_t states = result.random_state.size();
-  kernel.gives({&result.output, &result.log_sum_exp, states > 0 ? &result.random_state[0] : &kNone,
-                states > 1 ? &result.random_state[1] : &kNone});
-}
-
 /// Of the recorded kernels; facts.b of a backward is 1 for causal attention.
 inline void count_attention(const AttentionInputs& in) {
   if (Work* work = in.q.run().counted()) work->add_attention(in.q, in.k, in.v, in.options.causal, false);
+}
+/// The operator that is recorded, by its name: `forward()`.
+template <class Forward>
+AttentionResult run_attention(const char* name, const AttentionInputs& in, Forward&& forward) {
+  Kernel kernel(in.q.run(), name);
+  count_attention(in);
+  AttentionResult result = forward();
+  const Tensor none;
+  const std::size_t states = result.random_state.size();
+  kernel.gives({&result.output, &result.log_sum_exp, states > 0 ? &result.random_state[0] : &none,
+                states > 1 ? &result.random_state[1] : &none});
+  return result;
 }
 inline void count_attention_backward(const Backward& call) {
   if (Work* work = call.run.counted())

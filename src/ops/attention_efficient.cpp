@@ -121,15 +121,6 @@ Tensors backward(Backward& call) {
   return result;
 }
 
-/// The operator that is recorded.
-AttentionResult kernel(const AttentionInputs& in) {
-  Kernel kernel(in.q.run(), "_scaled_dot_product_efficient_attention");
-  count_attention(in);
-  AttentionResult result = efficient_attention_forward(in, attention_needs_grad(in));
-  give(kernel, result);
-  return result;
-}
-
 }  // namespace
 
 /// Rows of logarithms of sums are rounded up to 32.
@@ -159,7 +150,8 @@ Tensor efficient_attention(AttentionInputs in) {
     in.mask = expand(std::move(in.mask), {in.q.size(0), in.q.size(1), in.q.size(2), in.k.size(2)});
   }
   in.mask = padded_bias(std::move(in.mask));
-  AttentionResult result = kernel(in);
+  AttentionResult result =
+      run_attention("_scaled_dot_product_efficient_attention", in, [&] { return efficient_attention_forward(in, attention_needs_grad(in)); });
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   const Facts facts{.a = in.options.dropout > 0 ? 1 : 0, .b = in.options.causal ? 1 : 0};

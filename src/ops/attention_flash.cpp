@@ -56,15 +56,6 @@ Tensors backward(Backward& call) {
       call, flash_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[3]}));
 }
 
-/// The operator that is recorded.
-AttentionResult kernel(const AttentionInputs& in) {
-  Kernel kernel(in.q.run(), "_scaled_dot_product_flash_attention");
-  count_attention(in);
-  AttentionResult result = flash_attention_forward(in);
-  give(kernel, result);
-  return result;
-}
-
 }  // namespace
 
 AttentionResult flash_attention_forward(const AttentionInputs& in) {
@@ -103,7 +94,8 @@ std::array<Tensor, 3> flash_attention_backward(const AttentionGradient& call) {
 
 /// Keeps q, k, v, the result, its logarithms of sums and the state of the random numbers.
 Tensor flash_attention(AttentionInputs in) {
-  AttentionResult result = kernel(in);
+  AttentionResult result =
+      run_attention("_scaled_dot_product_flash_attention", in, [&] { return flash_attention_forward(in); });
   Tensors saved{in.q, in.k, in.v, alias(result.output), result.log_sum_exp};
   for (Tensor& state : result.random_state) saved.push_back(std::move(state));
   return record(std::move(result.output), {in.q, in.k, in.v},
