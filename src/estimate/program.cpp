@@ -171,8 +171,7 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
 
 /// With wrappers of other libraries the Trainer's loop is another, which is not known.
 bool goes_as_trainer(const Spec& spec) {
-  const bool wraps = spec.parallel == Parallel::none || spec.parallel == Parallel::ddp;
-  return spec.loop == LoopKind::trainer && wraps && !spec.pp && !spec.tp && !spec.cp && !spec.ep;
+  return spec.loop == LoopKind::trainer && runs_whole_model(spec);
 }
 
 }  // namespace

@@ -174,7 +174,6 @@ void check_layers(const std::vector<std::string>& layers, const char* field, con
 }
 
 void check_checkpoint_save(const Spec& spec, const Check& check) {
-  using enum Parallel;
   check_layers(spec.checkpoint_save_layers, "checkpoint_save_layers", check);
   if (spec.checkpoint_save.empty() && spec.checkpoint_save_layers.empty()) return;
   if (spec.checkpoint_save.empty())
@@ -183,7 +182,7 @@ void check_checkpoint_save(const Spec& spec, const Check& check) {
   if (spec.checkpointing != Checkpointing::non_reentrant)
     check.refuse("checkpoint_save", "torch keeps results of operators in non-reentrant checkpoints alone",
                  "set checkpointing to non_reentrant");
-  if (spec.tp || spec.cp || spec.pp || (spec.parallel != none && spec.parallel != ddp))
+  if (!runs_whole_model(spec))
     check.refuse("checkpoint_save", "it is known on one GPU, and with ddp", "leave it out");
 }
 
@@ -216,6 +215,11 @@ double parse_routing(std::string_view text) {
     throw Error(Errc::bad_value, fmt::format("{} is not a routing", Value(text).quoted()), {},
                 "write balanced or skewed:X, with X the share of tokens (0 to 1) that choose the first experts");
   return share;
+}
+
+bool runs_whole_model(const Spec& spec) {
+  const bool is_whole = spec.parallel == Parallel::none || spec.parallel == Parallel::ddp;
+  return is_whole && !spec.tp && !spec.cp && !spec.pp;
 }
 
 std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }

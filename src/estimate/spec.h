@@ -119,6 +119,9 @@ struct Spec {
   static void fields_of_training(Self& self, Visit&& visit);
 };
 
+/// Whether each GPU runs the whole model, by itself or as one of ddp's.
+bool runs_whole_model(const Spec& spec);
+
 /// Of each node.
 std::int64_t ranks_per_node(const Spec& spec);
 
@@ -224,24 +227,21 @@ template <class Self, class Visit>
 void Spec::fields_of_checkpointing(Self& self, Visit&& visit) {
   using namespace spec_detail;
   const std::string_view group = "Training";
+  const auto layers = [group](std::string_view help) {
+    return FieldInfo{.help = help, .placeholder = "LAYERS", .group = group, .number_is_text = true};
+  };
   visit("checkpointing", self.checkpointing,
         choice(group, "Gradient checkpointing of the model's layers", kCheckpointingNames));
   visit("checkpoint_every", self.checkpoint_every, whole(group, "Checkpoint each n-th layer alone", 1, 1 << 16));
   visit("checkpoint_layers", self.checkpoint_layers,
-        FieldInfo{.help = "Checkpoint these layers alone: numbers and ranges, such as 0-3,7, counted over the whole model",
-                  .placeholder = "LAYERS",
-                  .group = group,
-                  .number_is_text = true});
+        layers("Checkpoint these layers alone: numbers and ranges, such as 0-3,7, counted over the whole model"));
   visit("checkpoint_save", self.checkpoint_save,
         text(group,
              "Operators of torch whose results a checkpointed layer keeps, without namespace and overload, such as "
              "mm,_scaled_dot_product_flash_attention (create_selective_checkpoint_contexts with MUST_SAVE)",
              "NAMES"));
   visit("checkpoint_save_layers", self.checkpoint_save_layers,
-        FieldInfo{.help = "Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)",
-                  .placeholder = "LAYERS",
-                  .group = group,
-                  .number_is_text = true});
+        layers("Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)"));
 }
 
 template <class Self, class Visit>

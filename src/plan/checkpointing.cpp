@@ -24,8 +24,7 @@ Spec all_checkpointed(Spec spec) {
 
 /// As check_spec has it.
 bool can_keep(const Spec& spec) {
-  const bool is_whole = spec.parallel == Parallel::none || spec.parallel == Parallel::ddp;
-  return spec.checkpointing == Checkpointing::non_reentrant && is_whole && !spec.tp && !spec.cp && !spec.pp;
+  return spec.checkpointing == Checkpointing::non_reentrant && runs_whole_model(spec);
 }
 
 /// Products and attention at the card's peak, the rest as fast as memory is written and read.  Ratios of a usual card
