@@ -50,6 +50,13 @@ Batch load_batch(const Training& training) {
   return batch;
 }
 
+void begin_pass(const Training& training, Batch& batch, bool is_last) {
+  const StepHooks& hooks = training.options.hooks;
+  if (hooks.batch_is_loaded) hooks.batch_is_loaded(batch);
+  if (hooks.pass_begins) hooks.pass_begins(is_last);
+  if (hooks.before_forward) hooks.before_forward();
+}
+
 Tensor forward_loss(const Training& training, const Batch& batch) {
   Run& run = training.run;
   const StepOptions& options = training.options;

@@ -22,6 +22,9 @@ struct Training {
 /// A batch of the data, on the device.
 Batch load_batch(const Training& training);
 
+/// A forward and a backward pass of `batch` begin; `is_last`: the step comes behind them.
+void begin_pass(const Training& training, Batch& batch, bool is_last);
+
 /// with torch.autocast(...): loss = model(**batch).loss
 Tensor forward_loss(const Training& training, const Batch& batch);
 

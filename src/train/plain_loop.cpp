@@ -24,15 +24,14 @@ class PlainLoop {
         both_passes(batch, phase_ends);
         continue;
       }
-      if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(batch);
-      if (options_.hooks.pass_begins) options_.hooks.pass_begins(micro + 1 == options_.grad_accumulation);
-      if (options_.hooks.before_forward) options_.hooks.before_forward();
+      const bool is_last = micro + 1 == options_.grad_accumulation;
+      begin_pass(training_, batch, is_last);
       run_.repetition.let_go(std::exchange(loss_, forward_loss(training_, batch)), loss_);
       if (options_.hooks.loop_keeps_loss) batch = {};
       phase_ends(StepPhase::forward);
       if (micro == 0) zero_grad_at(ZeroGradPlace::before_backward);
       begin(StepPhase::backward);
-      backward_pass(micro + 1 == options_.grad_accumulation);
+      backward_pass(is_last);
       if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(batch);
       phase_ends(StepPhase::backward);
       if (!options_.hooks.loop_keeps_loss) loss_.reset();

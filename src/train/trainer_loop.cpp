@@ -20,12 +20,9 @@ class TrainerLoop {
     if (!total_loss_) begin_training();
     take_batches();
     for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
-      const bool is_last = micro + 1 == batches_.size();
       begin(StepPhase::forward);
       inputs_ = batches_[micro];
-      if (options_.hooks.batch_is_loaded) options_.hooks.batch_is_loaded(inputs_);
-      if (options_.hooks.pass_begins) options_.hooks.pass_begins(is_last);
-      if (options_.hooks.before_forward) options_.hooks.before_forward();
+      begin_pass(training_, inputs_, micro + 1 == batches_.size());
       Tensor loss = compute_loss();
       phase_ends(StepPhase::forward);
       begin(StepPhase::backward);
