@@ -3,6 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace tidemark {
+constexpr std::size_t kLargeHostBytes = std::size_t{1} << 20;   // host tensors from here on have pages of their own (host_memory), of which `integers` knows what was written
+}
+
 extern "C" {
 void tidemark_on_role(void (*callback)(const void* pointer, int role));
 void tidemark_promise_count(std::int64_t count);

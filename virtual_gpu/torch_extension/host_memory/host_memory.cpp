@@ -15,15 +15,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
-
 /// PyTorch's own allocator but for large tensors, and a count.
 class Counting final : public c10::Allocator {
  public:
   explicit Counting(c10::Allocator* real) : real_(real), free_(real->raw_deleter()) {}
 
   c10::DataPtr allocate(std::size_t bytes) override {
-    if (void* pages = bytes >= kLargeBytes ? tidemark_take_host_pages(bytes) : nullptr) {
+    if (void* pages = bytes >= kLargeHostBytes ? tidemark_take_host_pages(bytes) : nullptr) {
       count(pages, bytes);
       return {pages, pages, &release, c10::Device(c10::kCPU)};
     }

@@ -9,8 +9,6 @@
 
 namespace tidemark {
 
-constexpr std::size_t kLargeHostBytes = std::size_t{1} << 20;   // of a storage: host_memory.cpp gives those pages of their own
-
 /// A plain CPU tensor in a storage with pages of its own.
 bool is_in_host_pages(const at::Tensor& tensor);
 /// Floats without known values from its first element to its last, none of which was written.

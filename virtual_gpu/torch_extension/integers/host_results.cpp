@@ -4,6 +4,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "../stand_in.h"
 #include "host_copies.h"
 #include "host_data.h"
 #include "host_twin.h"
