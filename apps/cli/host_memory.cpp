@@ -33,18 +33,17 @@ std::optional<std::int64_t> number_of(const std::filesystem::path& file) {
 }
 
 // "0::/path" is the control group of version 2, "5:memory:/path" that of version 1.  Within a container the path may be that of the world outside.
-std::filesystem::path own_group(const std::filesystem::path& proc, const std::filesystem::path& groups,
-                                bool& is_first_version) {
+MemoryGroup own_group(const std::filesystem::path& proc, const std::filesystem::path& groups) {
   std::ifstream stream(proc / "self" / "cgroup");
-  std::filesystem::path second = groups;
+  MemoryGroup second{groups, "memory.max", "memory.current", "inactive_file", "memory.events"};
   for (std::string line; std::getline(stream, line);) {
-    if (line.starts_with("0::/")) second = groups / line.substr(4);
+    if (line.starts_with("0::/")) second.folder = groups / line.substr(4);
     const std::size_t at = line.find(":memory:/");
     if (at == std::string::npos) continue;
-    is_first_version = true;
     const std::filesystem::path group = groups / "memory" / line.substr(at + 9);
     std::error_code error;
-    return std::filesystem::exists(group, error) ? group : groups / "memory";
+    return {std::filesystem::exists(group, error) ? group : groups / "memory", "memory.limit_in_bytes",
+            "memory.usage_in_bytes", "total_inactive_file", "memory.oom_control"};
   }
   return second;
 }
@@ -55,18 +54,17 @@ HostMemoryWatch::HostMemoryWatch(std::optional<std::int64_t> allowed_bytes, cons
                                  const std::filesystem::path& groups)
     : allowed_bytes_(allowed_bytes),
       proc_(proc),
-      group_(own_group(proc, groups, is_first_version_)),
+      group_(own_group(proc, groups)),
       kills_before_(kills()) {}
 
 std::optional<HostMemory> HostMemoryWatch::now() const {
   const auto total = number_in(proc_ / "meminfo", "MemTotal:"), available = number_in(proc_ / "meminfo", "MemAvailable:");
   if (!total || !available) return std::nullopt;
   HostMemory memory{*available * 1024, *total * 1024};
-  const auto limit = number_of(group_ / (is_first_version_ ? "memory.limit_in_bytes" : "memory.max"));
-  const auto used = number_of(group_ / (is_first_version_ ? "memory.usage_in_bytes" : "memory.current"));
+  const auto limit = number_of(group_.folder / group_.limit), used = number_of(group_.folder / group_.used);
   if (limit && used) {
     // Pages of files are given back when they are asked for, as MemAvailable has it.
-    const std::int64_t files = number_in(group_ / "memory.stat", is_first_version_ ? "total_inactive_file" : "inactive_file").value_or(0);
+    const std::int64_t files = number_in(group_.folder / "memory.stat", group_.inactive_files).value_or(0);
     memory.available_bytes = std::min(memory.available_bytes, *limit - *used + files);
     memory.total_bytes = std::min(memory.total_bytes, *limit);
   }
@@ -127,8 +125,7 @@ std::optional<std::string> HostMemoryWatch::shortage(const std::vector<pid_t>& p
 }
 
 std::int64_t HostMemoryWatch::kills() const {
-  const char* const events = is_first_version_ ? "memory.oom_control" : "memory.events";
-  if (const auto of_group = number_in(group_ / events, "oom_kill")) return *of_group;
+  if (const auto of_group = number_in(group_.folder / group_.events, "oom_kill")) return *of_group;
   return number_in(proc_ / "vmstat", "oom_kill").value_or(0);
 }
 

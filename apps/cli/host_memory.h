@@ -15,6 +15,14 @@ struct HostMemory {
   std::int64_t available_bytes = 0, total_bytes = 0;
 };
 
+/// A control group, and how its version calls what it says of memory.
+struct MemoryGroup {
+  std::filesystem::path folder;
+  const char *limit, *used;    // files with a number
+  const char* inactive_files;  // in memory.stat
+  const char* events;          // a file that counts kills
+};
+
 class HostMemoryWatch {
  public:
   /// `allowed_bytes`: what the program may hold, where the user says so.  `proc` and `groups` are where the kernel shows itself and control groups (version 2, or
@@ -38,8 +46,8 @@ class HostMemoryWatch {
   std::int64_t held_bytes(const std::vector<pid_t>& processes) const;
 
   std::optional<std::int64_t> allowed_bytes_;
-  bool is_first_version_ = false;  // of control groups; before `group_`, which is found with it
-  std::filesystem::path proc_, group_;
+  std::filesystem::path proc_;
+  MemoryGroup group_;
   std::int64_t kills_before_ = 0;
   bool warned_ = false;
 };
