@@ -51,6 +51,7 @@ std::vector<TorchRules> made() {
   rules.cudnn_does_not_decode = false;
   rules.cudnn_counts_tiles_of_keys = true;
   rules.packs_partial_norms = true;
+  rules.group_norm_has_newer_kernels = true;
   rules.finds_least_repeat = true;
   rules.keeps_number_of_barriers = true;
   rules.gathers_into_lists = true;

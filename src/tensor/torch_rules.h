@@ -56,6 +56,10 @@ struct TorchRules {
   /// _foreach_norm has as many partial norms as there are chunks, and where each tensor's begin; or as many for each
   /// tensor as the longest has.  torch: aten/src/ATen/native/cuda/ForeachReduceOp.cu, lpnorm_cleanup (2.15.0)
   bool packs_partial_norms = false;
+  /// group_norm leaves channels last that are; of halves it finds mean and inverse deviation in float32 first; and its
+  /// gradient takes no sums of channels that have one element.  torch: aten/src/ATen/native/group_norm.cpp,
+  /// cuda/group_norm_kernel.cu, GroupNormKernelImplInternal, GroupNormBackwardKernelImplInternal (2.15.0)
+  bool group_norm_has_newer_kernels = false;
   /// Adagrad has a fused kernel for CUDA.  torch: aten/src/ATen/native/native_functions.yaml,
   /// _fused_adagrad_ (2.12.1)
   bool fuses_adagrad = false;

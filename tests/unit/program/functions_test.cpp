@@ -29,6 +29,7 @@ std::map<std::string, int> allocations_of(const std::string& lines) {
   spec.seq = 8;
   spec.steps = 1;
   spec.use_cache = UseCache::no;
+  spec.torch = "2.11.0";
   std::map<std::string, int> found;
   const auto count = [&](std::string_view line) {
     const std::size_t from = line.find(' ') + 1;
