@@ -91,9 +91,9 @@ void store(Corpus& corpus, const Answer& answer) {
   write_file(fs::path(corpus.folder) / "predictions.jsonl", io::write_answers(corpus.stored));
 }
 
-class Asking {
+class AskedPredictions {
  public:
-  Asking(const ValidateOptions& options, std::vector<Corpus>& corpora, const Resources& resources)
+  AskedPredictions(const ValidateOptions& options, std::vector<Corpus>& corpora, const Resources& resources)
       : options_(options), corpora_(corpora) {
     for (const Corpus& corpus : corpora)
       for (AskedRow& row : asked_rows(corpus, options.only, resources.data)) rows_.push_back(std::move(row));
@@ -140,7 +140,7 @@ class Asking {
 };
 
 Validation validated(const ValidateOptions& options, std::vector<Corpus>& corpora, const Resources& resources) {
-  Asking asking(options, corpora, resources);
+  AskedPredictions asking(options, corpora, resources);
   Validator validator(group_by(options.by), options.only.empty());
   for (const Corpus& corpus : corpora) validator.add_corpus(corpus);
   for (const EngineChoice& choice : engine_choices().at(options.engine)) {

@@ -10,11 +10,11 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::size_t kNameWidth = 30;
+constexpr std::size_t kNameColumns = 30;
 
 std::string bytes_table(const char* title, const std::vector<ComparedBytes>& rows, const Comparison& comparison) {
   if (rows.empty()) return {};
-  TextTable table({title, shorten_front(comparison.name_a, kNameWidth), shorten_front(comparison.name_b, kNameWidth),
+  TextTable table({title, shorten_front(comparison.name_a, kNameColumns), shorten_front(comparison.name_b, kNameColumns),
                    "difference", ""});
   for (const ComparedBytes& row : rows) {
     const auto shown = [](const std::optional<std::int64_t>& bytes) {

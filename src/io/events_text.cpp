@@ -9,7 +9,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::int64_t kMaxBytes = 1LL << 50;  // of one allocation: beyond any machine
+constexpr std::int64_t kMaxAllocationBytes = 1LL << 50;  // of one allocation: beyond any machine
 
 // Takes the word before the next space.
 std::string_view next_word(std::string_view& line) {
@@ -30,7 +30,7 @@ MemoryEvent read_line(std::string_view line, const std::string& where, std::int6
   if (size.size() < 2 || (size[0] != '+' && size[0] != '-') || size[1] == '-') refuse();
   event.is_free = size[0] == '-';
   const auto bytes = parse_number<std::int64_t>(size.substr(1));
-  if (!bytes || *bytes > kMaxBytes) refuse();
+  if (!bytes || *bytes > kMaxAllocationBytes) refuse();
   event.bytes = *bytes;
   event.operation = next_word(rest);
   event.module = rest;  // whatever is left: an operation is one word, a module's name may hold more

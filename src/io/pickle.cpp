@@ -12,7 +12,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = 1ULL << 30;  // node indices, and what a reader holds in memory
+constexpr std::uint64_t kMaxPickleBytes = 1ULL << 30;  // node indices, and what a reader holds in memory
 
 // Names as in CPython's pickletools.py.
 enum Opcode : unsigned char {
@@ -54,7 +54,7 @@ enum Opcode : unsigned char {
 class PickleParser {
  public:
   PickleParser(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {
-    if (bytes.size() > kMaxBytes) throw Error(Errc::unsupported, "it is larger than 1 GiB", where);
+    if (bytes.size() > kMaxPickleBytes) throw Error(Errc::unsupported, "it is larger than 1 GiB", where);
     // Shared, so that a byte of input is never a node of memory.
     for (PickleKind kind : {PickleKind::none, PickleKind::boolean, PickleKind::boolean})
       pickle_.nodes_.push_back({.kind = kind, .text = {}, .items = {}});

@@ -20,7 +20,7 @@ std::string dashed(std::string name) {
 }
 
 /// As a shell takes it.
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string result = "'";
@@ -29,12 +29,12 @@ std::string quoted(const std::string& text) {
 }
 
 std::string written(const Value& value) {
-  if (const std::string* text = value.as_text()) return quoted(*text);
+  if (const std::string* text = value.as_text()) return shell_quoted(*text);
   if (const Value::List* list = value.as_list()) {
     std::string joined;
     for (const Value& one : *list)
       joined += (joined.empty() ? "" : ",") + (one.as_text() ? *one.as_text() : one.quoted());
-    return quoted(joined);
+    return shell_quoted(joined);
   }
   return value.quoted();
 }

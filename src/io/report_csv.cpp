@@ -8,7 +8,7 @@ namespace tidemark::io {
 namespace {
 
 // RFC 4180: quotes around a field that needs them, quotes inside doubled.
-std::string quoted(const std::string& field) {
+std::string csv_field(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string result = "\"";
   for (char c : field) result += c == '"' ? "\"\"" : std::string(1, c);
@@ -16,7 +16,7 @@ std::string quoted(const std::string& field) {
 }
 
 void add_named(std::string& text, const char* section, const std::vector<NamedBytes>& rows) {
-  for (const NamedBytes& row : rows) text += fmt::format("{},{},,,{},,\n", section, quoted(row.name), row.bytes);
+  for (const NamedBytes& row : rows) text += fmt::format("{},{},,,{},,\n", section, csv_field(row.name), row.bytes);
 }
 
 }  // namespace
@@ -24,10 +24,10 @@ void add_named(std::string& text, const char* section, const std::vector<NamedBy
 std::string report_to_csv(const Report& report) {
   std::string text = "section,name,step,phase,allocated_bytes,reserved_bytes,device_bytes\n";
   const Peak& peak = report.peak;
-  text += fmt::format("verdict,{},,,,,\n", quoted(report.verdict));
-  text += fmt::format("peak,{},{},{},{},{},{}\n", quoted(report.card.name), peak.step, name_of(peak.phase),
+  text += fmt::format("verdict,{},,,,,\n", csv_field(report.verdict));
+  text += fmt::format("peak,{},{},{},{},{},{}\n", csv_field(report.card.name), peak.step, name_of(peak.phase),
                       peak.allocated_bytes, peak.reserved_bytes, peak.device_bytes);
-  text += fmt::format("card,{},,,,,{}\n", quoted(report.card.name), report.card.total_bytes);
+  text += fmt::format("card,{},,,,,{}\n", csv_field(report.card.name), report.card.total_bytes);
   for (const StepReport& step : report.steps) {
     text += fmt::format("step,,{},,{},{},\n", step.step, step.peak_allocated_bytes, step.peak_reserved_bytes);
     for (const PhaseReport& phase : step.phases)

@@ -19,10 +19,6 @@ constexpr std::size_t kNameWidth = 60;
 
 constexpr std::array<std::string_view, 4> kListNames{"category", "module", "operation", "line"};
 
-std::string percent(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
-}
-
 const std::vector<NamedBytes>& rows_of(const AtPeak& at_peak, PeakList list) {
   switch (list) {
     case PeakList::category: return at_peak.by_category;

@@ -18,10 +18,6 @@ namespace {
 // + 1, categories 1 + 7 + 1, modules 1 + 7 + 1, what was found 1, assumptions 3 + 1.
 constexpr std::size_t kMaxRanks = 16, kMaxSteps = 4, kMaxCategories = 7, kMaxModules = 7, kMaxNotes = 3;
 
-std::string percent(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
-}
-
 std::string peaks_table(const Report& report) {
   const Peak& peak = report.peak;
   const std::string whose = report.rank ? fmt::format(" of rank {} of {}", report.rank->rank, report.rank->ranks) : "";

@@ -1,5 +1,7 @@
 #include "io/text_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -15,6 +17,10 @@ bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) !=
 std::string range_text(std::int64_t low_bytes, std::int64_t high_bytes) {
   return low_bytes == high_bytes ? group_digits(low_bytes)
                                  : group_digits(low_bytes) + " to " + group_digits(high_bytes);
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole)) : "";
 }
 
 std::size_t display_width(const std::string& text) {

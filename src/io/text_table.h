@@ -23,6 +23,9 @@ class TextTable {
 /// Both ends in full, which often differ by less than three figures show: "1,024 to 2,048", or one that is both.
 std::string range_text(std::int64_t low_bytes, std::int64_t high_bytes);
 
+/// "12.3 %" of the whole; nothing where the whole is.
+std::string percent(std::int64_t part, std::int64_t whole);
+
 /// Columns that the text takes in a terminal: UTF-8 sequences count as one.
 std::size_t display_width(const std::string& text);
 

@@ -11,7 +11,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::int64_t kMaxBytes =
+constexpr std::int64_t kMaxBlockBytes =
     1LL << 50;  // of one allocation: beyond any machine, and far from overflow when rounded
 constexpr std::int64_t kMinBlockBytes = 512;  // CUDACachingAllocator.cpp: kMinBlockSize
 
@@ -57,7 +57,7 @@ class Reader {
   }
   std::int64_t bytes(const PickleNode& map, const char* key, const std::string& path) const {
     const std::int64_t number = get(map, key, PickleKind::integer, "a whole number", path).integer;
-    if (number < 0 || number > kMaxBytes) refuse(path, fmt::format("\"{}\" is {}, which is no size", key, number));
+    if (number < 0 || number > kMaxBlockBytes) refuse(path, fmt::format("\"{}\" is {}, which is no size", key, number));
     return number;
   }
   std::string_view text(const PickleNode& map, const char* key, const std::string& path) const {

@@ -13,7 +13,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1 << 20;
+constexpr std::size_t kMaxSettingsBytes = 1 << 20;
 
 bool has_key(const Value& keys, std::string_view name) {
   return std::any_of(keys.as_map()->begin(), keys.as_map()->end(), [&](const Value::Item& item) {
@@ -65,7 +65,7 @@ TrainingConfig read_training_config(const TrainingFormat& format, const Value& k
 }
 
 Value value_of_training_file(std::string_view text, const std::string& where) {
-  if (text.size() > kMaxBytes) throw Error(Errc::bad_file, "it is too large for the settings of a trainer", where);
+  if (text.size() > kMaxSettingsBytes) throw Error(Errc::bad_file, "it is too large for the settings of a trainer", where);
   if (where.ends_with(".sh") || where.ends_with(".bash")) return value_of_shell_script(text, where);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool brace = first != std::string_view::npos && text[first] == '{';

@@ -14,7 +14,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::string_view kStyle = R"(
+constexpr std::string_view kTableStyle = R"(
 .point{fill-opacity:.55}.by-run{fill:var(--blue)}.by-predict{fill:var(--good)}.diagonal{stroke:var(--soft)}.missed{color:var(--bad)}
 body{max-width:76rem}.wide{overflow-x:auto}.wide td,.wide th{white-space:nowrap}svg{max-width:48rem}
 )";
@@ -100,7 +100,7 @@ std::string validation_to_html(const Validation& validation) {
     if (!engine.predictions.empty()) body += statistics_table(engine, validation.by) + rows_table(engine);
   }
   body += bars_table(validation.bars) + left_out_table(validation.left_out);
-  return html_page("Predicted against measured", body, kStyle);
+  return html_page("Predicted against measured", body, kTableStyle);
 }
 
 }  // namespace tidemark::io

@@ -31,7 +31,7 @@ std::vector<std::string> row_of(const std::string& name, const Statistics& stati
   return row;
 }
 
-std::string statistics_table(const EngineResult& engine, const std::vector<std::string>& by) {
+std::string statistics_text(const EngineResult& engine, const std::vector<std::string>& by) {
   std::vector<std::string> header{fmt::format("{}", fmt::join(by, ", "))};
   append(header, statistic_headings());
   TextTable table(header);
@@ -176,7 +176,7 @@ std::string validation_to_text(const Validation& validation, const ValidationTex
   for (const EngineResult& engine : validation.engines) {
     text += fmt::format("{}: {} rows predicted\n", engine_text(engine), engine.predictions.size());
     if (engine.predictions.empty()) continue;
-    text += statistics_table(engine, validation.by);
+    text += statistics_text(engine, validation.by);
     if (options.rivals) text += "others on the same rows\n" + rivals_table(engine, validation.by);
   }
   return text + bars_text(validation.bars) + left_out_text(validation, options.left_out);

@@ -10,12 +10,12 @@ namespace tidemark::io {
 namespace {
 
 // Deeper nesting is no configuration, and would exhaust the stack of whoever walks through it.
-constexpr std::size_t kMaxDepth = 32;
+constexpr std::size_t kMaxNesting = 32;
 
 }  // namespace
 
 void ValueBuilder::begin(Value value, int line) {
-  if (open_.size() == kMaxDepth)
+  if (open_.size() == kMaxNesting)
     throw Error(Errc::bad_file, "it is nested too deeply", ValuePath{where_, {}}.text(line));
   value.at_line(line);
   open_.push_back({std::move(value), {}, false, {}});

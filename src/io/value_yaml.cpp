@@ -17,7 +17,7 @@
 namespace tidemark::io {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1 << 20;  // a spec has a few lines
+constexpr std::size_t kMaxSpecBytes = 1 << 20;  // a spec has a few lines
 
 int line_of(const YAML::Mark& mark) { return mark.is_null() ? 0 : mark.line + 1; }
 
@@ -62,9 +62,9 @@ std::optional<Value> plain_scalar(const std::string& text) {
 
 // An event handler instead of YAML::Node: nodes share what an alias names, so walking a small file could take for ever,
 // and they keep two equal keys.
-class Events : public YAML::EventHandler {
+class YamlEvents : public YAML::EventHandler {
  public:
-  explicit Events(const std::string& where) : where_(where), builder_(where) {}
+  explicit YamlEvents(const std::string& where) : where_(where), builder_(where) {}
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -113,14 +113,14 @@ class Events : public YAML::EventHandler {
 }  // namespace
 
 Value value_from_yaml(std::string_view text, const std::string& where) {
-  if (text.size() > kMaxBytes) throw Error(Errc::bad_file, "it is too large for a spec", where);
+  if (text.size() > kMaxSpecBytes) throw Error(Errc::bad_file, "it is too large for a spec", where);
   std::istringstream stream{std::string(text)};
-  Events events(where);
+  YamlEvents events(where);
   try {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(events);
     Value value = events.take();
-    Events second(where);
+    YamlEvents second(where);
     if (parser.HandleNextDocument(second) && !second.take().is_null())
       throw Error(Errc::bad_file, "it holds more than one document", where);
     return value;

@@ -13,8 +13,6 @@ Tensor lora_forward(Module& m, Tensor input) {
   return adapted(m, std::move(input), [&m](Tensor x) { return m["base_layer"](std::move(x)); });
 }
 
-Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.probability); }
-
 void visit_modules(Module& module, std::vector<Module*>& found) {
   found.push_back(&module);
   for (const std::unique_ptr<Module>& child : module.children()) visit_modules(*child, found);
@@ -74,9 +72,8 @@ void wrap(Module& module, const LoraOptions& options) {
   module.parameters().clear();
   module.forward = lora_forward;
   module.dtype = base.get("weight").dtype;
-  Module& drop = module.add("lora_dropout").add("default", dropout_forward);
+  Module& drop = add_dropout(module.add("lora_dropout"), "default", options.dropout);
   if (options.dropout <= 0) drop.become_identity();
-  drop.probability = options.dropout;
   add_linear(module.add("lora_A"), "default", shape->in, options.r, false);
   add_linear(module.add("lora_B"), "default", options.r, shape->out, false);
 }

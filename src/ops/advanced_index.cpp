@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "ops/cub.h"
-#include "ops/ops.h"
+#include "ops/scratch.h"
 
 namespace tidemark {
 namespace {
@@ -77,11 +77,6 @@ Dims indexed_sizes(const Tensor& x, const Places& places) {
     for (const std::int64_t size : places.sizes) sizes.push_back(size);
   }
   return sizes;
-}
-
-void take_scratch(Run& run, std::int64_t bytes) {
-  const Setting<Category> category(run.category, Category::workspace);
-  const Ref<Storage> scratch = run.allocate(bytes);
 }
 
 /// The gradient is added in the order of sorted indices.

@@ -63,7 +63,7 @@ std::int64_t backward_workspace(const Shape& shape) {
   return bytes + (one_tile || grouped ? 128 : 0);
 }
 
-Tensors backward(Backward& call) {
+Tensors backward_of_cudnn(Backward& call) {
   count_attention_backward(call);
   return needed(call, cudnn_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2],
                                                 call.saved[4], call.facts.a == 1}));
@@ -110,7 +110,7 @@ Tensor cudnn_attention(AttentionInputs in) {
                 {.name = "ScaledDotProductCudnnAttentionBackward0",
                  .saved = std::move(saved),
                  .facts = facts,
-                 .backward = backward});
+                 .backward = backward_of_cudnn});
 }
 
 }  // namespace tidemark

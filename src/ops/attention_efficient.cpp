@@ -110,7 +110,7 @@ Gradients gradients_of(const AttentionGradient& call, const Tensor& bias) {
   return gradients;
 }
 
-Tensors backward(Backward& call) {
+Tensors backward_of_efficient(Backward& call) {
   count_attention_backward(call);
   const bool has_bias = call.node.edges.size() > 3 && call.needs(3);
   Gradients gradients = gradients_of(
@@ -161,7 +161,7 @@ Tensor efficient_attention(AttentionInputs in) {
                 {.name = "ScaledDotProductEfficientAttentionBackward0",
                  .saved = std::move(saved),
                  .facts = facts,
-                 .backward = backward});
+                 .backward = backward_of_efficient});
 }
 
 }  // namespace tidemark

@@ -50,7 +50,7 @@ std::int64_t splits_of(const AttentionInputs& in) {
                           ceil_div(keys, block));
 }
 
-Tensors backward(Backward& call) {
+Tensors backward_of_flash(Backward& call) {
   count_attention_backward(call);
   return needed(
       call, flash_attention_backward({call.gradient(), call.saved[0], call.saved[1], call.saved[2], call.saved[3]}));
@@ -102,7 +102,7 @@ Tensor flash_attention(AttentionInputs in) {
                 {.name = "ScaledDotProductFlashAttentionBackward0",
                  .saved = std::move(saved),
                  .facts = {.b = in.options.causal ? 1 : 0},
-                 .backward = backward});
+                 .backward = backward_of_flash});
 }
 
 /// torch: attention.cpp, pad_last_dim and post_process_flash_output

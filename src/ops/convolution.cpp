@@ -5,16 +5,10 @@
 
 #include "ops/convolution_scratch.h"
 #include "ops/memory_format.h"
-#include "ops/ops.h"
+#include "ops/scratch.h"
 
 namespace tidemark {
 namespace {
-
-/// cuDNN's scratch memory, for as long as the kernel is launched.
-void take_scratch(Run& run, std::int64_t bytes) {
-  const Setting<Category> category(run.category, Category::workspace);
-  const Ref<Storage> scratch = run.allocate(bytes);
-}
 
 /// The forward pass and either gradient: for each element of the output a sum over one filter.
 void count(const Tensor& output, const Tensor& weight) {

@@ -44,14 +44,14 @@ Equation parse(std::string_view text) {
 
 /// The letters in the order of torch's subscripts, capitals first, with `...` in the place of a letter: those of the
 /// result, then those that are summed over.
-struct Order {
+struct LetterOrder {
   std::string letters;
   int kept = 0;  // of the letters, those of the result
   int ellipsis_dims = 0;
 };
 
-Order order_of(const Equation& equation, const Tensors& operands) {
-  Order order;
+LetterOrder order_of(const Equation& equation, const Tensors& operands) {
+  LetterOrder order;
   std::string all;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const std::string& letters = equation.operands[i];
@@ -73,13 +73,13 @@ Order order_of(const Equation& equation, const Tensors& operands) {
 }
 
 /// How many dimensions the first `count` letters are.
-int dims_of(const Order& order, int count) {
+int dims_of(const LetterOrder& order, int count) {
   const std::string_view letters = std::string_view(order.letters).substr(0, static_cast<std::size_t>(count));
   return letters.find(kEllipsis) == std::string_view::npos ? count : count - 1 + order.ellipsis_dims;
 }
 
 /// The operand with a dimension for each letter, of size 1 where it has none.
-Tensor aligned(Tensor x, const std::string& letters, const Order& order) {
+Tensor aligned(Tensor x, const std::string& letters, const LetterOrder& order) {
   const int own_ellipsis = x.dims() - static_cast<int>(letters.size()) + 1;
   int added = x.dims();
   Dims places;
@@ -149,7 +149,7 @@ Dims only_of(const Tensor& x, const Tensor& other, int kept) {
 }  // namespace
 
 int einsum_dims(std::string_view equation, const Tensors& operands) {
-  const Order order = order_of(parse(equation), operands);
+  const LetterOrder order = order_of(parse(equation), operands);
   return dims_of(order, static_cast<int>(order.letters.size()));
 }
 
@@ -159,7 +159,7 @@ Tensor einsum(std::string_view text, Tensors operands) {
   for (Tensor& operand : operands) operand = autocast_low(std::move(operand));  // a list: the first is cast first
   const Setting<bool> inside(operands[0].run().autocast.enabled, false);        // autocast_mode.h, no_autocast
   const Equation equation = parse(text);
-  const Order order = order_of(equation, operands);
+  const LetterOrder order = order_of(equation, operands);
   const int kept = dims_of(order, order.kept), all = dims_of(order, static_cast<int>(order.letters.size()));
   Tensors shown;
   for (std::size_t i = 0; i < operands.size(); ++i)

@@ -36,7 +36,7 @@ void take_cutlass_memory(Run& run, std::int64_t groups, std::int64_t rows_of_gro
 }
 
 /// at::_grouped_mm: a (S, K) and b (E, K, N) -> (S, N), or a (M, S) and b (S, N) -> (E, M, N).
-Tensor product(const Tensor& a, const Tensor& b, std::int64_t groups) {
+Tensor grouped_product(const Tensor& a, const Tensor& b, std::int64_t groups) {
   Kernel kernel(a.run(), "_grouped_mm");
   check_width(a);
   check_width(b);
@@ -66,9 +66,9 @@ Tensors grouped_mm_backward(Backward& call) {
   const Tensor& gradient = call.gradient();
   Tensor second, first;
   if (call.needs(1))
-    second = call.facts.b == 1 ? turned(product(turned(gradient), call.saved[0], groups))
-                               : product(turned(call.saved[0]), gradient, groups);
-  if (call.needs(0)) first = product(gradient, turned(call.saved[1]), groups);
+    second = call.facts.b == 1 ? turned(grouped_product(turned(gradient), call.saved[0], groups))
+                               : grouped_product(turned(call.saved[0]), gradient, groups);
+  if (call.needs(0)) first = grouped_product(gradient, turned(call.saved[1]), groups);
   return {std::move(first), std::move(second)};
 }
 
@@ -81,7 +81,7 @@ Tensor grouped_mm(Tensor x, Tensor weights, Tensor offsets) {
   const std::int64_t groups = weights.size(0);
   const Facts facts{.b = weights.layout().strides[1] == 1 ? 1 : 0, .c = groups};
   Tensors saved{needs_grad(weights) ? x : Tensor(), needs_grad(x) ? weights : Tensor(), std::move(offsets)};
-  Tensor y = product(x, weights, groups);
+  Tensor y = grouped_product(x, weights, groups);
   return record(
       std::move(y), {std::move(x), std::move(weights)},
       {.name = "GroupedMmBackward0", .saved = std::move(saved), .facts = facts, .backward = grouped_mm_backward});

@@ -4,7 +4,7 @@
 
 #include "ops/advanced_index.h"
 #include "ops/cub.h"
-#include "ops/ops.h"
+#include "ops/scratch.h"
 #include "ops/selection.h"
 
 namespace tidemark {
@@ -15,11 +15,6 @@ constexpr std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256
 /// cub: detail::ScanTileState::AllocationSize with 32 tiles of padding; AliasTemporaries aligns it and adds 255.
 constexpr std::int64_t tile_states(std::int64_t items, std::int64_t per_tile, std::int64_t descriptor_bytes) {
   return round_up(((items + per_tile - 1) / per_tile + 32) * descriptor_bytes) + 256 + 255;
-}
-
-void take_scratch(Run& run, std::int64_t bytes) {
-  const Setting<Category> category(run.category, Category::workspace);
-  const Ref<Storage> scratch = run.allocate(bytes);
 }
 
 /// at::cuda::cub::mask_exclusive_sum: int64 sums, 128 threads of 7 items, in chunks of at most 2^30 items.

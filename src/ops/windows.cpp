@@ -9,12 +9,12 @@
 namespace tidemark {
 namespace {
 
-Tensor made(const Tensor& x, const Dims& sizes) { return empty(x.run(), sizes, x.dtype()); }
+Tensor output(const Tensor& x, const Dims& sizes) { return empty(x.run(), sizes, x.dtype()); }
 
 /// What is not contiguous is copied behind the result, for as long as the kernel is launched.  torch: Im2Col.cu,
 /// im2col_out_cuda_template; Col2Im.cu, col2im_out_cuda_template
 void copy_if_bent(const Tensor& x) {
-  if (!x.is_contiguous()) made(x, x.sizes());
+  if (!x.is_contiguous()) output(x, x.sizes());
 }
 
 /// Its channels are last where those of x are.
@@ -44,7 +44,7 @@ Tensor average_pool(Tensor x, const Dims& sizes) {
                    const Tensor &input = call.saved[0], gradient = call.gradient();
                    const bool copies = is_channels_last(input.layout()) || !gradient.is_contiguous();
                    Tensor result = empty(call.run, layout_like(input, input.sizes()), gradient.dtype());
-                   const Tensor in_order = copies ? made(gradient, gradient.sizes()) : Tensor();
+                   const Tensor in_order = copies ? output(gradient, gradient.sizes()) : Tensor();
                    return {std::move(result)};
                  }});
 }
@@ -56,13 +56,13 @@ Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) 
   Dims sizes = x.sizes();
   sizes[-2] = height;
   sizes[-1] = width;
-  const Tensor copy = x.is_contiguous() || x.dims() == 3 ? Tensor() : made(x, x.sizes());
-  Tensor y = made(x, sizes);
+  const Tensor copy = x.is_contiguous() || x.dims() == 3 ? Tensor() : output(x, x.sizes());
+  Tensor y = output(x, sizes);
   Tensors saved{x};
   return record(
       std::move(y), {std::move(x)},
       {.name = "AdaptiveAvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         Tensor gradient = made(call.saved[0], call.saved[0].sizes());
+         Tensor gradient = output(call.saved[0], call.saved[0].sizes());
          const Tensor in_order = contiguous(call.gradient());
          return {std::move(gradient)};
        }});
@@ -71,14 +71,14 @@ Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) 
 /// Keeps its input and where the largest are.  torch: DilatedMaxPool2d.cu, max_pool2d_with_indices_out_cuda
 Tensor max_pool(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::max_pool2d");
-  Tensor y = made(x, sizes);
+  Tensor y = output(x, sizes);
   Tensor places = empty(x.run(), sizes, Dtype::int64);
   copy_if_bent(x);
   Tensors saved{x, std::move(places)};
   return record(
       std::move(y), {std::move(x)},
       {.name = "MaxPool2DWithIndicesBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         Tensor gradient = made(call.saved[0], call.saved[0].sizes());
+         Tensor gradient = output(call.saved[0], call.saved[0].sizes());
          const Tensor input = contiguous(call.saved[0]), in_order = contiguous(call.gradient());
          return {std::move(gradient)};
        }});
@@ -86,12 +86,12 @@ Tensor max_pool(Tensor x, const Dims& sizes) {
 
 Tensor unfold_windows(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::im2col");
-  Tensor y = made(x, sizes);
+  Tensor y = output(x, sizes);
   copy_if_bent(x);
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},
                 {.name = "Im2ColBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
-                   Tensor gradient = made(call.gradient(), call.facts.sizes);
+                   Tensor gradient = output(call.gradient(), call.facts.sizes);
                    copy_if_bent(call.gradient());
                    return {std::move(gradient)};
                  }});
@@ -102,12 +102,12 @@ Tensor grid_sample(Tensor x, Tensor grid) {
   const Op op(x, "aten::grid_sampler");
   Dims sizes = x.sizes();
   for (int d = 2; d < sizes.count(); ++d) sizes[d] = grid.size(d - 1);
-  Tensor y = made(x, sizes);
+  Tensor y = output(x, sizes);
   Tensors saved{x, grid};
   return record(std::move(y), {std::move(x), std::move(grid)},
                 {.name = "GridSampler2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-                   Tensor input = call.needs(0) ? made(call.saved[0], call.saved[0].sizes()) : Tensor();
-                   Tensor grid_gradient = made(call.saved[1], call.saved[1].sizes());
+                   Tensor input = call.needs(0) ? output(call.saved[0], call.saved[0].sizes()) : Tensor();
+                   Tensor grid_gradient = output(call.saved[1], call.saved[1].sizes());
                    return {input, call.needs(1) ? grid_gradient : Tensor()};
                  }});
 }
@@ -118,7 +118,7 @@ Tensor upsample(Tensor x, const Dims& sizes, bool antialias) {
   const Op op(x, "aten::upsample");
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
-  Tensor y = made(x, sizes);
+  Tensor y = output(x, sizes);
   if (antialias) copy_if_bent(x);
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)},

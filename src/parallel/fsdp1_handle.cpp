@@ -9,7 +9,7 @@ namespace tidemark {
 namespace {
 
 // Streams of _init_streams, of which blocks of the allocator belong to one each.
-constexpr StreamId kPreUnshardStream = 1, kUnshardStream = 2, kPostBackwardStream = 3, kAllReduceStream = 4;
+constexpr StreamId kPreUnshardStream = 1, kUnshardStream = 2, kPostBackwardStream = 3, kReplicaAllReduceStream = 4;
 constexpr std::uint8_t kFreeEvents = 0;     // _free_event_queue
 constexpr std::int64_t kAlignedBytes = 16;  // _get_aligned_numel
 
@@ -186,10 +186,10 @@ void FlatHandle::reduce_gradient() {
   Tensor reduced = flat_of(run_, "aten::empty_like", shard_elements_, reduce_dtype);
   const Tensor low_precision = reduced;
   if (options_.has_copies) {
-    run_.stream_calls.wait_stream(kAllReduceStream, kPostBackwardStream);
-    run_.record_stream(*reduced.impl().storage, kAllReduceStream);
+    run_.stream_calls.wait_stream(kReplicaAllReduceStream, kPostBackwardStream);
+    run_.record_stream(*reduced.impl().storage, kReplicaAllReduceStream);
   }
-  const Setting<StreamId> all_reduce_stream(run_.stream, options_.has_copies ? kAllReduceStream : run_.stream);
+  const Setting<StreamId> all_reduce_stream(run_.stream, options_.has_copies ? kReplicaAllReduceStream : run_.stream);
   if (reduce_dtype != dtype_) reduced = flat_of(run_, "aten::to", shard_elements_, dtype_);
   if (!saved_grad_shard_) saved_grad_shard_ = reduced;
   run_.record_stream(*computed.impl().storage, kPostBackwardStream);
@@ -209,7 +209,7 @@ void FlatHandle::begin_forward(Run& run) {
 /// Of _post_backward_final_callback.
 void FlatHandle::await_reductions(Run& run, const Fsdp1Options& options) {
   run.stream_calls.wait_stream(run.stream, kPostBackwardStream);
-  if (options.has_copies) run.stream_calls.wait_stream(run.stream, kAllReduceStream);
+  if (options.has_copies) run.stream_calls.wait_stream(run.stream, kReplicaAllReduceStream);
 }
 
 TensorList FlatHandle::gradients() const {

@@ -172,7 +172,7 @@ Facts facts_of(const Ring& ring, AttentionBackend backend, bool dropout) {
           .c = static_cast<std::int64_t>(ring.rotate_method)};
 }
 
-Tensors backward(Backward& call) {
+Tensors backward_of_ring(Backward& call) {
   const Facts& facts = call.facts;
   const Ring ring{facts.sizes[0], facts.sizes[1], facts.b == 1, static_cast<RotateMethod>(facts.c)};
   const Tensor gradient = alias(call.gradient()), q = alias(call.saved[0]), k = alias(call.saved[1]),
@@ -242,7 +242,7 @@ Tensor ring_attention(const Ring& ring, Tensor q, Tensor k, Tensor v, const Tens
                                {.name = node_name(backend),
                                 .saved = std::move(saved),
                                 .facts = facts,
-                                .backward = backward,
+                                .backward = backward_of_ring,
                                 .distributed = true});
   return to_local(output);
 }

@@ -15,7 +15,7 @@ using Order = std::vector<std::size_t>;
 constexpr std::size_t kMostPermuted = 2;  // kinds of layers
 constexpr std::size_t kMostSpread = 16;   // layers
 constexpr std::size_t kMostOperators = 7, kMostSubsets = 8;
-constexpr std::size_t kWave = 4;  // bisections that go on together, whatever the number of cores
+constexpr std::size_t kBisections = 4;  // bisections that go on together, whatever the number of cores
 
 /// Layers of one kind, in order.
 std::vector<Order> kinds_of(const std::vector<LayerCost>& costs) {
@@ -139,7 +139,7 @@ class ChoiceSearch {
       for (const Subset& subset : subsets) {
         const std::size_t choices = (subset.seconds > 0 ? 2 : 1) * chain.size();
         wave.push_back({&chain, &subset.kept, 1, choices + 1, {}});
-        if (wave.size() == kWave) finish(wave);
+        if (wave.size() == kBisections) finish(wave);
       }
     finish(wave);
     return std::move(best_);

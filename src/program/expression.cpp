@@ -131,7 +131,7 @@ Expression Expression::parse(std::string_view text, std::span<const std::string>
 namespace {
 
 /// As Python's, which round down.
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+std::int64_t floor_of_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 
 }  // namespace
 
@@ -147,7 +147,7 @@ std::int64_t Expression::apply(Kind kind, std::int64_t a, std::int64_t b) {
     default:
       if (b == 0) throw Error(Errc::bad_value, "a size of the program is divided by zero");
       if (b == -1) return apply(Kind::subtract, 0, kind == Kind::remainder ? 0 : a);
-      result = floor_divide(a, b);
+      result = floor_of_quotient(a, b);
       if (kind == Kind::remainder) result = a - result * b;
       if (kind == Kind::divide_up && a % b != 0) ++result;
   }

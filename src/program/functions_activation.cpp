@@ -65,7 +65,7 @@ Tensors bloom_gelu_call(FunctionCall& call) {
   return {bloom_gelu(without_parameters, call.tensor(0))};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kActivationFunctions[] = {
     {"silu", "input inplace", activation<silu>},
     {"gelu", "input approximate", [](FunctionCall& c) { return Tensors{gelu(c.tensor(0))}; }},
     {"GeLUFunction", "input", bloom_gelu_call},
@@ -93,6 +93,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> activation_functions() { return kFunctions; }
+std::span<const Function> activation_functions() { return kActivationFunctions; }
 
 }  // namespace tidemark

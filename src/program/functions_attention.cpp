@@ -26,7 +26,7 @@ Tensors multihead_call(FunctionCall& call) {
   return {std::move(result.output), std::move(result.weights)};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kAttentionFunctions[] = {
     {"multi_head_attention_forward",
      "query key value embed_dim_to_check num_heads in_proj_weight in_proj_bias bias_k bias_v add_zero_attn dropout_p "
      "out_proj_weight out_proj_bias training key_padding_mask need_weights attn_mask use_separate_proj_weight "
@@ -38,6 +38,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> attention_functions() { return kFunctions; }
+std::span<const Function> attention_functions() { return kAttentionFunctions; }
 
 }  // namespace tidemark

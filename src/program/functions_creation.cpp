@@ -47,7 +47,7 @@ Tensors as_tensor_call(FunctionCall& call) {
   return {x.dtype() == call.dtype_or(1, x.dtype()) ? x : to(x, *call.dtype(1))};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kCreationFunctions[] = {
     {"arange", "start end step dtype device layout pin_memory requires_grad", arange_call},
     {"torch.tensor tensor", "data dtype device requires_grad pin_memory", tensor_call},
     {"as_tensor", "data dtype device", as_tensor_call},
@@ -75,6 +75,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> creation_functions() { return kFunctions; }
+std::span<const Function> creation_functions() { return kCreationFunctions; }
 
 }  // namespace tidemark

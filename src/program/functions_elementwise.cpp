@@ -188,7 +188,7 @@ Tensors cast(FunctionCall& call) {
   return {to(call.tensor(0), dtype)};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kElementwiseFunctions[] = {
     {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
     {"add_ __iadd__", "input other alpha", add_in_place},
     {"sub_ __isub__", "input other alpha", sub_in_place},
@@ -257,6 +257,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> elementwise_functions() { return kFunctions; }
+std::span<const Function> elementwise_functions() { return kElementwiseFunctions; }
 
 }  // namespace tidemark

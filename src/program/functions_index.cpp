@@ -155,7 +155,7 @@ Tensors nonzero_call(FunctionCall& call) {
   return {nonzero(call.tensor(0), found)};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kIndexFunctions[] = {
     {"__setitem__", "input index value", setitem_call},
     {"__getitem__", "input index", getitem_call},
     {"select", "input dim index",
@@ -179,6 +179,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> index_functions() { return kFunctions; }
+std::span<const Function> index_functions() { return kIndexFunctions; }
 
 }  // namespace tidemark

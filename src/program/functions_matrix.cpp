@@ -58,7 +58,7 @@ Tensors einsum_call(FunctionCall& call) {
   return {einsum(equation, std::move(operands))};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kMatrixFunctions[] = {
     {"linear", "input weight bias",
      [](FunctionCall& c) { return Tensors{linear(c.tensor(0), c.tensor(1), c.tensor_if_given(2))}; }},
     {"matmul __matmul__", "input other", [](FunctionCall& c) { return Tensors{matmul(c.tensor(0), c.tensor(1))}; }},
@@ -76,6 +76,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> matrix_functions() { return kFunctions; }
+std::span<const Function> matrix_functions() { return kMatrixFunctions; }
 
 }  // namespace tidemark

@@ -70,7 +70,7 @@ Tensors ask(FunctionCall& call) {
   return Tensors(0);
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kReductionFunctions[] = {
     {"mean", "input dim keepdim axis", mean_call},
     {"sum", "input dim keepdim dtype", sum_call},
     {"all", "input dim keepdim", truth_call<'a', 'l', 'l'>},
@@ -101,6 +101,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> reduction_functions() { return kFunctions; }
+std::span<const Function> reduction_functions() { return kReductionFunctions; }
 
 }  // namespace tidemark

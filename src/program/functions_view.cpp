@@ -160,7 +160,7 @@ Tensors max_pool_call(FunctionCall& call) {
   return {max_pool(call.tensor(0), call.result_sizes())};
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kViewFunctions[] = {
     {"view", "input *shape", [](FunctionCall& c) { return Tensors{view(c.tensor(0), sizes_of(c))}; }},
     {"reshape", "input *shape", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), sizes_of(c))}; }},
     {"flatten", "input start_dim end_dim", flatten_call},
@@ -204,6 +204,6 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::span<const Function> view_functions() { return kFunctions; }
+std::span<const Function> view_functions() { return kViewFunctions; }
 
 }  // namespace tidemark

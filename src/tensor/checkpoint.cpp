@@ -9,13 +9,13 @@ namespace tidemark {
 namespace {
 
 /// The state of the first forward, for the second: torch.enable_grad() and autocast, whose casts end with it.
-class SecondForward {
+class RestoredState {
  public:
-  SecondForward(Run& run, const CheckpointFrame& frame)
+  RestoredState(Run& run, const CheckpointFrame& frame)
       : run_(run), grad_(run.grad_enabled, true), autocast_(run.autocast.enabled, frame.autocast) {
     run.autocast.dtype = frame.autocast_dtype;
   }
-  ~SecondForward() { run_.autocast.weights.clear(); }
+  ~RestoredState() { run_.autocast.weights.clear(); }
 
  private:
   Run& run_;
@@ -52,7 +52,7 @@ void recompute(Run& run, CheckpointFrame& frame) {
   frame.values.resize(frame.wanted.size());
   frame.recomputing = true;
   frame.first = run.beginning.number;
-  const SecondForward state(run, frame);
+  const RestoredState state(run, frame);
   const CountedAgain counted(run, frame);
   const Setting<CheckpointFrame*> current(run.checkpoint, &frame);
   try {
@@ -83,7 +83,7 @@ Tensors checkpoint_backward(Backward& call) {
   detached.impl().requires_grad = true;
   Tensors outputs;
   {
-    const SecondForward state(call.run, frame);
+    const RestoredState state(call.run, frame);
     const CountedAgain counted(call.run, frame);
     outputs = frame.function(detached);
   }

@@ -31,7 +31,7 @@ void norm_item(const Tensor& tensor) {
   plain_sum(tensor, all_of(tensor), false, tensor.dtype());
 }
 
-void init_group(Optimizer& optimizer) {
+void init_adafactor_group(Optimizer& optimizer) {
   init_state(optimizer, [](const Tensor& parameter, ParameterState& state) {
     const Tensor& grad = parameter.grad();
     if (grad.dims() < 2) return state.push_back(fresh("aten::zeros_like", grad));
@@ -114,7 +114,7 @@ void multi_tensor_adafactor(Optimizer& optimizer) {
 }
 
 void adafactor_step(Optimizer& optimizer) {
-  init_group(optimizer);
+  init_adafactor_group(optimizer);
   if (optimizer.options.loop == OptimizerLoop::foreach) return multi_tensor_adafactor(optimizer);
   single_tensor_adafactor(optimizer);
 }

@@ -5,7 +5,7 @@ namespace tidemark {
 namespace {
 
 /// Adam._init_group: step (on the device for the fused kernel), exp_avg, exp_avg_sq, max_exp_avg_sq
-void init_group(Optimizer& optimizer) {
+void init_adam_group(Optimizer& optimizer) {
   const OptimizerOptions& options = optimizer.options;
   init_state(optimizer, [&](const Tensor& parameter, ParameterState& state) {
     if (options.loop == OptimizerLoop::fused) state.push_back(zeros(parameter.run(), {}, Dtype::f32));
@@ -51,7 +51,7 @@ void multi_tensor_adam(Optimizer& optimizer) {
 }
 
 void adam_step(Optimizer& optimizer) {
-  init_group(optimizer);
+  init_adam_group(optimizer);
   if (optimizer.options.loop == OptimizerLoop::fused) {  // one kernel, in place
     const Op op(optimizer.run(), "aten::_fused_adamw_");
     moved_gradients(optimizer, with_gradient(optimizer));

@@ -6,7 +6,7 @@ namespace tidemark {
 namespace {
 
 /// RMSprop._init_group: square_avg, momentum_buffer, grad_avg
-void init_group(Optimizer& optimizer) {
+void init_rmsprop_group(Optimizer& optimizer) {
   const OptimizerOptions& options = optimizer.options;
   const int states = 1 + (options.momentum > 0 ? 1 : 0) + (options.centered ? 1 : 0);
   init_state(optimizer, [&](const Tensor& parameter, ParameterState& state) {
@@ -36,7 +36,7 @@ void multi_tensor_rmsprop(Optimizer& optimizer) {
 }
 
 void rmsprop_step(Optimizer& optimizer) {
-  init_group(optimizer);
+  init_rmsprop_group(optimizer);
   if (optimizer.options.loop == OptimizerLoop::for_loop) return single_tensor_rmsprop(optimizer);
   multi_tensor_rmsprop(optimizer);
 }

@@ -5,14 +5,10 @@
 #include <set>
 
 #include "base/bytes.h"
-#include "base/error.h"
+#include "validate/refuse.h"
 
 namespace tidemark {
 namespace {
-
-[[noreturn]] void refuse(const std::string& what, const std::string& where) {
-  throw Error(Errc::bad_value, what, where);
-}
 
 void check_bytes_by_metric(const std::map<std::string, std::int64_t>& bytes, const std::string& key,
                            const std::string& where) {

@@ -6,6 +6,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "validate/refuse.h"
 
 namespace tidemark {
 namespace {
@@ -20,10 +21,6 @@ Value without_unknown(const Value& value, const ValuePath& path) {
   for (const Value::Item& item : *value.as_map())
     if (!item.value.is_null()) said.append(item.key, item.value);
   return said;
-}
-
-[[noreturn]] void refuse(const std::string& what, const std::string& where, const std::string& hint = {}) {
-  throw Error(Errc::bad_value, what, where, hint);
 }
 
 void check_engine(bool asked, const std::string& reason, const char* name, const Measurement& row) {

@@ -6,13 +6,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "validate/refuse.h"
 
 namespace tidemark {
 namespace {
-
-[[noreturn]] void refuse(const std::string& what, const std::string& where) {
-  throw Error(Errc::bad_value, what, where);
-}
 
 void add_ranking(const std::vector<TimedEstimate>& all, TimeStatistics& result) {
   std::map<std::string, std::vector<const TimedEstimate*>> sets;
