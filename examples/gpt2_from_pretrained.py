@@ -21,7 +21,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if arguments.model is None:
             GPT2Config(n_embd=1024, n_layer=24, n_head=16).save_pretrained(folder)
-        model = AutoModelForCausalLM.from_pretrained(arguments.model or folder, dtype=torch.bfloat16, device_map="cuda").train()
+        model = AutoModelForCausalLM.from_pretrained(arguments.model or folder, torch_dtype=torch.bfloat16, device_map="cuda").train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     input_ids = torch.randint(0, 50000, (arguments.batch, arguments.sequence))
 

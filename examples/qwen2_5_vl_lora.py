@@ -4,6 +4,7 @@
 """
 
 import argparse
+import inspect
 
 import torch
 from peft import LoraConfig, get_peft_model
@@ -15,9 +16,9 @@ GRIDS = ((1, 46, 68), (1, 36, 36), (1, 24, 58))   # time, height, width of an im
 
 def config(layers, vision_layers):
     return Qwen2_5_VLConfig(
-        image_token_id=IMAGE_TOKEN_ID,
+        image_token_id=IMAGE_TOKEN_ID, vocab_size=152064,
         vision_start_token_id=VISION_START_ID,
-        text_config=dict(hidden_size=3584, intermediate_size=18944, num_hidden_layers=layers, num_attention_heads=28, num_key_value_heads=4, vocab_size=152064, rope_parameters={"rope_type": "default", "rope_theta": 1e6, "mrope_section": [16, 24, 24]}),
+        text_config=dict(hidden_size=3584, intermediate_size=18944, num_hidden_layers=layers, num_attention_heads=28, num_key_value_heads=4, vocab_size=152064, rope_theta=1e6, rope_scaling={"type": "mrope", "mrope_section": [16, 24, 24]}),
         vision_config=dict(depth=vision_layers, hidden_size=1280, intermediate_size=3420, num_heads=16, out_hidden_size=3584, fullatt_block_indexes=[7, 15, 23, 31]),
     )
 
@@ -34,8 +35,9 @@ def batches(batch, images):
         rows.append(torch.tensor(row + torch.randint(1, 150000, (100,)).tolist()))
     input_ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     grids = torch.tensor(grids)
+    taken = inspect.signature(Qwen2_5_VLForConditionalGeneration.forward).parameters   # before transformers 5 no mm_token_type_ids
     while True:
-        yield {
+        made = {
             "input_ids": input_ids,
             "attention_mask": (input_ids != 0).long(),
             "mm_token_type_ids": (input_ids == IMAGE_TOKEN_ID).long(),
@@ -43,6 +45,7 @@ def batches(batch, images):
             "pixel_values": torch.zeros(int(grids.prod(-1).sum()), 3 * 2 * 14 * 14),
             "image_grid_thw": grids,
         }
+        yield {name: value for name, value in made.items() if name in taken}
 
 
 def main():

@@ -20,6 +20,7 @@ COMMUNICATORS = "buffers of communicators are those of NCCL with the channels th
 CHECKS_OF_TRAINER = {"float data is finite", "comparison (eq) of float data: false", "comparison (ne) of float data: true"}   # is the loss NaN?
 SCALER = {"integers that _amp_update_scale_ computes from float data: 0"}
 TIMES = {"times measured on the device: 1 ms each, so autotuning takes the first configuration"}
+ANOTHER_STREAM = "memory that another stream used"   # says how often events were asked for
 ROUTING = {"top-k of float scores: balanced routing"}
 
 
@@ -40,9 +41,9 @@ class Example:
 
 EXAMPLES = [
     Example("llava_pretrain.py", "--batch 1 --sequence 700", 14_126_860_288, trained_bytes=41_959_424),
-    Example("qwen2_5_vl_lora.py", "--layers 2 --vision-layers 8 --checkpointing", 3_519_629_824 + 11_534_336, trained_bytes=11_534_336),
+    Example("qwen2_5_vl_lora.py", "--layers 2 --vision-layers 8 --checkpointing", 3_519_629_824 + 11_534_336, trained_bytes=11_534_336, assumed=frozenset({"comparison (eq) of float data: false"})),   # transformers 4 asks the mask
     Example("llama_trainer.py", "--layers 2 --batch 2 --sequence 256 --checkpointing", 1_537_254_400, assumed=CHECKS_OF_TRAINER),
-    Example("trl_sft.py", "--layers 2 --batch 2 --sequence 128 --samples 32 --packing", 748_182_528, assumed=CHECKS_OF_TRAINER | {f"comparison ({how}) of float data: false" for how in ("ge", "gt")}),
+    Example("trl_sft.py", "--layers 2 --batch 2 --sequence 128 --samples 32 --packing", 748_182_528, assumed=CHECKS_OF_TRAINER | {f"comparison ({how}) of float data: false" for how in ("ge", "gt")} | {"argmax of float data: 0"}),
     Example("lightning_vit.py", "--layers 2 --batch 8", 62_755_840),
     Example("vit.py", "--layers 2 --batch 8", 108_838_912),
     Example("resnet50.py", "--batch 16 --image-size 128", 102_475_264, states=1, assumed=SCALER),
@@ -78,7 +79,7 @@ def test_example(run, example):
     assert done.category("activations") > 0
     assert done.category("other") < 0.05 * report["peak"]["allocated_bytes"] + 8 * MIB
     assert sum(row["bytes"] for row in report["at_peak"]["by_category"]) == report["peak"]["allocated_bytes"]
-    assert {re.sub(r"NCCL [\d.]+", "NCCL", what) for what in done.assumptions} <= {INITIALISED, READ_BACK, LIBRARIES} | example.assumed
+    assert {re.sub(r"NCCL [\d.]+", "NCCL", what) for what in done.assumptions if not what.startswith(ANOTHER_STREAM)} <= {INITIALISED, READ_BACK, LIBRARIES} | example.assumed
 
 
 def test_every_example_is_here():
