@@ -53,9 +53,16 @@ def _session_was_told(what):
 
 
 def _compiling_may_begin():
-    from . import progress
+    from . import compiling, progress, relied_on
 
     progress.callbacks_were_imported()
+    relied_on.enable("graphs_compiled", compiling.watch_graphs)
+
+
+def _kernels_may_be_tuned():
+    from . import compiling, relied_on
+
+    relied_on.enable("kernels_tuned", compiling.watch_tuning)
 
 
 def _distributed_was_imported():
@@ -114,6 +121,7 @@ def arm(ranks):
         "diffusers.models.modeling_utils": lambda: _uncounted(lambda: _session_was_told("diffusers_was_imported")),
         "deepspeed.runtime.engine": lambda: _uncounted(lambda: _session_was_told("deepspeed_was_imported")),
         "torch._dynamo.callback": lambda: _uncounted(_compiling_may_begin),
+        "torch._inductor.runtime.triton_heuristics": lambda: _uncounted(_kernels_may_be_tuned),
     })
     if ranks > 1:
         _callbacks["torch.distributed.distributed_c10d"] = lambda: _uncounted(_distributed_was_imported)
