@@ -90,6 +90,12 @@ struct DataReport {
   std::vector<DrawnInput> inputs;
 };
 
+/// A run whose torch.compile began with a cold cache: Peak is without what compiling had for a while, these are with it.
+struct CompilingReport {
+  std::int64_t graphs = 0;  // that were compiled
+  std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
+};
+
 struct NamedBytes {
   std::string name;
   std::int64_t bytes = 0;
@@ -159,6 +165,7 @@ struct Report {
   std::vector<StepReport> steps;
   std::vector<VaryingInput> varying_inputs;
   std::optional<DataReport> data;
+  std::optional<CompilingReport> compiling;
   AtPeak at_peak;
   std::vector<TimelinePoint> timeline;
   std::optional<OutOfMemoryReport> oom;

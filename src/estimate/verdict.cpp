@@ -75,6 +75,14 @@ std::string data_line(const DataReport& data) {
   return line;
 }
 
+std::string compiling_line(const CompilingReport& compiling, const Peak& peak) {
+  return fmt::format(
+      "the peak of later steps and runs; this one compiled {} graph{}, which adds {} allocated, {} reserved: {} and {}", compiling.graphs,
+      compiling.graphs == 1 ? "" : "s", group_digits(compiling.peak_allocated_bytes - peak.allocated_bytes),
+      group_digits(compiling.peak_reserved_bytes - peak.reserved_bytes), group_digits(compiling.peak_allocated_bytes),
+      group_digits(compiling.peak_reserved_bytes));
+}
+
 std::string varying_line(const Report& report) {
   std::string inputs;
   for (const VaryingInput& input : report.varying_inputs)

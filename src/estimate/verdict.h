@@ -20,6 +20,8 @@ std::string varying_line(const Report& report);
 
 /// What was drawn and what the peak is that of; for a report with `data`.
 std::string data_line(const DataReport& data);
+/// What compiling adds to the peak.
+std::string compiling_line(const CompilingReport& compiling, const Peak& peak);
 
 /// "margin p90 of 93 measured residuals (text): +1.4 %, 420 MiB"
 std::string margin_line(const Margin& margin);

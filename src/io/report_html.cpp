@@ -80,6 +80,7 @@ std::string steps(const Report& report) {
     text += fmt::format("<p>{}</p>\n", escape_html(data_line(*report.data)));
   else if (!report.varying_inputs.empty())
     text += fmt::format("<p>{}</p>\n", escape_html(varying_line(report)));
+  if (report.compiling) text += fmt::format("<p>{}</p>\n", escape_html(compiling_line(*report.compiling, report.peak)));
   return text;
 }
 

@@ -113,6 +113,12 @@ DataReport read_data(ObjectReader reader) {
   return data;
 }
 
+CompilingReport read_compiling(ObjectReader reader) {
+  CompilingReport compiling{reader.number("graphs"), reader.number("peak_allocated_bytes"), reader.number("peak_reserved_bytes")};
+  reader.finish();
+  return compiling;
+}
+
 Margin read_margin(ObjectReader reader) {
   Margin margin{reader.text("quantile"), reader.text("of"), reader.number("residuals"), reader.real("share"),
                 reader.number("bytes")};
@@ -221,6 +227,7 @@ void read_optional_parts(ObjectReader& reader, Report& report) {
   if (reader.optional("interval")) report.interval = read_interval(reader.object("interval"));
   if (reader.optional("at_peak")) report.at_peak = read_at_peak(reader.object("at_peak"));
   if (reader.optional("data")) report.data = read_data(reader.object("data"));
+  if (reader.optional("compiling")) report.compiling = read_compiling(reader.object("compiling"));
   if (reader.optional("oom")) report.oom = read_oom(reader.object("oom"));
   if (reader.optional("script")) report.script = read_script(reader.object("script"));
   read_texts("versions", reader, report.versions);
@@ -339,6 +346,12 @@ Json to_json(const Interval& interval) {
           {"why", interval.why}};
 }
 
+Json to_json(const CompilingReport& compiling) {
+  return {{"graphs", compiling.graphs},
+          {"peak_allocated_bytes", compiling.peak_allocated_bytes},
+          {"peak_reserved_bytes", compiling.peak_reserved_bytes}};
+}
+
 Json to_json(const OutOfMemoryReport& oom) {
   Json json{{"requested_bytes", oom.requested_bytes}};
   if (oom.in_use_bytes) json["in_use_bytes"] = *oom.in_use_bytes;
@@ -416,6 +429,7 @@ std::string write_report(const Report& report) {
   json["steps"] = list_of(report.steps);
   if (!report.varying_inputs.empty()) json["varying_inputs"] = list_of(report.varying_inputs);
   if (report.data) json["data"] = to_json(*report.data);
+  if (report.compiling) json["compiling"] = to_json(*report.compiling);
   json["at_peak"] = {{"by_category", to_json(report.at_peak.by_category)},
                      {"by_module", to_json(report.at_peak.by_module)},
                      {"by_line", to_json(report.at_peak.by_line)},

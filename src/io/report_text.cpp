@@ -38,6 +38,7 @@ std::string peaks_table(const Report& report) {
     text += fmt::format("  {}\n", data_line(*report.data));
   else if (!report.varying_inputs.empty())
     text += fmt::format("  {}\n", varying_line(report));
+  if (report.compiling) text += fmt::format("  {}\n", compiling_line(*report.compiling, peak));
   if (const auto& margin = report.margin) text += fmt::format("  {}\n", margin_line(*margin));
   if (const auto& interval = report.interval)
     text += fmt::format("  allocated {}, reserved {}: {}\n",

@@ -116,6 +116,14 @@ def start():
     phases.phase.when_it_changes = counters.close_span
 
 
+def memory_now():
+    """(allocated bytes, the most so far, the most reserved so far) of this rank's card."""
+    import torch
+
+    stats = torch.cuda.memory_stats(world.local_rank)
+    return stats["allocated_bytes.all.current"], stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"]
+
+
 def step_ended():
     if counters is not None:
         counters.close_span(phases.phase.current)

@@ -13,6 +13,7 @@ from . import losses
 _PARTS = {   # in the order of loading: a part may use those before it
     "assumptions": {
         "tidemark_assumptions": (ctypes.c_char_p, []),
+        "tidemark_read_frames_as_they_lie": (ctypes.c_bool, []),
     },
     "events": {
         "tidemark_start_observing": (ctypes.c_bool, [ctypes.c_int]),
@@ -24,6 +25,7 @@ _PARTS = {   # in the order of loading: a part may use those before it
         "tidemark_events_truncated": (ctypes.c_bool, []),
         "tidemark_mark": (None, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]),
         "tidemark_note_empty_cache": (None, []),
+        "tidemark_memory_now": (None, [ctypes.c_void_p] * 3),
         "tidemark_stream_call_count": (ctypes.c_size_t, []),
         "tidemark_stream_calls": (ctypes.c_void_p, []),
         "tidemark_blocks_used_elsewhere": (ctypes.c_size_t, []),
@@ -117,6 +119,16 @@ def lose(part, why):
     """What is loaded does not work here."""
     library().silence(part)
     losses.note(read_without(library().folder, part)[0], why)
+
+
+_now = (ctypes.c_int64 * 3)()
+
+
+def memory_now():
+    """(allocated bytes, the most so far, the most reserved so far) of this rank's card."""
+    start = ctypes.addressof(_now)
+    library().tidemark_memory_now(start, start + 8, start + 16)
+    return tuple(_now)
 
 
 def pinned_peak_bytes():

@@ -4,10 +4,13 @@ Whatever of ours fails inside the user's process costs what it was for, and neve
 """
 
 import functools
+import gc
 import os
 import signal
 import sys
 import traceback
+
+from . import collector
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _lost = {}   # (what is missing, why) → how often
@@ -25,17 +28,23 @@ def rows():
 
 def guarded(without):
     """Decorates a function of ours: an exception that leaves it is noted, and None is returned.  One of a signal handler that the program has
-    installed is the program's, wherever it struck."""
+    installed is the program's, wherever it struck.  The collector is held (collector.py)."""
     def decorate(function):
         @functools.wraps(function)
-        def call(*args, **kwargs):
+        def call(*args):
+            enabled, before = gc.isenabled(), collector.count.value
+            gc.disable()
             try:
-                return function(*args, **kwargs)
+                return function(*args)
             except Exception as error:   # only its text is kept: the traceback would keep the user's tensors
                 if _raised_by_a_signal_handler(error):
                     raise
                 note(without, f"Tidemark's own fault: {described(error)}")
                 return None
+            finally:
+                collector.count.value = before
+                if enabled:
+                    gc.enable()
 
         return call
 

@@ -2,6 +2,7 @@
 
 import array
 import collections
+import itertools
 
 from . import door
 
@@ -34,22 +35,30 @@ class _Shares:
 shares = _Shares()
 
 
+_OFFSET_BITS = 48
+
+
 def mark(category, owned):
-    """`owned`: (tensor, number of the module that it belongs to, or 0)."""
-    pairs, places = array.array("Q"), {}
+    """`owned`: (tensor, number of the module that it belongs to, or 0).  Of many tensors no containers are held at a time, nor an object made for
+    one, which would die with it: the collector counts both (collector.py)."""
+    pairs, sizes, places = array.array("Q"), array.array("Q"), {}
     for tensor, module in owned:
         tensor = getattr(tensor, "_local_tensor", tensor)   # DTensor: this rank's part
         if address := _address(tensor):
-            pairs.extend((address, module))
-            places.setdefault(address, {}).setdefault(tensor.storage_offset(), (module, tensor.numel() * tensor.element_size()))
+            pairs.append(address)
+            pairs.append(module)
+            places.setdefault(address << _OFFSET_BITS | tensor.storage_offset(), len(sizes))
+            sizes.append(tensor.numel() * tensor.element_size())
     if pairs:
         door.library().tidemark_mark(pairs.buffer_info()[0], len(pairs) // 2, category)
-    for address, tensors in places.items():
-        shares.note(address, category, tensors.values())
+    for address, of_block in itertools.groupby(sorted(places), key=lambda place: place >> _OFFSET_BITS):
+        shares.note(address, category, ((pairs[2 * places[place] + 1], sizes[places[place]]) for place in of_block))
 
 
 def _address(tensor):
+    """Of its storage, which to ask for is to make an object of it."""
     try:
-        return tensor.untyped_storage().data_ptr() if tensor.is_cuda else 0
+        at = tensor.data_ptr() if tensor.is_cuda else 0
+        return at - tensor.storage_offset() * tensor.element_size() if at else 0
     except (RuntimeError, NotImplementedError, AttributeError):
         return 0   # a wrapper without storage of its own

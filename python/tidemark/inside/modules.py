@@ -1,6 +1,6 @@
 """Which `nn.Module` is running, by the name that `named_modules` gives it.
 
-`Module.__call__` is wrapped by a function that keeps what the original keeps (its arguments, until it returns) and nothing more;
+`Module.__call__` is replaced by a function that keeps what the original keeps (its arguments, until it returns) and nothing more;
 module hooks would do the same work but put every module on PyTorch's slow path.  Modules are remembered weakly: a model that the
 program drops must go.
 """
@@ -89,23 +89,55 @@ def mark_all_parameters():
         mark_parameters(root)
 
 
+@losses.guarded("batches are not told apart")
+def _note_batch(args, kwargs):
+    batches.batches.note(args, kwargs)
+
+
 def watch():
+    """Every module of a training passes here: no container is made in the calls of a known one, which the collector would count (collector.py)."""
     import torch
 
     real_call = torch.nn.Module.__call__
-    enter = door.library().tidemark_enter_module
+    mirrored = _is_as_mirrored(real_call)
+    enter, forward_begins, number_of, known = door.library().tidemark_enter_module, phases.forward_begins, names.number, names.known
     is_compiling, is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
 
     def __call__(self, *args, **kwargs):
         if is_compiling():
             return real_call(self, *args, **kwargs)
         outer = enter(0)
-        if outer == 0 and phases.forward_begins() and is_grad_enabled():
-            batches.batches.note(args, kwargs)
-        enter(names.number(self, outer == 0) or 0)
+        reference, number = known.get(id(self), _UNKNOWN)
+        if outer == 0:
+            if forward_begins() and is_grad_enabled():
+                _note_batch(args, kwargs)
+            number = number_of(self, True)
+        elif reference is None or reference() is not self:
+            number = number_of(self, False)
+        enter(number or 0)
         try:
-            return real_call(self, *args, **kwargs)
+            if not mirrored:
+                return real_call(self, *args, **kwargs)
+            if self._compiled_call_impl is not None:
+                return self._compiled_call_impl(*args, **kwargs)
+            return self._call_impl(*args, **kwargs)
         finally:
             enter(outer)
 
     torch.nn.Module.__call__ = __call__
+
+
+_UNKNOWN = (None, None)
+
+
+def _is_as_mirrored(real_call):
+    """To call it from ours would make its arguments' containers twice; what it does is done in ours where it is what every known torch has
+    (torch/nn/modules/module.py, _wrapped_call_impl, 2.6 to 2.15)."""
+    def _wrapped_call_impl(self, *args, **kwargs):
+        if self._compiled_call_impl is not None:
+            return self._compiled_call_impl(*args, **kwargs)
+        else:
+            return self._call_impl(*args, **kwargs)
+
+    code = getattr(real_call, "__code__", None)
+    return code is not None and (code.co_code, code.co_names) == (_wrapped_call_impl.__code__.co_code, _wrapped_call_impl.__code__.co_names)

@@ -6,6 +6,7 @@ recorded: a program that asks for events itself and does something else then is 
 
 import ctypes
 import os
+import struct
 import subprocess
 
 from . import door, losses, world
@@ -13,8 +14,9 @@ from . import door, losses, world
 UPWARDS, DOWNWARDS = "upwards", "downwards"
 
 
-def answers(run_dir, events):
-    """{name of a card: what the replay printed}: `allocated_peak reserved_peak`, `out of memory`, or nothing."""
+def answers(run_dir, events, before=None):
+    """{name of a card: what the replay printed}: `allocated_peak reserved_peak`, `out of memory`, or nothing.  `before`: where `events` are not all of
+    the run's, of each of those how many that are here come before it."""
     if door.replay_command() is None:
         losses.note(*door.read_without(door.library().folder, "replay"))
         return {}
@@ -24,7 +26,7 @@ def answers(run_dir, events):
     found = {DOWNWARDS: _replay(recorded, _card(run_dir, DOWNWARDS))}
     if blocks_used_elsewhere():
         with open(calls, "wb") as file:
-            file.write(_stream_calls())
+            file.write(_stream_calls() if before is None else _moved(_stream_calls(), before))
         for order in ("instant", "late"):
             for way in (UPWARDS, DOWNWARDS):
                 found[f"{way}, {order}"] = _replay(recorded, _card(run_dir, way), calls, order)
@@ -41,7 +43,15 @@ def blocks_used_elsewhere():
 def _stream_calls():
     library = door.library()
     count = library.tidemark_stream_call_count()
-    return ctypes.string_at(library.tidemark_stream_calls(), count * 40)   # struct StreamCall, stream_log.h
+    return ctypes.string_at(library.tidemark_stream_calls(), count * _CALL.size)
+
+
+def _moved(calls, before):
+    """Of what streams were asked between events that are not all there."""
+    return b"".join(_CALL.pack(before[position], *rest) for position, *rest in _CALL.iter_unpack(calls))
+
+
+_CALL = struct.Struct("<QQQQII")   # struct StreamCall, stream_log.h
 
 
 def _card(run_dir, way):

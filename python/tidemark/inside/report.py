@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 
-from . import batches, counters, door, losses, marks, modules, phases, relied_on, replays, steps, world
+from . import batches, compiling, counters, door, losses, marks, modules, phases, relied_on, replays, steps, world
 from .epoch import whole
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, PHASES, Events, Peak, short_path, step_of, texts
 
@@ -60,7 +60,9 @@ def _seen(session, events, stats):
     """What the allocator's events tell."""
     step_ends = list(steps.steps.ends)
     epoch = whole.answer(session, events, step_ends)
-    peak = epoch.peak or Peak.of(events, step_ends)
+    steady = None if epoch.peak else compiling.without(events, session.run_dir, step_ends)
+    seen = Peak.of(events, step_ends)
+    peak = epoch.peak or (steady.peak if steady else seen)
     phase = PHASES[peak.row[8]]
     return {
         "peak": {
@@ -70,7 +72,8 @@ def _seen(session, events, stats):
             "step": peak.step,
             "phase": "load" if peak.step == 1 and phase == "other" else phase,
         },
-        "interval": _between(peak, epoch.others) if epoch.peak else _interval(session, events, peak),
+        "interval": _between(peak, epoch.others) if epoch.peak else _interval(session, events, peak, steady),
+        **_compiling(seen, peak, steady),
         **({"data": epoch.data} if epoch.data else {}),
         "steps": _per_step(events, step_ends),
         "varying_inputs": batches.batches.varying(),
@@ -168,11 +171,11 @@ def _timeline(events, step_ends):
     return points
 
 
-def _interval(session, events, peak):
+def _interval(session, events, peak, steady):
     """Peaks if the driver handed out addresses in the other order, and if the card were infinitely fast or slow; None if that changes nothing."""
     if events.truncated or any(row[7] == OUT_OF_MEMORY for row in events.rows):
         return None
-    answers = replays.answers(session.run_dir, events)
+    answers = replays.answers(session.run_dir, steady.requests, steady.requests.before) if steady else replays.answers(session.run_dir, events)
     unknown = "".join(f"; {world}: {answer or 'not known'}" for world, answer in answers.items() if not answer[:1].isdigit())
     streams = ", and memory that other streams used given back at once or when the program waits for them" if len(answers) > 1 else ""
     return _between(peak, [tuple(map(int, answer.split())) for answer in answers.values() if answer[:1].isdigit()], streams + unknown, known=not unknown)
@@ -238,8 +241,6 @@ def _assumptions():
     if used := replays.blocks_used_elsewhere():
         asked, not_ready = door.event_answers()
         rows.append({"what": f"memory that another stream used, given back when {_EVENT_ORDERS[_event_order()]}; of {asked} questions whether an event had completed {not_ready} were answered no", "where": "", "count": used})
-    if compiled := _compiled_now():
-        rows.append({"what": "torch.compile began with a cold cache, and compiling allocates a little: run again for the peak of a warm one", "where": "", "count": compiled})
     return sorted(rows, key=lambda row: -row["count"])
 
 
@@ -252,6 +253,14 @@ _EVENT_ORDERS = {
 
 def _event_order():
     return os.environ.get("TIDEMARK_CLOCK", "clock")
+
+
+def _compiling(seen, peak, steady):
+    """The peak with what compiling had, where that is not the one reported or the cache was cold."""
+    graphs, with_it = _compiled_now(), (seen.allocated_bytes, seen.reserved_bytes)
+    if not steady or not (graphs or with_it != (peak.allocated_bytes, peak.reserved_bytes)):
+        return {}
+    return {"compiling": {"graphs": graphs, "peak_allocated_bytes": with_it[0], "peak_reserved_bytes": with_it[1]}}
 
 
 def _compiled_now():

@@ -7,7 +7,7 @@ as it goes on stepping.
 import os
 import weakref
 
-from . import batches, counters, door, leaving, losses, marks, modules, phases, progress, relied_on, world
+from . import batches, counters, door, leaving, losses, marks, modules, phases, progress, relied_on
 from .epoch.loaders import loaders
 
 
@@ -73,18 +73,16 @@ class _Steps:
 
     @losses.guarded("not every step is counted")
     def _step_ended(self):
-        import torch
-
         batches.batches.step_ended()
         loaders.step_ended()
         self.ends.append(door.library().tidemark_event_count())
         counters.step_ended()
-        stats = torch.cuda.memory_stats(world.local_rank)
-        peak = (stats["allocated_bytes.all.peak"], stats["reserved_bytes.all.peak"])
+        allocated, *peak = door.memory_now() if door.has("events") else counters.memory_now()
+        peak = tuple(peak)
         if self.peaks:   # a program that resets the statistics must not look as if its peak had fallen
             peak = tuple(max(a, b) for a, b in zip(peak, self.peaks[-1]))
         self.peaks.append(peak)
-        progress.step_ended(self.session.run_dir, self.count, stats["allocated_bytes.all.current"], peak[0])
+        progress.step_ended(self.session.run_dir, self.count, allocated, peak[0])
         if self._enough():
             self.stop()
 
@@ -127,8 +125,15 @@ def mark_what_it_holds(optimizer):
     marks.mark(marks.OPTIMIZER_STATE, _tensors_of_state(optimizer))
 
 
-@losses.guarded("gradients are not told from activations")
 def _mark_gradients(optimizer):
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            p.grad   # torch makes its object on the first asking, which would be the optimizer's   # noqa: B018
+    _mark_gradients_of(optimizer)
+
+
+@losses.guarded("gradients are not told from activations")
+def _mark_gradients_of(optimizer):
     marks.mark(marks.GRADIENTS, ((p.grad, modules.names.owner(p)) for p in _parameters(optimizer) if p.grad is not None))
 
 

@@ -1,44 +1,128 @@
-"""Runs our part right after `import torch` (and the parts of transformers and diffusers that load models), wherever in the program that is."""
+"""Runs our part right after `import torch` (and the parts of transformers and diffusers that load models), wherever in the program that is.
 
-import importlib.abc
-import importlib.machinery
+Until torch is there nothing is imported that the interpreter does not have at its start: what the program imports, and when, is the program's own.
+"""
+
+import gc
 import sys
+from _frozen_importlib_external import PathFinder   # importlib.machinery's
+
+_find_spec = PathFinder.find_spec
+_callbacks = {}
+containers = 0   # that were made for this before torch was there (collector.py)
 
 
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """A finder that finds nothing itself: it lets the real loader load a module, then calls back once.
+def put_back(counts):
+    """The collector counts as it did, before anything of the program has run; by its own interface, for want of a better one until torch is there."""
+    gc.freeze()
+    gc.unfreeze()   # all counts are 0
+    for _ in range(counts[2]):
+        gc.collect(1)
+    for _ in range(counts[1]):
+        gc.collect(0)
+    while gc.get_count()[0] < counts[0]:
+        _ballast.append(set())
+
+
+_ballast = []
+
+
+def note_containers(before):
+    """Those made since the collector's count was `before`; it has not run since.  What is beyond its threshold is forgotten when it does, at once."""
+    global containers
+    now = gc.get_count()[0]
+    containers += max(0, now - before - max(0, now - gc.get_threshold()[0]))
+
+
+def _torch_was_imported():
+    """From here on the collector's count can be set."""
+    enabled, before = gc.isenabled(), gc.get_count()[0]
+    gc.disable()
+    from . import collector, session
+
+    collector.find(containers + max(0, gc.get_count()[0] - before))
+    session.torch_was_imported()
+    if enabled:
+        gc.enable()
+
+
+def _session_was_told(what):
+    from . import session
+
+    getattr(session, what)()
+
+
+def _compiling_may_begin():
+    from . import compiling, progress, relied_on
+
+    progress.callbacks_were_imported()
+    relied_on.enable("graphs_compiled", compiling.watch_graphs)
+
+
+def _kernels_may_be_tuned():
+    from . import compiling, relied_on
+
+    relied_on.enable("kernels_tuned", compiling.watch_tuning)
+
+
+def _distributed_was_imported():
+    from . import alone
+
+    alone.distributed_was_imported()
+
+
+def _uncounted(work):
+    """What our own modules are made of is not the program's: it counts for nothing, at the latest when torch is there."""
+    enabled, before = gc.isenabled(), gc.get_count()[0]
+    gc.disable()
+    try:
+        work()
+        collector = sys.modules.get("tidemark.inside.collector")
+        if collector is not None and collector.known:
+            collector.count.value = before
+        else:
+            note_containers(before)
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _AfterImport(PathFinder):
+    """Finds what the finder finds in whose place it is, and calls back once when a module of ours to watch has been loaded.
 
     Many programs ask whether a module exists (`importlib.util.find_spec`) long before they import it.
     """
 
-    def __init__(self, callbacks):
-        self.callbacks = callbacks
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self.callbacks:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
-        if spec is None or spec.loader is None:
-            return None
-        real_exec = spec.loader.exec_module
-
-        def exec_module(module):
-            real_exec(module)
-            callback = self.callbacks.pop(name, None)
-            if callback is not None:
-                callback()
-
-        spec.loader.exec_module = exec_module
+    @classmethod
+    def find_spec(cls, fullname, path=None, target=None):
+        spec = _find_spec(fullname, path, target)
+        if fullname in _callbacks and spec is not None and spec.loader is not None:
+            _uncounted(lambda: _watch(spec.loader, fullname))
         return spec
 
 
-def arm():
+def _watch(loader, name):
+    real_exec = loader.exec_module
+
+    def exec_module(module):
+        real_exec(module)
+        if callback := _callbacks.pop(name, None):
+            callback()
+
+    loader.exec_module = exec_module
+
+
+def arm(ranks):
     """Call once, at interpreter start, before anything is imported."""
-    from . import progress, session, world
-
-    callbacks = {"torch": session.torch_was_imported, "transformers.modeling_utils": session.transformers_was_imported, "transformers.generation.utils": session.generation_was_imported, "diffusers.models.modeling_utils": session.diffusers_was_imported, "deepspeed.runtime.engine": session.deepspeed_was_imported, "torch._dynamo.callback": progress.callbacks_were_imported}
-    if world.ranks > 1:
-        from . import alone
-
-        callbacks["torch.distributed.distributed_c10d"] = alone.distributed_was_imported
-    sys.meta_path.insert(0, _AfterImport(callbacks))
+    _callbacks.update({
+        "torch": _torch_was_imported,
+        "transformers.modeling_utils": lambda: _uncounted(lambda: _session_was_told("transformers_was_imported")),
+        "transformers.generation.utils": lambda: _uncounted(lambda: _session_was_told("generation_was_imported")),
+        "diffusers.models.modeling_utils": lambda: _uncounted(lambda: _session_was_told("diffusers_was_imported")),
+        "deepspeed.runtime.engine": lambda: _uncounted(lambda: _session_was_told("deepspeed_was_imported")),
+        "torch._dynamo.callback": lambda: _uncounted(_compiling_may_begin),
+        "torch._inductor.runtime.triton_heuristics": lambda: _uncounted(_kernels_may_be_tuned),
+    })
+    if ranks > 1:
+        _callbacks["torch.distributed.distributed_c10d"] = lambda: _uncounted(_distributed_was_imported)
+    sys.meta_path[sys.meta_path.index(PathFinder)] = _AfterImport

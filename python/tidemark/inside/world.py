@@ -5,7 +5,6 @@ goes on alone; the others leave before they import anything.  A program that no 
 """
 
 import os
-import re
 import sys
 
 LAUNCHERS = {"torchrun", "deepspeed", "ds", "accelerate", "accelerate-launch"}
@@ -47,6 +46,8 @@ def refuse(message, hint="", exit_code=3):
 
 def _launcher_of(words):
     """The launcher that this interpreter runs, or None: `python …/torchrun …`, `python -u -m torch.distributed.run …`."""
+    import re   # of no rank alone: when_imported.py
+
     for i, word in enumerate(words):
         if re.fullmatch("-[a-zA-Z]*m", word):
             module = words[i + 1] if i + 1 < len(words) else ""

@@ -109,6 +109,13 @@ TEST(Judge, SaysWhatAnEpochsPeakIsThatOf) {
   EXPECT_EQ(data_line(DataReport{6, 6, 1, true, "", true, {}}), "an epoch of 6 batches, 6 trained on");
 }
 
+TEST(Judge, TellsWhatCompilingAdds) {
+  Peak peak;
+  peak.allocated_bytes = 1000, peak.reserved_bytes = 2000;
+  EXPECT_EQ(compiling_line({2, 3000, 5000}, peak),
+            "the peak of later steps and runs; this one compiled 2 graphs, which adds 2,000 allocated, 3,000 reserved: 3,000 and 5,000");
+}
+
 TEST(Judge, SaysNothingOfAProgramThatFailed) {
   Report report;
   report.card.total_bytes = 10;

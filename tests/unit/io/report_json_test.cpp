@@ -19,6 +19,7 @@ TEST(ReportJson, ComesBackFromItsOwnText) {
       report.communicators = {{{"world", {0, 1}, true, true, 1}, {1, 2, 3}}};
       report.margin = Margin{"p90", "text", 93, -0.25, 0};
       report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
+      report.compiling = CompilingReport{2, 1 << 20, 2 << 20};
       report.data = DataReport{9, 4, 2, false, "why", true, {{"input_ids", 3, {4, 2}, {4, 3}, {4, 5}, {4, 9}}}};
     }
     const std::string text = write_report(report);

@@ -26,9 +26,9 @@ Action action_of(TraceEntry::Action action, bool* known) {
   }
 }
 
-std::int64_t active_bytes(int device) {
-  return c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(device)).active_bytes[0].current;
-}
+auto stats(int device) { return c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(device)); }
+
+std::int64_t active_bytes(int device) { return stats(device).active_bytes[0].current; }
 
 void on_event(const TraceEntry& entry) {
   bool known = false;
@@ -56,6 +56,14 @@ bool tidemark_start_observing(int device) {
   listen_to_roles();
   start_logging_streams();
   return true;
+}
+
+/// What torch.cuda.memory_stats tells in some dozens of containers.
+void tidemark_memory_now(std::int64_t* allocated, std::int64_t* peak_allocated, std::int64_t* peak_reserved) {
+  const auto now = stats(watched_device);
+  *allocated = now.allocated_bytes[0].current;
+  *peak_allocated = now.allocated_bytes[0].peak;
+  *peak_reserved = now.reserved_bytes[0].peak;
 }
 
 void tidemark_note_empty_cache() { log_event(Action::empty_cache, 0, 0, 0, active_bytes(watched_device)); }
