@@ -13,7 +13,8 @@ namespace {
 
 /// What a family's program is bound to (FamilyUse).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
-                       std::vector<std::string>,                        ExpertsImplementation, UseCache, bool, std::int64_t, std::string>;
+                       std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
+                       std::int64_t, std::string>;
 
 class Family {
  public:
@@ -21,9 +22,19 @@ class Family {
 
   Programs operator()(const Spec& spec) {
     const Way way{
-        spec.attn,      spec.checkpointing, spec.checkpoint_every, spec.checkpoint_layers, spec.checkpoint_save,
+        spec.attn,
+        spec.checkpointing,
+        spec.checkpoint_every,
+        spec.checkpoint_layers,
+        spec.checkpoint_save,
         spec.checkpoint_save_layers,
-        spec.experts_implementation, spec.use_cache, spec.padding,       spec.seq,              spec.head};
+        spec.experts_implementation,
+        spec.use_cache,
+        spec.padding,
+        spec.seq,
+        spec.images > 0 ? spec.batch : 0,  // of images alone is anything counted
+        spec.images,
+        spec.head};
     const std::lock_guard lock(mutex_);
     Programs& known = known_[way];
     if (!known) {

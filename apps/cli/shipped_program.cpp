@@ -46,7 +46,8 @@ std::vector<std::string> shipped_model_types() {
 }
 
 Program program_of_family(const std::string& file, const Spec& spec, const Value& model_config) {
-  const FamilyUse use{context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.head};
+  const FamilyUse use{context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch,
+                      spec.images,      spec.head};
   return io::read_family_text(read_file(file), file, model_config, use);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -80,6 +81,7 @@ class FamilyReader {
       if (!is_so(text)) refuse(text);
     }
     choose_main();
+    binding_.sizes = {{"B", use_.batch}, {"images", use_.batch * use_.images}};
     for (const Key& key : keys_) {
       if (!find_path(binding_.config, key.path)) set_path(binding_.config, key.path, key.value);
       if (const bool* flag = key.value.as_bool(); flag && *flag) binding_.flags.insert(key.path);
@@ -100,6 +102,8 @@ class FamilyReader {
       LineReader reader = reader_of(line);
       if (reader.take_word("key"))
         add_key(reader);
+      else if (reader.take_word("part"))
+        add_part(reader);
       else if (reader.take_word("holds"))
         holds_.emplace_back(at_, line.substr(6));
       else if (reader.take_word("main"))
@@ -140,6 +144,24 @@ class FamilyReader {
     keys_.push_back(std::move(key));
   }
 
+  /// "part vision_config = {…}": what the class takes where there is none, which may not be the part's own defaults.
+  void add_part(LineReader& reader) {
+    const std::string name = reader.name("_");
+    reader.expect("=");
+    parts_.emplace(name, list(reader));
+  }
+
+  void take_from_part(Key& key) const {
+    const std::size_t dot = key.path.find('.');
+    const auto part = parts_.find(key.path.substr(0, dot));
+    if (dot == std::string::npos || part == parts_.end()) return;
+    const Value* own = binding_.config.find(part->first);
+    const Value* found = own && !own->is_null() ? nullptr : find_path(part->second, key.path.substr(dot + 1));
+    if (!found) return;
+    key.value = *found;
+    key.is_known = true;
+  }
+
   /// The configuration's value where it has one.
   void find_value(Key& key) const {
     std::vector<std::string> paths{key.path};
@@ -157,6 +179,7 @@ class FamilyReader {
   void bind() {
     for (Key& key : keys_) {
       find_value(key);
+      if (!key.is_known) take_from_part(key);
       if (key.is_known || !is_literal(key.fallback)) continue;
       key.value = read_value_(key.fallback, file_);
       key.is_known = true;
@@ -321,6 +344,7 @@ class FamilyReader {
   std::string model_type_ = "the family", class_, head_;
   std::set<std::string> instead_;  // classes that are trained where a configuration names them
   std::vector<Key> keys_;
+  std::map<std::string, Value> parts_;
   std::vector<Line> holds_, mains_;
   std::vector<std::pair<std::string, Value>> mode_;
   std::vector<std::string> names_;

@@ -13,6 +13,7 @@ struct FamilyUse {
   Context context;
   bool any_attention = false;  // eager will do where there is no sdpa
   std::int64_t seq = 0;        // 0: as long as the model takes
+  std::int64_t batch = 1, images = 0;  // samples, and images of each
   std::string head = "auto";   // what it is trained for
 };
 

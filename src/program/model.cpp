@@ -139,6 +139,15 @@ std::vector<BatchEntry> entries_of(const Program& program) {
   return entries;
 }
 
+/// Of the part that sees, which may say it of both sides; 0 where none does.
+std::int64_t patch_size(const Value& config) {
+  const Value* part = config.find("vision_config");
+  const Value* size = (part ? *part : config).find("patch_size");
+  const Value::List* sides = size ? size->as_list() : nullptr;
+  if (sides && !sides->empty()) size = &sides->front();
+  return size && size->as_integer() ? *size->as_integer() : 0;
+}
+
 /// A program with all that belongs to running it on the modules of one model.
 struct ProgramModel {
   ProgramModel(const Program& of, Module& root, const Context& in, Dtype weights, bool checks_sizes)
@@ -159,17 +168,13 @@ struct ProgramModel {
   }
 
   BatchSizes batch_sizes(const Data& data) {
-    const std::pair<const char*, std::int64_t> known[] = {
-        {"B", data.batch}, {"S", text_length(program.config, data.seq)}, {"images", data.images * data.batch}};
-    for (const auto& [name, value] : known) {
-      const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
-      const auto found = std::find(program.symbols.begin(), end, name);
-      if (found == end) continue;
-      if (value == 0 && *found == "S")
-        throw Error(Errc::bad_value, "seq: how long are texts? The configuration does not say what the model takes",
-                    program.file, "--seq N");
-      symbols[static_cast<std::size_t>(found - program.symbols.begin())] = value;
-    }
+    set("B", data.batch);
+    set("images", data.images * data.batch);
+    const std::int64_t seq = text_length(program.config, data.seq);
+    if (set("S", seq) && seq == 0)
+      throw Error(Errc::bad_value, "seq: how long are texts? The configuration does not say what the model takes",
+                  program.file, "--seq N");
+    set_grid(data);
     BatchSizes sizes;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       Dims dims;
@@ -182,6 +187,25 @@ struct ProgramModel {
     }
     check(data, sizes);
     return sizes;
+  }
+
+  /// Whether it is a size of this program.
+  bool set(std::string_view name, std::int64_t value) {
+    const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+    const auto found = std::find(program.symbols.begin(), end, name);
+    if (found == end) return false;
+    symbols[static_cast<std::size_t>(found - program.symbols.begin())] = value;
+    return true;
+  }
+
+  /// Whole patches down and across, of models that take images of any size; those of its capture where nobody says.
+  void set_grid(const Data& data) {
+    if (data.image_height == 0) return;
+    const std::int64_t patch = patch_size(program.config);
+    if (patch > 0 && set("grid_h", data.image_height / patch) && set("grid_w", data.image_width / patch)) return;
+    if (has_images())
+      throw Error(Errc::unsupported, fmt::format("{} takes images of one size", program.model_type), program.file,
+                  "leave image_size out");
   }
 
   /// A program whose sizes were not solved holds for those of its capture alone.
@@ -213,6 +237,9 @@ struct ProgramModel {
   ModelOutputs forward(const Batch& batch) const {
     std::vector<std::int64_t> values = symbols;
     for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(entries[i].of(batch), program.inputs[i], values);
+    for (const auto& [expression, value] : program.counted)
+      if (expression(values) != value)
+        throw Error(Errc::unsupported, "the program is written out for another number of images", program.file);
     Tensors tensors;
     for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
     Run& run = tensors[0].run();

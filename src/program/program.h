@@ -126,6 +126,7 @@ struct Program {
   std::size_t sizes = 0;                       // how many symbols are sizes
   std::vector<InputDeclaration> inputs;
   std::vector<Condition> conditions;           // of the sizes that it holds for
+  std::vector<std::pair<Expression, std::int64_t>> counted;  // what rows were written out for (rows.h)
   Value config = {};
   ModuleDeclaration root = {};
   std::map<std::string, Body> bodies;
@@ -142,6 +143,7 @@ struct Binding {
   Value config = {};                                         // with the defaults of what it leaves out
   std::vector<std::pair<std::string, std::int64_t>> numbers;  // its whole numbers, by path
   std::set<std::string> flags;                               // that are true
+  std::vector<std::pair<std::string, std::int64_t>> sizes;    // of the batch, as far as they are known
   std::string main;                                          // the body that the model begins with
   std::map<std::string, std::string> mode;                   // "attention": "sdpa"
 };

@@ -9,6 +9,7 @@
 #include "program/line_reader.h"
 #include "program/program.h"
 #include "program/read_body.h"
+#include "program/rows.h"
 
 namespace tidemark {
 
@@ -57,6 +58,7 @@ class ProgramReader {
   Program read() {
     header();
     modules();
+    if (binding_) lines_ = written_out(lines_, at_, program_, texts_);
     if (binding_)
       bodies_for(binding_->main);
     else
@@ -151,6 +153,9 @@ class ProgramReader {
 
   void bind() {
     program_.config = binding_->config;
+    for (const auto& [name, value] : binding_->sizes)
+      if (const auto at = std::find(program_.symbols.begin(), program_.symbols.end(), name); at != program_.symbols.end())
+        program_.captured_values[static_cast<std::size_t>(at - program_.symbols.begin())] = value;
     for (const auto& [path, value] : binding_->numbers) {
       program_.symbols.push_back(path);
       program_.captured_values.push_back(value);
@@ -312,6 +317,7 @@ class ProgramReader {
 
   Program program_;
   std::vector<ProgramLine> lines_;
+  std::deque<std::string> texts_;  // of lines that are not in the file
   std::size_t at_ = 0;
   ReadValue read_value_;
   const Binding* binding_;

@@ -1,6 +1,6 @@
 """Which keys of a configuration a program follows, and which it holds for one value of; with models that are arithmetic."""
 
-from tidemark.capture.axes import Axes
+from tidemark.capture.axes import Axes, _told_apart
 from tidemark.capture.keys import Defaults, at, changed, leaves_of, without
 from tidemark.capture.layers import Layers
 
@@ -95,3 +95,64 @@ def test_widths_that_are_heads_times_their_size_and_images_of_whole_patches():
     draws = found.draws(6, seed=1)
     assert len(draws) == 6 and all(at(keys, "tower.image_size") % at(keys, "tower.patch_size") == 0 for keys in draws)
     assert len({at(keys, "tower.hidden_size") for keys in draws}) > 2 and len({at(keys, "tower.image_size") // at(keys, "tower.patch_size") for keys in draws}) > 1
+
+
+class OfThree:
+    """Two widths of other parts have to be that of the text."""
+
+    def __init__(self, keys):
+        assert keys["hidden_size"] == keys["out"] == keys["projection"]
+        self.exact = [keys["hidden_size"], keys["ffn"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_several_keys_that_have_to_be_equal_are_one_axis():
+    found = Axes({"hidden_size": 64, "out": 64, "projection": 64, "ffn": 64}, OfThree, lambda keys: bool(OfThree(keys)), {})
+    assert found.groups == [["ffn"], ["hidden_size", "out", "projection"]] or found.groups == [["hidden_size", "out", "projection"], ["ffn"]]
+    assert sorted(found.equalities()) == ["out == hidden_size", "projection == hidden_size"]
+
+
+def test_no_two_axes_go_together_in_all_draws():
+    assert not _told_apart([[1, 12], [2, 24], [5, 60]]) and _told_apart([[1, 12], [2, 24], [5, 61]])
+    assert _told_apart([[3, 12], [3, 24]])   # one that is always the same goes with none
+
+
+def test_what_nobody_reads_is_not_looked_at():
+    looked = []
+
+    def look(keys):
+        looked.append(keys)
+        return Seen(keys)
+
+    found = Axes(BASE, look, runs, {"layers": 1}, is_read=lambda path: path not in ("unused", "kernel"))
+    assert "kernel == 4" not in found.guards and all(keys["kernel"] == 4 for keys in looked)
+    assert found.groups == axes().groups
+
+
+class Deep:
+    """As many things as there are layers, of a width."""
+
+    seen = []
+
+    def __init__(self, keys):
+        Deep.seen.append(keys["layers"])
+        self.layers, self.exact = keys["layers"], [keys["layers"], keys["ffn"]]
+
+    def is_alike(self, other):
+        return self.layers == other.layers or min(self.layers, other.layers) > 4
+
+
+def test_other_keys_are_looked_at_with_few_layers():
+    Deep.seen = []
+    found = Axes({"ffn": 16, "layers": 5}, Deep, lambda keys: True, {"layers": 1}, few={"layers": 2})
+    assert found.groups == [["ffn"], ["layers"]] and found.guards == []
+    assert Deep.seen == [2, 5, 2, 2, 2, 6, 7]
+
+
+def test_layers_in_no_order_are_as_many_as_they_are():
+    kinds = ["a", "a", "b", "a", "b", "b", "a", "b", "a", "a"]
+    layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"]}, {"num_hidden_layers": 10, "kinds": kinds})
+    assert layers.keys == {"num_hidden_layers": 10, "kinds": kinds} and layers.counts == {} and layers.cycles == {}
+    assert list(layers.conditions()) == []

@@ -42,6 +42,21 @@ def test_a_family_may_be_of_another_release_and_of_images(predicted):
     assert refused.returncode == 3 and "cuDNN's scratch memory is not known for a convolution" in refused.stderr
 
 
+def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
+    def asked(model_type, tokens, images, *options):
+        (folders / "work" / "config.json").write_text(json.dumps({"model_type": model_type}))
+        return tidemark("predict", "config.json", "--batch", 2, "--seq", tokens, "--images", images, "--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", *options, "--json", "report.json", **NO_PYTHON)
+
+    for model_type, tokens in (("paligemma", 700), ("qwen2_audio", 2000)):
+        peaks = []
+        for images in (1, 2):
+            assert asked(model_type, tokens, images).returncode == 0
+            peaks.append(json.loads((folders / "work" / "report.json").read_text())["peak"]["reserved_bytes"])
+        assert peaks[1] > peaks[0], model_type
+    refused = asked("paligemma", 700, 1, "--image-size", "448")
+    assert refused.returncode == 3 and "paligemma takes images of one size" in refused.stderr and "leave image_size out" in refused.stderr
+
+
 def test_what_is_left_out_is_what_transformers_takes(predicted):
     # GraniteConfig: as many heads of keys as of queries, biases nowhere, hidden_act silu (transformers 5.17.0)
     without = {key: value for key, value in GRANITE.items() if key != "num_key_value_heads"}

@@ -3,9 +3,9 @@
 
 usage: python tools/capture/compare.py [MODEL_TYPE ...] [--table docs/shipped-families.md]
 
-The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (batch 2, 160 tokens,
-bf16, AdamW); equal are all allocations and frees, in their order.  TIDEMARK_BIN is the command; this Python has torch and transformers, and the
-programs are those of its release of transformers.  The table's rows of others stay as they are.
+The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (bf16, AdamW);
+equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
+TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers.  The table's rows of others stay as they are.
 """
 
 import argparse
@@ -23,7 +23,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
-ASKED = ["--batch", "2", "--seq", "160", "--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
+ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
+TEXT = {"batch": 2, "images": 0, "grid": None}
+SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})   # patches down and across, of images of any size
+LAYERS = ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "n_layers", "depth", "num_decoder_layers")
+NAMED = re.compile(r"index|indices|_layers$")
+LONGER = (0, 256, 1024, 4096)   # what images may take of a text
 SECONDS = 300
 
 
@@ -36,7 +41,13 @@ def configuration(program):
 
     text = program.read_text()
     trained = re.search(r"^class (\S+)$", text, re.MULTILINE)[1]
-    config = with_few_layers({**CONFIG_MAPPING[program.name]().to_dict(), "model_type": program.name, "architectures": [trained]})
+    whole = CONFIG_MAPPING[program.name]().to_dict()
+    config = {**with_few_layers(whole), "model_type": program.name, "architectures": [trained]}
+    for part, count in re.findall(r"^holds ([a-z][\w.]*\.)?(?:%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
+        config = changed(config, {part[:-1]: at(whole, part[:-1])}) if part else {**whole, **{key: config[key] for key in ("model_type", "architectures")}}
+    for path, period, rest in re.findall(r"^holds ([a-z][\w.]*) % (\d+) == (\d+)$", text, re.MULTILINE):
+        if isinstance(at(config, path), int) and path.rpartition(".")[2] in LAYERS:
+            config = with_layers(config, path, max(n for n in range(1, max(MOST_LAYERS, int(period)) + 1) if n % int(period) == int(rest)))
     for one, other in re.findall(r"^holds ([a-z][\w.]*) == ([a-z][\w.]*)$", text, re.MULTILINE):
         if isinstance(at(config, one), int) and isinstance(at(config, other), int):
             config = changed(config, {one: at(config, other)})
@@ -45,14 +56,47 @@ def configuration(program):
     return json.dumps(config, default=str)
 
 
+def batches_of(program):
+    """What a program is compared with, by what it takes."""
+    sizes = re.search(r"^sizes (.*)$", program.read_text(), re.MULTILINE)[1]
+    return [batch if "grid_h=" in sizes else {**batch, "grid": None} for batch in SEEN] if "images=" in sizes else [TEXT]
+
+
 def capture(program, folder):
-    """The configuration, and the program captured at exactly that."""
-    from tidemark.capture import inside
+    """The configuration, and the programs captured at exactly that, of each batch."""
+    from tidemark.capture.settings import first_of
+    from transformers import AutoConfig
 
     config = folder / f"{program.name}.json"
     config.write_text(configuration(program))
-    request = {"source": str(config), "batch": 2, "seq": 160, "images": 0, "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
-    (folder / f"{program.name}.program").write_text(inside.run(request))
+    keys = AutoConfig.for_model(**json.loads(config.read_text()))
+    patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
+    for number, batch in enumerate(batches_of(program)):
+        asked = {"batch": batch["batch"], "seq": 160, "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
+        (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
+        (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
+
+
+def captured_at(config, asked):
+    """The program of this batch alone, in a text as long as it has to be; that is written into `asked`."""
+    from tidemark.capture import models
+    from tidemark.capture.batches import Shape
+    from tidemark.capture.inside import header_of
+    from tidemark.capture.mistakes import Mistake
+    from tidemark.capture.points import with_grid
+    from tidemark.capture.program import program
+
+    source = models.find({"source": str(config), "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False})
+    for more in LONGER:
+        shape = Shape(asked["batch"], asked["seq"] + more, asked["images"], image_size=tuple(asked["image_size"]) if asked["image_size"] else None)
+        try:
+            text = program(source, "cuda", lambda model: [with_grid(shape, model)], lambda model: header_of(model, False), looks_for_lengths=False)
+        except Mistake as mistake:   # the text has no room for the images
+            last = mistake
+            continue
+        asked["seq"] += more
+        return text
+    raise last
 
 
 def captured_all(programs, folder):
@@ -84,17 +128,31 @@ def on_virtual_gpu(model_types, folder):
 
 
 def with_few_layers(config):
-    for key in ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers"):
-        if isinstance(config.get(key), int):
-            config[key] = min(config[key], MOST_LAYERS)
-    if isinstance(config.get("layer_types"), list):
-        config["layer_types"] = config["layer_types"][: config["num_hidden_layers"]]
-    return config
+    """The configuration and its parts with fewer layers, but for a part that names some of them by number; what follows from their number is left to its class."""
+    config = {key: with_few_layers(value) if isinstance(value, dict) else value for key, value in config.items()}
+    counts = {key: config[key] for key in LAYERS if isinstance(config.get(key), int) and config[key] > MOST_LAYERS}
+    if not counts or any(NAMED.search(key) and isinstance(value, list) and any(isinstance(v, int) and v >= MOST_LAYERS for v in value) for key, value in config.items()):
+        return config
+    kept = {key: value[:MOST_LAYERS] if isinstance(value, list) and len(value) in counts.values() else value for key, value in config.items() if key not in ("out_features", "out_indices")}
+    return kept | dict.fromkeys(counts, MOST_LAYERS)
 
 
-def predicted(folder, *words):
+def with_layers(config, path, count):
+    """So many layers, and the kinds of these in the lists beside."""
+    from tidemark.capture.keys import at, changed
+
+    above = path.rpartition(".")[0]
+    beside = at(config, above) if above else config
+    lists = {f"{above}.{key}" if above else key: value[:count] for key, value in beside.items() if isinstance(value, list) and len(value) == beside[path.rpartition(".")[2]]}
+    return changed(config, {**lists, path: count})
+
+
+def predicted(folder, asked, *words):
     """The events of a prediction; raises RuntimeError with what was said instead."""
-    events = folder / "events.txt"
+    events, batch = folder / "events.txt", json.loads(asked.read_text())
+    words = [*words, "--batch", str(batch["batch"]), "--seq", str(batch["seq"])]
+    words += ["--images", str(batch["images"])] if batch["images"] else []
+    words += ["--image-size", "x".join(map(str, batch["image_size"]))] if batch["image_size"] else []
     events.unlink(missing_ok=True)
     done = subprocess.run([TIDEMARK, "predict", *words, *ASKED, "--events", events], capture_output=True, text=True)
     if done.returncode not in (0, 1):
@@ -104,17 +162,21 @@ def predicted(folder, *words):
 
 def compared(program, folder):
     """What the table says of a family."""
-    config, exact, failed = (folder / f"{program.name}.{kind}" for kind in ("json", "program", "failed"))
-    if not exact.exists():
-        return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
-    try:
-        ours, theirs = predicted(folder, config, "--program", program), predicted(folder, "--program", exact)
-    except RuntimeError as error:
-        return str(error).replace(str(ROOT) + "/", "").replace(str(folder) + "/", "")
-    if ours == theirs:
-        return f"equal, {len(ours)}"
-    first = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
-    return f"differs from event {first} of {len(theirs)}"
+    config, failed = (folder / f"{program.name}.{kind}" for kind in ("json", "failed"))
+    events = []
+    for number in range(len(batches_of(program))):
+        exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("program", "asked"))
+        if not asked.exists():
+            return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
+        try:
+            ours, theirs = predicted(folder, asked, config, "--program", program), predicted(folder, asked, "--program", exact)
+        except RuntimeError as error:
+            return str(error).replace(str(ROOT) + "/", "").replace(str(folder) + "/", "")
+        if ours != theirs:
+            first = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+            return f"differs from event {first} of {len(theirs)}" + (f", batch {number + 1}" if number else "")
+        events.append(len(ours))
+    return f"equal, {' and '.join(map(str, events))}"
 
 
 def with_others(table, rows):
@@ -130,7 +192,7 @@ def with_others(table, rows):
 
 def write(table, rows):
     equal = sum("| equal" in row for row in rows)
-    head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal\nsizes where a program holds for those alone), against a program captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Batch 2, 160 tokens,\nbf16, AdamW.\n\nEqual: {equal} of {len(rows)}.\n\n"
+    head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal\nsizes where a program holds for those alone), against a program captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of 160 tokens,\nbf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them.\n\nEqual: {equal} of {len(rows)}.\n\n"
     table.write_text(head + "| model type | transformers | |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n")
 
 

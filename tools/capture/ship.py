@@ -25,30 +25,44 @@ def family_text(model_type, overrides):
     return Family(tiny(model_type, overrides), "cuda").text()
 
 
-def ship(folder, wanted):
-    import transformers
+def ship(model_type, release):
+    """Writes the program of a family; what there is to tell of it."""
     from limits import TooSlow, at_most
+
+    overrides, start = json.loads((HERE / "overrides.json").read_text()), time.time()
+    try:
+        with at_most(SECONDS):
+            text = family_text(model_type, overrides.get(model_type, {}))
+        (release / model_type).write_text(text)
+        told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
+    except (Exception, TooSlow) as error:   # whatever a model of its configuration raises
+        told = f"not shipped: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    print(f"{model_type}: {told}, {time.time() - start:.0f} s", flush=True)
+
+
+def ship_all(folder, wanted):
+    """Each in a child, so that libraries are imported once, and what one leaves is not in the way of another."""
+    import transformers
     from models import model_types
 
     transformers.logging.set_verbosity_error()
-    overrides = json.loads((HERE / "overrides.json").read_text())
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+        __import__(name)
     release = folder / transformers.__version__
     release.mkdir(parents=True, exist_ok=True)
     for model_type in wanted or [kind for kind in model_types() if not (release / kind).exists()]:
-        start = time.time()
-        try:
-            with at_most(SECONDS):
-                text = family_text(model_type, overrides.get(model_type, {}))
-            (release / model_type).write_text(text)
-            told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
-        except (Exception, TooSlow) as error:   # whatever a model of its configuration raises
-            told = f"not shipped: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        print(f"{model_type}: {told}, {time.time() - start:.0f} s", flush=True)
+        child = os.fork()
+        if child == 0:
+            ship(model_type, release)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            print(f"{model_type}: not shipped: the process ended by {status}", flush=True)
 
 
 def main():
     os.environ.update(PYTORCH_JIT="0", TORCHDYNAMO_DISABLE="1")
-    ship(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    ship_all(pathlib.Path(sys.argv[1]), sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Which keys of a configuration a program's numbers follow, and which it holds for one value of: found by changing them one by one."""
 
+import itertools
 import random
 import re
 
@@ -13,18 +14,21 @@ _IMAGES = re.compile(r"(image|img)_size$")
 _VOCABULARY = re.compile(r"vocab_size")
 _LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
+_DRAWS = 8   # that are tried
 _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
 class Axes:
     """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one)}, where it has to be that; `guards`: conditions on the others."""
 
-    def __init__(self, base, look, runs, layers):
-        """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period}."""
-        self.base, self.look, self.runs, self.layers = base, look, runs, layers
+    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True):
+        """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
+        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key."""
+        self.base, self.look, self.runs, self.layers, self.few = base, look, runs, layers, few or {}
         self.groups, self.products, self.guards, self.guarded = [], {}, [], []
-        self.first = look(base)
-        self.leaves = dict(leaves_of(base))
+        self.first = look(changed(base, self.few))
+        self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
+        self.leaves = {path: value for path, value in leaves_of(base) if is_read(path)}
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
         for path, value in self.leaves.items():
             self._place(path, value)
@@ -51,11 +55,13 @@ class Axes:
 
     def _told(self, values):
         """same, numbers, other or fails: what changing these keys does."""
+        counts_layers = any(path in self.layers for path in values)
+        first = self.whole if counts_layers else self.first
         try:
-            seen = self.look(changed(self.base, values))
+            seen = self.look(changed(self.base, values if counts_layers else {**self.few, **values}))
         except Exception:   # whatever a model of such a configuration raises
             return "fails"
-        return "same" if seen.exact == self.first.exact else "numbers" if seen.is_alike(self.first) else "other"
+        return "same" if seen.exact == first.exact else "numbers" if seen.is_alike(first) else "other"
 
     def _whole(self, path, value):
         if _KV_HEADS.search(path) and self._tie(path, value):
@@ -91,7 +97,7 @@ class Axes:
         return True
 
     def _tie(self, path, value):
-        """Keys that have to be equal: this one and others of its value."""
+        """Keys that have to be equal: this one and another of its value, or several others."""
         others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and bool(_HEADS.search(p)) == bool(_HEADS.search(path))]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
@@ -101,7 +107,24 @@ class Axes:
                 else:
                     self.groups.append([path, other])
                 return True
-        return False
+        return len(others) > 1 and self._tie_several(path, value, others)
+
+    def _tie_several(self, path, value, others):
+        """All of them, less those that need not be."""
+        def goes(paths):
+            return self._told({p: value * 2 for p in paths}) == "numbers"
+
+        group = dict.fromkeys([path, *(p for other in others for p in next((g for g in self.groups if other in g), [other]))])
+        if not goes(group):
+            return False
+        for other in others:
+            whole = next((g for g in self.groups if other in g), [other])
+            less = [p for p in group if p not in whole]
+            if goes(less):
+                group = dict.fromkeys(less)
+        self.groups = [g for g in self.groups if g[0] not in group]
+        self.groups.append(list(group))
+        return True
 
     def _flag(self, path, value, tries):
         told = {self._told({path: v}) for v in tries}   # what a class does not take is no reason where it takes another
@@ -145,8 +168,14 @@ class Axes:
         return [*(f"{other} == {group[0]}" for group in self.groups for other in group[1:]), *(f"{width} == {heads}*{size}" for width, (heads, size) in self.products.items()), *divided]
 
     def draws(self, count, seed):
-        """Configurations with other values of the axes each."""
-        drawer = random.Random(seed)
+        """Configurations with other values of the axes each, and in which no two axes go together."""
+        for more in range(_DRAWS):
+            drawn = self._drawn(count, random.Random(seed + more))
+            if _told_apart([[at(keys, name) for name in self.names()] for keys in drawn]):
+                break
+        return drawn
+
+    def _drawn(self, count, drawer):
         drawn = []
         for _ in range(count * 4):
             values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer))
@@ -169,6 +198,12 @@ class Axes:
         return taken
 
 
+def _told_apart(rows):
+    """Whether no axis is another one, times a number, all along."""
+    columns = [column for column in zip(*rows) if len(set(column)) > 1]
+    return all(len({a * other[0] - b * one[0] for a, b in zip(one, other)}) > 1 for one, other in itertools.combinations(columns, 2))
+
+
 def _images(paths):
     """(size of images, size of patches) of the same part, where both are axes."""
     return [(image, patch) for image in paths for patch in paths if _IMAGES.search(image) and patch == image.rpartition(".")[0] + "." * ("." in image) + "patch_size"]
@@ -183,7 +218,7 @@ def _drawn(groups, base, layers, products, drawer):
         heads = parts.setdefault(part, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
         if path in layers:
-            value = first + layers[path] * drawer.randrange(4)
+            value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 2)   # rounds of many kinds take long
         elif _KV_HEADS.search(name):
             value = first * heads[0]
         elif _HEADS.search(name):

@@ -1,49 +1,15 @@
 """Frames as bodies: statements in names of their own, so that calls that are alike have one body."""
 
-import dataclasses
-from typing import Any, NamedTuple
-
 from .recorder import Call, Death, Kept
-from .terms import Ref, Typed, Weight, map_terms, walk_terms
-
-
-class Statement(NamedTuple):
-    """One line.  kind: op, call, del, hold, keep, repeat; what a kind does not need is empty."""
-
-    kind: str
-    name: Any = ""          # of the function, or the path of the module
-    results: tuple = ()
-    args: tuple = ()        # (keyword or "", term)
-    mark: str = ""
-    body: Any = None        # of the frame that is called
-    block: tuple = ()       # of a repeat
-    count: Any = None       # of a repeat: rounds - 1
-    next: tuple = ()        # of a repeat: (name, what it is in the next round)
-
-
-@dataclasses.dataclass(eq=False)
-class Body:
-    kind: str
-    name: str
-    checkpointable: bool
-    params: tuple           # (path, dtype, sizes)
-    statements: tuple
-    saved: tuple
-    returned: tuple         # (path, term)
-
-
-def replace_terms(statement, change):
-    """The statement with `change` done to every term in it."""
-    return statement._replace(
-        results=tuple(map_terms(r, change) for r in statement.results), args=tuple((k, map_terms(t, change)) for k, t in statement.args),
-        block=tuple(replace_terms(s, change) for s in statement.block), next=tuple((change(a), change(b)) for a, b in statement.next))
+from .statements import Body, Statement, replace_terms
+from .terms import Element, Ref, Span, Typed, Weight, walk_terms
 
 
 class Bodies:
-    """Makes the bodies of a recorder's frames; two that are equal are one object."""
+    """Makes the bodies of a recorder's frames; two that are equal are one object.  `rows` is done to the statements of a class, after `fold`."""
 
-    def __init__(self, recorder, fold):
-        self.recorder, self.fold, self.interned = recorder, fold, {}
+    def __init__(self, recorder, fold, rows=lambda statements: statements):
+        self.recorder, self.fold, self.rows, self.interned = recorder, fold, rows, {}
 
     def of(self, frame):
         given = {}
@@ -61,7 +27,8 @@ class Bodies:
         statements = [replace_terms(s, local) for s in self.statements(frame, home)]
         returned = [(path, local(term)) for path, term in frame.returned]
         statements += self.survivors(statements, {t for _, t in returned})
-        *statements, ending = self.fold([*statements, Statement("return", args=tuple(returned))])   # it may name what a repeat leaves
+        statements = self.fold([*statements, Statement("return", args=tuple(returned))])   # it may name what a repeat leaves
+        *statements, ending = self.rows(statements) if frame.kind == "class" else statements
         returned = ending.args
         named = _Naming()
         statements = tuple(named.statement(s) for s in statements)
@@ -147,6 +114,8 @@ class _Naming:
         self.names = {}
 
     def term(self, term):
+        if isinstance(term, (Element, Span)):
+            return term._replace(row=f"%{self.names.setdefault(term.row, len(self.names))}")
         return f"%{self.names.setdefault(term, len(self.names))}" if isinstance(term, Ref) else term
 
     def statement(self, statement):

@@ -16,18 +16,20 @@ from .batches import Shape
 from .bodies import Bodies
 from .dtypes import follow
 from .folding import fold
-from .keys import Defaults, at, changed, is_whole, leaves_of, written
+from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
 from .layers import Layers
 from .merging import Differs, Merger, without_floats
 from .mistakes import Mistake, Unsupported
 from .models import from_configuration
 from .program import _called, _one
+from .reads import Reads, reading
+from .rows import in_rows
 from .sizes import Solver
 from .text import Printer, family_text, typed
 from .tree import merged_lines, tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
-_SHAPES = ((2, 96, 1, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
+_SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|attention_window|local_attention|attention_chunk_size)$")
 _WIDE = 4096
 
@@ -60,16 +62,17 @@ class Look:
     """What the capture of one configuration does."""
 
     body: object
+    wide: object         # the body with layers in rows, when it is asked for
     tree: list
     exact: str
+    classes: frozenset   # of modules, by name
 
     def is_alike(self, other):
         try:
             merged_lines([self.tree, other.tree], lambda values: "0")
-            Merger(lambda values: "0").body((self.body, other.body))
         except Differs:
             return False
-        return True
+        return _are_one(self.body, other.body) or _are_one(self.wide(), other.wide())
 
 
 class Family:
@@ -83,16 +86,55 @@ class Family:
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
-        self.looks = {}
+        self.looks, self.reads, self.few = {}, Reads(), {}
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
+                self._read(way)
             except Exception as error:   # whatever a model that does not run so raises
                 self.refusal = error
         if not self.looks:
             raise self.refusal
         self.usual = next(iter(self.looks))
+        self.few = self._few()
         self.experts = self._experts()
+
+    def _read(self, way):
+        """Notes which keys the model asks for."""
+        with reading() as built:
+            self.config_class(**self._own(self.base))
+        with reading() as all_read:
+            self.capture(self.base, way, _SHAPES[0], is_warm=False)
+        self.reads.add(all_read, built, times=2)   # a source builds one, and the model another
+
+    def _few(self):
+        """Numbers of layers that are enough to see what other keys do: nothing but a number of layers is lost with the others."""
+        few = self.layers.few()
+        try:
+            seen = self.look(changed(self.base, few))
+        except Exception:   # whatever a model of such a configuration raises
+            return {}
+        return few if seen.classes == self.looks[self.usual].classes else {}
+
+    def brief(self, keys, way=None):
+        return self.look(changed(keys, {path: count for path, count in self.few.items() if at(keys, path) == at(self.base, path)}), way)
+
+    def _is_read(self, path):
+        """Whether the model asks for a key, or others are made of it."""
+        return self.reads.of(self.config_class(**self._own(self.base)), path) or self._makes_others(path)
+
+    def _makes_others(self, path):
+        value = at(self.base, path)
+        other = not value if isinstance(value, bool) else value * 2 or 1 if is_whole(value) else 16 if value is None else value
+        try:
+            made = self.build(changed(self.base, {path: other}))
+        except Exception:   # whatever a configuration class thinks of
+            return True
+        return changed(made, {path: value}) != changed(self.build(self.base), {path: value})
+
+    @staticmethod
+    def _own(keys):
+        return {key: value for key, value in keys.items() if key != "model_type"}
 
     def build(self, keys):
         """All keys, as the configuration class understands these."""
@@ -116,30 +158,35 @@ class Family:
     def source(self, keys, way):
         return from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
 
-    def ready(self, source, model, sizes):
-        """The model after a first call, and the point of that: with as many tokens as its images take."""
+    def ready(self, source, model, sizes, first=_called):
+        """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
         for more in (0, 256, 1024, 4096):
             point = Shape(samples, tokens + more, images, grid=tuple(grid))
             try:
-                return _called(source, model, point, self.device), point
+                return first(source, model, point, self.device), point
             except Mistake as mistake:
                 last = mistake
         raise last
 
-    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False):
+    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True):
+        """`is_warm`: as it runs the second time, when what is made once is there."""
         source = self.source(keys, way)
         model = source.make(dtype, self.device)
         tree = tree_lines(model, dtype, self.device)
-        recorder = _one(source, *self.ready(source, model, sizes), self.device, autocast)
+        first = _called if is_warm else _batch_fits
+        recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast)
         recorder.tree = tree
         return recorder
 
     def look(self, keys, way=None):
-        recorder = self.capture(keys, way or self.usual, _SHAPES[0])
-        body, printer = Bodies(recorder, fold).of(recorder.root), Printer()
+        recorder = self.capture(keys, way or self.usual, _SHAPES[0], is_warm=False)
+        body, printer = _body(recorder), Printer()
         printer.name(body)
-        return Look(body, recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])))
+        return Look(body, lambda: _body(recorder, self._layers_of(keys)), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
+
+    def _layers_of(self, keys):
+        return [at(keys, path) for path in self.layers.counts]
 
     def runs(self, keys):
         try:
@@ -157,7 +204,7 @@ class Family:
         paths = [path for path, value in leaves_of(self.base) if _WINDOWS.search(path) and is_whole(value)]
         if not paths:
             return [_ANY]
-        over, within, exact = (self.look(changed(self.base, dict.fromkeys(paths, v))) for v in (16, _WIDE, _SHAPES[0][1]))
+        over, within, exact = (self.brief(changed(self.base, dict.fromkeys(paths, v))) for v in (16, _WIDE, _SHAPES[0][1]))
         if over.is_alike(within):
             return [_ANY]
         below, above = ("<=", ">") if exact.is_alike(within) else ("<", ">=")
@@ -175,7 +222,7 @@ class Family:
             wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
             fewer, equal = changed(self.base, {**wider, few: heads // 2}), changed(self.base, {**wider, few: heads * 2})
             try:
-                alike = [self.look(fewer, way).is_alike(self.look(equal, way)) for way in self.looks]
+                alike = [self.brief(fewer, way).is_alike(self.brief(equal, way)) for way in self.looks]
             except Exception:   # whatever a model of such a configuration raises
                 continue
             if not all(alike):
@@ -190,7 +237,7 @@ class Family:
             name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
             for size, bound in ((12, "% 8 == 0"), (264, "<= 256")):
                 try:
-                    alike = self.look(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.look(self.base))
+                    alike = self.brief(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.brief(self.base))
                 except Exception:   # whatever a model of such a configuration raises
                     continue
                 if not alike:
@@ -199,7 +246,7 @@ class Family:
     def text(self):
         cases = self.cases()
         self.guards = list(self.head_guards())
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts)
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
@@ -221,10 +268,13 @@ class Family:
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
-        bodies = [Bodies(r, fold).of(r.root) for r in recorders]
         solve = Solver([r.sizes for r in recorders])
-        merger = Merger(solve, shared)
-        root = merger.body(tuple(bodies))
+        try:
+            merger = Merger(solve, shared)
+            root = merger.body(tuple(_body(r) for r in recorders))
+        except Differs:
+            merger = Merger(solve, shared)
+            root = merger.body(tuple(_body(r, self._layers_of(keys)) for r, keys in zip(recorders, configurations)))
         return root, merger.unsolved, recorders
 
     def _tree(self, merged):
@@ -275,9 +325,31 @@ class Family:
                   ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
                   ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"),
                   *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
+                  *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
                   *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
+
+
+def _body(recorder, layers=()):
+    """`layers`: how many there are, where what they do is to be looked at as rows."""
+    counts = [recorder.sizes.get("images", 0), *layers]
+    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
+
+
+def _are_one(body, other):
+    try:
+        Merger(lambda values: "0").body((body, other))
+    except Differs:
+        return False
+    return True
+
+
+def _batch_fits(source, model, point, device):
+    """The model as it is, where its images have room in a text of this length."""
+    with torch.no_grad():
+        source.batch(model, point, device)
+    return model
 
 
 def _common(points):

@@ -8,7 +8,7 @@
 
 import re
 
-from .bodies import Statement, replace_terms
+from .statements import Statement, replace_terms
 from .terms import Number, Ref, Typed, walk_terms
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")

@@ -69,6 +69,16 @@ def written(value):
     return json.dumps(value)
 
 
+def parts_of(keys, paths):
+    """{part: what of it is at these paths}"""
+    parts = {}
+    for path in paths:
+        part, _, rest = path.partition(".")
+        if rest and at(keys, path) is not None and isinstance(keys.get(part), dict) and "model_type" in keys[part]:
+            parts[part] = changed(parts.get(part, {}), {rest: at(keys, path)})
+    return parts
+
+
 class Defaults:
     """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them."""
 

@@ -21,6 +21,12 @@ class Layers:
             self.keys = without(self.keys, prefix + key)
             self.cycles[prefix + key] = value[:_period(value)]
         period = max((len(self.cycles[prefix + key]) for key in lists), default=1)
+        if period > _LONGEST_PERIOD:   # in no order: as many layers as these, of these kinds
+            for key, value in lists.items():
+                del self.cycles[prefix + key]
+                self.keys = changed(self.keys, {prefix + key: value})
+            self.keys = changed(self.keys, {prefix + number: defaults[number] for number in numbers if is_whole(at(self.keys, prefix + number))})
+            numbers = []
         for number in numbers:
             if is_whole(at(self.keys, prefix + number)):
                 self.counts[prefix + number] = period   # as many rounds as it takes to see them (folding.py), and some that are left over
@@ -28,6 +34,10 @@ class Layers:
         for key, value in defaults.items():
             if isinstance(value, dict):
                 self._part(f"{prefix}{key}.", value)
+
+    def few(self):
+        """{path of a number of layers: as few as show all kinds of them}"""
+        return {path: period + at(self.keys, path) % period if period > 1 else 2 for path, period in self.counts.items()}
 
     def conditions(self):
         for path, period in self.counts.items():
@@ -38,7 +48,7 @@ class Layers:
 
 
 def _period(entries):
-    for period in range(1, _LONGEST_PERIOD + 1):
+    for period in range(1, min(_LONGEST_PERIOD, len(entries) // 2) + 1):
         if all(entry == entries[i % period] for i, entry in enumerate(entries)):
             return period
     return len(entries)

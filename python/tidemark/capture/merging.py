@@ -2,11 +2,12 @@
 
 import re
 
-from .bodies import Body, Statement
-from .terms import DtypeFrom, DtypeOf, Listed, Number, Ref, Slice, Typed
+from .statements import Body, Statement
+from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
+_LOOPS = ("repeat", "each")
 _SCOPES = ("enter autocast", "exit autocast")
 
 
@@ -63,15 +64,15 @@ class Merger:
         one = row[0]
         place = f"{where}, {one.name or one.kind}"
         path = self.path([s.name for s in row]) if one.kind == "call" else None
-        names = {s.name for s in row} if one.kind != "repeat" and not path else set()
+        names = {s.name for s in row} if one.kind not in _LOOPS and not path else set()
         if {s.kind for s in row} != {one.kind} or len(names) > 1:
             raise Differs(f"{place} here, {next((s.name for s in row if s.name != one.name), '') or row[1].kind} there")
         marks = {s.mark for s in row}
         return Statement(
-            one.kind, self.term([s.name for s in row], place) if one.kind == "repeat" else path or one.name,
+            one.kind, self.term([s.name for s in row], place) if one.kind in _LOOPS else path or one.name,
             self.terms([s.results for s in row], place), self.named([s.args for s in row], place), one.mark if len(marks) == 1 else self.mark(row, place),
             self.body(tuple(s.body for s in row)) if one.body else None, self.statements([s.block for s in row], place) if one.block else (),
-            self.term([s.count for s in row], place) if one.kind == "repeat" else None, one.next)
+            self.term([s.count for s in row], place) if one.kind in _LOOPS else None, one.next)
 
     def path(self, paths):
         """Modules whose places in a list differ: `layers.{num_hidden_layers - 1}`."""
@@ -100,6 +101,8 @@ class Merger:
     def term(self, row, where):
         """Dtypes are those of the first: it may be the only one that was compared with captures in other dtypes."""
         one = row[0]
+        if all(isinstance(t, DtypeFrom) for t in row):
+            return DtypeFrom(self.term([t.ref for t in row], where)) if isinstance(one.ref, Element) else one
         if isinstance(one, (DtypeOf, DtypeFrom)) and all(isinstance(t, (DtypeOf, DtypeFrom)) for t in row):
             return one
         if len({type(t) for t in row}) != 1:
@@ -110,6 +113,8 @@ class Merger:
                 self.unsolved += 1
                 return str(one.value)
             return text
+        if isinstance(one, (Element, Span, Linear)):
+            return type(one)(*(self.term(cells, where) for cells in zip(*row)))
         if isinstance(one, Listed):
             return Listed(self.terms([t.items for t in row], where))
         if isinstance(one, Slice):

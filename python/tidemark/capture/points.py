@@ -13,7 +13,7 @@ _TEXT_ALONE = 4   # points that do where there are no images
 
 def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
-    shape = _with_grid(shape, model)
+    shape = with_grid(shape, model)
     takes = set(inspect.signature(model.forward).parameters)
     if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):   # beside a text; one alone is the sample itself
         shape = dataclasses.replace(shape, images=0)
@@ -37,7 +37,7 @@ def _most_rows(shape, model):
     return shape.images * max(whole, shape.grid[0] * shape.grid[1])
 
 
-def _with_grid(shape, model):
+def with_grid(shape, model):
     """Its patches, where the size of images was given in pixels."""
     if shape.image_size is None or getattr(model, "config", None) is None:
         return shape

@@ -77,8 +77,9 @@ def _finite(value):
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def program(source, device, points_of, facts):
-    """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order."""
+def program(source, device, points_of, facts, looks_for_lengths=True):
+    """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order;
+    `looks_for_lengths`: find out for which others it holds."""
     made = source.make(torch.bfloat16, device)
     tree, points, notes = tree_lines(made, torch.bfloat16, device), points_of(made), []
     model = _called(source, made, points[0], device)
@@ -86,7 +87,7 @@ def program(source, device, points_of, facts):
     sized, why = _alike(sized)
     if why:
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
-    holds = _holds(source, model, points[0], sized[0], device)
+    holds = _holds(source, model, points[0], sized[0], device) if looks_for_lengths else []
     wide = _called(source, source.make(torch.float32, device), points[0], device)
     in_float32 = _one(source, wide, points[0], device)
     try:

@@ -7,6 +7,9 @@
     DtypeFrom(Ref(n))   the dtype of that tensor
     Listed(terms)       a list or tuple
     Slice(a, b, c)
+    Element(row, "i")   one of the values of a row (rows.py), by its place: an expression of the round, or a number
+    Span(row, a, b)     those from one place to another, both included
+    Linear(a, b)        a*i + b
     str                 anything else, as the program spells it
 
 Terms hold no tensor.
@@ -45,6 +48,22 @@ class Slice(NamedTuple):
     start: Any
     stop: Any
     step: Any
+
+
+class Element(NamedTuple):
+    row: Any
+    at: Any
+
+
+class Span(NamedTuple):
+    row: Any
+    first: Number
+    last: Number
+
+
+class Linear(NamedTuple):
+    step: Any
+    start: Any
 
 
 class Typed(NamedTuple):

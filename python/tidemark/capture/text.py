@@ -1,9 +1,10 @@
 """Programs as text (docs/reference/programs.md)."""
 
 import json
+import re
 from collections import Counter
 
-from .terms import DtypeFrom, DtypeOf, Listed, Number, Slice, Typed
+from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Slice, Span, Typed
 
 
 def spelled(term):
@@ -15,6 +16,13 @@ def spelled(term):
         return "slice(" + ", ".join(map(spelled, term)) + ")"
     if isinstance(term, Typed):
         return f"{spelled(term.ref)}: {typed(term.dtype, term.sizes)}" + "".join(" " + f for f in term.flags)
+    if isinstance(term, Element):
+        return f"{term.row}[{spelled(term.at)}]"
+    if isinstance(term, Span):
+        return f"{term.row}[{spelled(term.first)}..{spelled(term.last)}]"
+    if isinstance(term, Linear):
+        step, start = spelled(term.step), spelled(term.start)
+        return ("i" if step == "1" else f"{step}*i" if re.fullmatch(r"[\w.]+", step) else f"({step})*i") + ("" if start == "0" else f" + {start}")
     if isinstance(term, DtypeFrom):
         return f"dtype({spelled(term.ref)})"
     if isinstance(term, DtypeOf):
@@ -57,11 +65,11 @@ class Printer:
         indent = "  " * depth
         for s in statements:
             results = ", ".join(map(spelled, s.results))
-            if s.kind == "repeat":
-                yield f"{indent}repeat i in {spelled(s.name)}..{spelled(s.count)}:"
+            if s.kind in ("repeat", "each"):
+                yield f"{indent}{s.kind} i in {spelled(s.name)}..{spelled(s.count)}:"
                 yield from self.block(s.block, depth + 1)
                 if s.next:
-                    yield f"{indent}  next " + " ".join(f"{a}={b}" for a, b in s.next)
+                    yield f"{indent}  next " + " ".join(f"{spelled(a)}={spelled(b)}" for a, b in s.next)
             elif s.kind in ("del", "hold", "keep"):
                 yield indent + " ".join([s.kind, *(spelled(t) for _, t in s.args)])
             elif s.kind == "call":

@@ -1,0 +1,274 @@
+"""What is done for each image once: a list of as many values as there are images is a row, and statements that come again for each of them are one block.
+
+    %1: T[4] view, %2: T[4] view, … = torch.Tensor.unbind(%0, 0)     %1[0..images - 1]: T[4] view = torch.Tensor.unbind(%0, 0)
+    %4: T[4] = torch.Tensor.neg(%1)                                  each i in 0..images - 1:
+    %5: T[4] = torch.Tensor.neg(%2)                                    %4[i]: T[4] = torch.Tensor.neg(%1[i])
+    …                                                                …
+    %9: T[12] = torch.cat([%4, %5, …])                               %9: T[12] = torch.cat([%4[0..images - 1]])
+
+So are layers whose outputs are all kept, or which are one module: those do not go on evenly, as a `repeat` does (folding.py).  A reader that knows how many there are
+writes it out again (src/program/rows.cpp).  Rounds at either end may be done otherwise than those between.
+"""
+
+import re
+
+from typing import Any, NamedTuple
+
+from .statements import Statement, replace_terms
+from .terms import DtypeFrom, Element, Linear, Listed, Number, Ref, Slice, Span, Typed, map_terms
+
+FEWEST = 5          # of which a row is told from other things that come a few times
+_LONGEST_BLOCK = 60
+_IRREGULAR = 2      # rounds at the ends
+_PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
+_LISTED = re.compile(r"\.\d+$")
+
+
+class _Row(NamedTuple):
+    """Named by the first value in it."""
+
+    value: Any
+    tag: str = "row"
+
+
+def in_rows(statements, counts):
+    """The statements with what is done as often as one of the counts says once."""
+    counts = [n for n in counts if n >= FEWEST]
+    return _Rows(statements, counts).all() if counts else statements
+
+
+class _Rows:
+    def __init__(self, statements, counts):
+        self.statements, self.counts = list(statements), counts
+        self.elements = {}   # {value: (row, its place)}
+
+    def accepts(self, rounds):
+        return any(n - _IRREGULAR <= rounds <= n + 1 for n in self.counts)
+
+    def all(self):
+        for statement in self.statements:
+            for group in _alike(statement.results):
+                if statement.kind in ("op", "call") and self.accepts(len(group)):
+                    self.elements.update({r.ref: (_Row(group[0].ref), k) for k, r in enumerate(group)})
+        out, at, shapes = [], 0, [_shape(s) for s in self.statements]
+        while at < len(self.statements):
+            period, rounds = self._run(shapes, at)
+            block = self._block(at, period, rounds) if period else None
+            if block is None:
+                out.append(self.statements[at])
+                at += 1
+            else:
+                out.append(block)
+                at += period * rounds
+        return [self._outside(s) for s in out]
+
+    def _run(self, shapes, at):
+        """(statements of a round, rounds) of what begins here; zeros where it does not come as often as there are images."""
+        if self.statements[at].kind not in ("op", "call", "del"):
+            return 0, 0
+        for period in range(1, min(_LONGEST_BLOCK, (len(shapes) - at) // 3) + 1):
+            if shapes[at] != shapes[at + period]:
+                continue
+            rounds = 1
+            while shapes[at + rounds * period:at + (rounds + 1) * period] == shapes[at:at + period]:
+                rounds += 1
+            if self.accepts(rounds) and any(self.statements[at + k].kind != "del" for k in range(period)):
+                return period, rounds
+        return 0, 0
+
+    def _block(self, at, period, rounds):
+        """The statement for all rounds; None where they are not alike."""
+        blocks = [self.statements[at + k * period:at + (k + 1) * period] for k in range(rounds)]
+        made = {}
+        for k, block in enumerate(blocks):
+            for place, ref in _made(block):
+                made[ref] = (place, k)
+        rows = {place: _Row(ref) for place, ref in _made(blocks[0])}
+        places = {place: [ref for ref, (p, _) in made.items() if p == place] for place in rows}
+        if any(len(refs) != rounds for refs in places.values()):
+            return None
+        columns = list(zip(*(list(_walk(block)) for block in blocks)))
+        first = int(any(isinstance(c[0], Ref) and c[0] not in made and c[1] in made for c in columns))   # there is one before it
+        before = {}   # what a round finds of the one before: {row: its value ahead of the first round}
+        terms = [self._same(column, made, rows, before, first) for column in columns]
+        names = [_path([s.name for s in column], first) if column[0].kind == "call" else column[0].name for column in zip(*blocks)]
+        if any(t is None for t in [*terms, *names]):
+            return None
+        for place, refs in places.items():
+            self.elements.update({ref: (rows[place], first + k) for k, ref in enumerate(refs)})
+        for row, value in before.items():
+            self.elements.setdefault(value, (row, first - 1))
+        told = iter(terms)
+        written = tuple(_rewritten(s, told)._replace(name=name) for s, name in zip(blocks[0], names))
+        return Statement("each", name=Number(first, False), block=written, count=Number(first + rounds - 1, False))
+
+    def _same(self, column, made, rows, before, first):
+        """The term that stands for those of all rounds; None where there is none."""
+        one = column[0]
+        if isinstance(one, Number):
+            return _linear([t.value for t in column], one.is_size, first)
+        if not isinstance(one, Ref):
+            return one if all(t == one for t in column) else None
+        origins = [made.get(t) for t in column]
+        if all(o is not None and o[1] == k and o[0] == origins[0][0] for k, o in enumerate(origins)):
+            return Element(rows[origins[0][0]], "i")
+        later = origins[1:]
+        if all(o is not None and o[1] == k and o[0] == later[0][0] for k, o in enumerate(later)) and one not in made:
+            row = rows[later[0][0]]
+            if before.setdefault(row, one) != one or self.elements.get(one, (row, first - 1)) != (row, first - 1):
+                return None
+            return Element(row, "i - 1")
+        if all(t == one for t in column):
+            return one
+        known = [self.elements.get(t) for t in column]
+        if None in known or len({row for row, _ in known}) != 1 or len({at - k for k, (_, at) in enumerate(known)}) != 1:
+            return None
+        offset = known[0][1] - first
+        return Element(known[0][0], "i" + _offset(offset))
+
+    def _outside(self, statement):
+        """Elements by their place in the row; those that follow each other as a span."""
+        def named(term):
+            found = self.elements.get(term) if isinstance(term, Ref) else None
+            return Element(found[0], Number(found[1], False)) if found else term
+
+        statement = _with_lists(replace_terms(statement, named))
+        if statement.kind in ("del", "hold", "keep"):
+            return statement._replace(args=tuple(("", t) for t in _spans(t for _, t in statement.args)))
+        if statement.kind == "return":
+            return statement._replace(args=tuple(self._returned(statement.args)))
+        if statement.kind in ("op", "call") and len(statement.results) > 1:
+            return statement._replace(results=tuple(_typed_spans(statement.results)))
+        return statement
+
+    def _returned(self, args):
+        """What is returned as a list is under the list's name."""
+        of = [_LISTED.sub("", key) if key else "" for key, _ in args]
+        lists = {name for name in of if name and self.accepts(of.count(name))}
+        at = 0
+        while at < len(args):
+            name, end = of[at], at + 1
+            while name in lists and end < len(args) and of[end] == name:
+                end += 1
+            if name in lists:
+                yield from ((name, t) for t in _spans(t for _, t in args[at:end]))
+            else:
+                yield args[at]
+            at = end
+
+
+def _alike(results):
+    """Groups of results that follow each other, new ones of one type."""
+    group = []
+    for result in [*results, None]:
+        if isinstance(result, Typed) and isinstance(result.ref, Ref) and (not group or result[1:] == group[0][1:]):
+            group.append(result)
+            continue
+        if len(group) > 1:
+            yield group
+        group = [result] if isinstance(result, Typed) and isinstance(result.ref, Ref) else []
+
+
+def _typed_spans(results):
+    """Elements that follow each other as one result."""
+    at = 0
+    while at < len(results):
+        one, end = results[at], at + 1
+        while isinstance(one, Typed) and end < len(results) and isinstance(results[end], Typed) and results[end][1:] == one[1:] and len(list(_spans(r.ref for r in results[at:end + 1]))) == 1:
+            end += 1
+        yield one if end == at + 1 else one._replace(ref=next(_spans(r.ref for r in results[at:end])))
+        at = end
+
+
+def _path(names, first):
+    """The path of the module of each round; None where they do not go up evenly."""
+    if len({_PLACE.sub("#", name) for name in names}) != 1:
+        return None
+    columns = [[int(n) for n in column] for column in zip(*(_PLACE.findall(name) for name in names))]
+    if any(b - a != column[1] - column[0] for column in columns for a, b in zip(column, column[1:])):
+        return None
+    told = iter([str(c[0]) if c[0] == c[1] else "{" + ("i" if c[1] - c[0] == 1 else f"{c[1] - c[0]}*i") + _offset(c[0] - (c[1] - c[0]) * first) + "}" for c in columns])
+    return _PLACE.sub(lambda _: next(told), names[0])
+
+
+def _offset(number):
+    return "" if number == 0 else f" + {number}" if number > 0 else f" - {-number}"
+
+
+def _with_lists(statement):
+    """Lists among the arguments, with spans."""
+    def listed(term):
+        if isinstance(term, Listed):
+            return Listed(tuple(_spans(map(listed, term.items))))
+        return term
+
+    return statement._replace(args=tuple((key, listed(t)) for key, t in statement.args))
+
+
+def _spans(terms):
+    run = []
+    for term in [*terms, None]:
+        if run and isinstance(term, Element) and isinstance(term.at, Number) and term.row == run[0].row and abs(term.at.value - run[-1].at.value) == 1 and (
+                len(run) == 1 or term.at.value - run[-1].at.value == run[-1].at.value - run[-2].at.value):
+            run.append(term)
+            continue
+        yield from run if len(run) < 2 else [Span(run[0].row, run[0].at, run[-1].at)]
+        run = [term] if isinstance(term, Element) and isinstance(term.at, Number) else []
+        if term is not None and not run:
+            yield term
+
+
+def _linear(values, is_size, first):
+    step = values[1] - values[0]
+    if any(b - a != step for a, b in zip(values, values[1:])):
+        return None
+    return Number(values[0], is_size) if step == 0 else Linear(Number(step, False), Number(values[0] - step * first, False))
+
+
+def _shape(statement):
+    """What must be equal in two rounds: all but values and numbers."""
+    if statement.kind not in ("op", "call", "del"):
+        return id(statement)
+
+    def plain(x):
+        return tuple("%" if isinstance(t, Ref) else "#" if isinstance(t, Number) else t for t in _parts(x))
+
+    name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
+    return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args),
+            statement.mark if statement.mark in ("host True", "host False") else statement.mark.partition(" ")[0], id(statement.body))
+
+
+def _made(block):
+    """(where it is made, value)"""
+    for i, statement in enumerate(block):
+        for j, result in enumerate(statement.results):
+            if isinstance(result, Typed) and isinstance(result.ref, Ref):
+                yield (i, j), result.ref
+
+
+def _parts(x):
+    """The terms that map_terms changes, in its order."""
+    if isinstance(x, Listed):
+        for e in x.items:
+            yield from _parts(e)
+    elif isinstance(x, Slice):
+        for e in x:
+            yield from _parts(e)
+    elif isinstance(x, DtypeFrom):
+        yield x.ref
+    elif isinstance(x, Typed):
+        yield from (x.ref, x.dtype, *x.sizes)
+    else:
+        yield x
+
+
+def _walk(block):
+    for statement in block:
+        for x in (*statement.results, *(term for _, term in statement.args)):
+            yield from _parts(x)
+
+
+def _rewritten(statement, told):
+    """The statement with the next of the told terms in the place of each of its own, in the order of `_walk`."""
+    change = lambda _: next(told)
+    return statement._replace(results=tuple([map_terms(r, change) for r in statement.results]), args=tuple([(k, map_terms(t, change)) for k, t in statement.args]))

@@ -1,0 +1,174 @@
+#include "program/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+
+namespace tidemark {
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Where the bracket that opens at `open` closes; npos where it does not.
+std::size_t closing(std::string_view text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == '[' || text[at] == '(') ++depth;
+    if ((text[at] == ']' || text[at] == ')') && --depth == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+class Writer {
+ public:
+  Writer(const std::vector<ProgramLine>& lines, Program& program, std::deque<std::string>& texts)
+      : lines_(lines), program_(program), texts_(texts) {}
+
+  std::vector<ProgramLine> all(std::size_t first) {
+    out_.assign(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(first));
+    write(first, lines_.size(), 0, std::nullopt);
+    return std::move(out_);
+  }
+
+ private:
+  using Round = std::optional<std::int64_t>;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(Errc::bad_file, what, program_.where(lines_[at_].number));
+  }
+
+  /// The lines from one to another, which stand `less` deeper than they will.
+  void write(std::size_t from, std::size_t to, std::size_t less, Round round) {
+    for (std::size_t at = from; at < to; ++at) {
+      at_ = at;
+      const ProgramLine& line = lines_[at];
+      if (!line.text.starts_with("each i in ")) {
+        out_.push_back({line.number, line.indent - less, plain(line.text, round)});
+        continue;
+      }
+      if (round) fail("an \"each\" within another");
+      std::size_t end = at + 1;
+      while (end < lines_.size() && lines_[end].indent > line.indent) ++end;
+      const auto [first, last] = range(line.text.substr(10, line.text.size() - 11));
+      check(last - first);
+      for (std::int64_t i = first; i <= last; ++i) write(at + 1, end, less + 2, i);
+      at = end - 1;
+    }
+  }
+
+  void check(std::int64_t more) const {
+    constexpr std::int64_t kMost = 1 << 16;
+    if (more > kMost) fail("more than 2^16 rounds");
+  }
+
+  std::int64_t number(std::string_view text, bool is_counted) {
+    const Expression expression = Expression::parse(text, program_.symbols, program_.where(lines_[at_].number));
+    const std::int64_t value = expression(program_.captured_values);
+    if (is_counted) program_.counted.emplace_back(expression, value);
+    return value;
+  }
+
+  std::pair<std::int64_t, std::int64_t> range(std::string_view text) {
+    const std::size_t dots = text.find("..");
+    if (dots == std::string_view::npos) fail("expected FIRST..LAST");
+    const std::int64_t first = number(text.substr(0, dots), true);
+    return {first, number(text.substr(dots + 2), true)};
+  }
+
+  /// The line of a round, with names in the place of elements.
+  std::string_view plain(std::string_view text, Round round) {
+    if (!round && !has_rows(text)) return text;
+    std::string written;
+    bool changed = false;
+    for (std::size_t at = 0; at < text.size();) {
+      if (text[at] == '"') {
+        const std::size_t end = std::min(text.find('"', at + 1), text.size() - 1);
+        written += text.substr(at, end + 1 - at);
+        at = end + 1;
+      } else if (const std::size_t open = row(text, at); open != std::string_view::npos) {
+        at = element(text, at, open, round, written);
+        changed = true;
+      } else if (is_letter(text[at])) {
+        const auto* const end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_letter);
+        const std::string_view word = text.substr(at, static_cast<std::size_t>(end - text.begin()) - at);
+        const bool is_round = round && word == "i" && (at == 0 || (text[at - 1] != '$' && text[at - 1] != '%'));
+        written += is_round ? std::to_string(*round) : std::string(word);
+        changed |= is_round;
+        at += word.size();
+      } else {
+        written += text[at++];
+      }
+    }
+    if (!changed) return text;
+    return texts_.emplace_back(std::move(written));
+  }
+
+  static bool has_rows(std::string_view text) {
+    for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[', at + 1)) {
+      std::size_t begin = at;
+      while (begin > 0 && is_digit(text[begin - 1])) --begin;
+      if (begin < at && begin > 0 && text[begin - 1] == '%') return true;
+    }
+    return false;
+  }
+
+  /// Where the bracket of "%12[…]" opens, if that stands here.
+  static std::size_t row(std::string_view text, std::size_t at) {
+    if (text[at] != '%') return std::string_view::npos;
+    std::size_t end = at + 1;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    return end > at + 1 && end < text.size() && text[end] == '[' ? end : std::string_view::npos;
+  }
+
+  /// Writes an element or all of a span, with the type that stands behind it; what comes next in the line.
+  std::size_t element(std::string_view text, std::size_t at, std::size_t open, Round round, std::string& written) {
+    const std::size_t close = closing(text, open);
+    if (close == std::string_view::npos) fail("a place in a row without its end");
+    const std::string_view name = text.substr(at, open - at), place = text.substr(open + 1, close - open - 1);
+    if (place.find("..") == std::string_view::npos) {
+      written += fmt::format("{}.{}", name, number(in_round(place, round), !round));
+      return close + 1;
+    }
+    std::size_t end = close + 1;
+    if (text.substr(end).starts_with(": ")) end = closing(text, text.find('[', end)) + 1;
+    while (text.substr(end).starts_with(" view") || text.substr(end).starts_with(" cpu")) end = text.find(' ', end + 1);
+    const auto [first, last] = range(place);
+    const std::int64_t step = first <= last ? 1 : -1;
+    check((last - first) * step);
+    for (std::int64_t i = first;; i += step) {
+      written += fmt::format("{}.{}{}", name, i, text.substr(close + 1, end - close - 1));
+      if (i == last) break;
+      written += ", ";
+    }
+    return end;
+  }
+
+  static std::string in_round(std::string_view place, Round round) {
+    std::string text(place);
+    if (round && !text.empty() && text[0] == 'i' && (text.size() == 1 || text[1] == ' '))
+      text.replace(0, 1, std::to_string(*round));
+    return text;
+  }
+
+  const std::vector<ProgramLine>& lines_;
+  Program& program_;
+  std::deque<std::string>& texts_;
+  std::vector<ProgramLine> out_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<ProgramLine> written_out(const std::vector<ProgramLine>& lines, std::size_t first, Program& program,
+                                     std::deque<std::string>& texts) {
+  return Writer(lines, program, texts).all(first);
+}
+
+}  // namespace tidemark

@@ -1,0 +1,110 @@
+"""What is done for each image, or for each layer, is told once; with statements that nothing was captured for."""
+
+from tidemark.capture.merging import Merger
+from tidemark.capture.rows import in_rows
+from tidemark.capture.sizes import Solver
+from tidemark.capture.statements import Body, Statement, replace_terms
+from tidemark.capture.terms import DtypeOf, Element, Listed, Number, Ref, Slice, Span, Typed, walk_terms
+from tidemark.capture.text import Printer
+
+
+def made(value, *flags):
+    return Typed(Ref(value), DtypeOf("T"), (Number(4, True),), flags)
+
+
+def op(name, results, *args):
+    return Statement("op", name, tuple(results), tuple(("", a) for a in args))
+
+
+def dropped(*values):
+    return Statement("del", args=tuple(("", Ref(v)) for v in values))
+
+
+def for_each_image(count):
+    """A list is taken apart, what each image gives is put together, and the loop's variable dies a round later."""
+    images, done, before = range(1, count + 1), [], None
+    statements = [op("unbind", [made(v, "view") for v in images], Ref(0), Number(0, False))]
+    for k, image in enumerate(images):
+        value = 100 + 10 * k
+        statements += [op("getitem", [made(value)], Ref(image), Number(16 * k, False), Slice(Number(0, False), Number(3 * image, False), "None")), op("neg", [made(value + 1)], Ref(value)),
+                       dropped(value, *([] if before is None else [before])), op("abs", [made(value + 2)], Ref(value + 1))]
+        done.append(value + 1)
+        before = value + 2
+    return [*statements, op("cat", [made(9000)], Listed(tuple(map(Ref, done))), Number(0, False)), dropped(*reversed(images[:-1]), images[-1], *done, before),
+            Statement("return", args=(("", Ref(9000)),))]
+
+
+def for_each_layer(count):
+    """All outputs of layers are kept, and returned as a list."""
+    statements, values = [], [0]
+    for k in range(count):
+        statements.append(Statement("call", f"layers.{k}", (made(k + 1),), (("0", Ref(k)),), body=LAYER))
+        values.append(k + 1)
+    return [*statements, Statement("return", args=tuple((f"hidden_states.{k}", Ref(v)) for k, v in enumerate(values)))]
+
+
+LAYER = Body("class", "Layer", False, (("0", DtypeOf("T"), (Number(4, True),)),), (), (), (("", "$0"),))
+
+
+def named(statements):
+    """Values by the order in which they appear, as in a body."""
+    names = {}
+
+    def name(term):
+        if isinstance(term, (Element, Span)):
+            return term._replace(row=f"%{names.setdefault(term.row, len(names))}")
+        return f"%{names.setdefault(term, len(names))}" if isinstance(term, Ref) else term
+
+    def of(statement):
+        for result in statement.results:   # results first, as a body's
+            for term in walk_terms(result):
+                name(term)
+        return replace_terms(statement, name)
+
+    *rest, ending = map(of, statements)
+    return Body("class", "Model", False, (), tuple(rest), (), ending.args)
+
+
+def text_of(make, counts, name):
+    bodies = tuple(named(in_rows(make(n), [n])) for n in counts)
+    merger, printer = Merger(Solver([{name: n, "B": b} for n, b in zip(counts, (2, 5, 4, 7))])), Printer()
+    printer.name(merger.body(bodies))
+    assert merger.unsolved == 0
+    return printer.out[-1].splitlines()
+
+
+def test_images_are_told_once_whatever_their_number():
+    assert text_of(for_each_image, (6, 5, 12, 14), "images") == [
+        "class Model#1():",
+        "  %0[0..images - 1]: T[4] view = unbind(%1, 0)",
+        "  %2: T[4] = getitem(%0[0], 0, slice(0, 3, None))",
+        "  %3[0]: T[4] = neg(%2)",
+        "  del %2",
+        "  each i in 1..images - 1:",
+        "    %4[i]: T[4] = abs(%3[i - 1])",
+        "    %5[i]: T[4] = getitem(%0[i], 16*i, slice(0, 3*i + 3, None))",
+        "    %3[i]: T[4] = neg(%5[i])",
+        "    del %5[i] %4[i]",
+        "  %6: T[4] = abs(%3[images - 1])",
+        "  %7: T[4] = cat([%3[0..images - 1]], 0)",
+        "  del %0[images - 2..0] %0[images - 1] %3[0..images - 1] %6",
+        "  return %7"]
+
+
+def test_layers_whose_outputs_are_kept_are_told_once():
+    assert text_of(for_each_layer, (5, 6, 8, 7), "layers") == [
+        "class Model#1():",
+        "  each i in 1..layers:",
+        "    %0[i]: T[4] = call layers.{i - 1}: Layer#1(0=%0[i - 1])",
+        "  return hidden_states=%0[0..layers]"]
+
+
+def test_few_images_are_no_row():
+    assert in_rows(for_each_image(4), [4]) == for_each_image(4)
+
+
+def test_what_is_not_alike_in_all_rounds_stays_as_it_was():
+    statements = for_each_image(6)
+    odd = statements.index(next(s for s in statements if s.name == "abs" and s.args[0][1] == Ref(121)))
+    statements[odd] = statements[odd]._replace(name="sqrt")
+    assert not any(s.kind == "each" for s in in_rows(statements, [6]))

@@ -1,0 +1,79 @@
+#include "program/rows.h"
+
+#include <gtest/gtest.h>
+
+#include "io/program_text.h"
+#include "program/family.h"
+#include "program/tiny_program.h"
+#include "support/throws.h"
+
+namespace tidemark {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// Of four images in two samples.
+struct Read {
+  Program program;
+  std::deque<std::string> texts;
+
+  Read() {
+    program.file = "rows";
+    program.symbols = {"B", "images", "layers"};
+    program.captured_values = {2, 4, 3};
+  }
+
+  Lines operator()(const Lines& from) {
+    std::vector<ProgramLine> lines;
+    for (const std::string& line : from) {
+      const std::size_t indent = line.find_first_not_of(' ');
+      lines.push_back({static_cast<int>(lines.size()) + 1, indent, std::string_view(line).substr(indent)});
+    }
+    Lines out;
+    for (const ProgramLine& line : written_out(lines, 0, program, texts))
+      out.push_back(std::string(line.indent, ' ') + std::string(line.text));
+    return out;
+  }
+};
+
+TEST(Rows, AListIsAValueForEachOfThem) {
+  EXPECT_EQ(Read()({"  %1[0..images - 1]: T[B, f(2)] view = torch.Tensor.unbind(%0, 0)"}),
+            (Lines{"  %1.0: T[B, f(2)] view, %1.1: T[B, f(2)] view, %1.2: T[B, f(2)] view, %1.3: T[B, f(2)] view = "
+                   "torch.Tensor.unbind(%0, 0)"}));
+  EXPECT_EQ(Read()({"  %2: T[4] = torch.cat([%1[0..images - 1], %0], dim=0)",
+                    "  del %1[images - 2..0] %1[images - 1]"}),
+            (Lines{"  %2: T[4] = torch.cat([%1.0, %1.1, %1.2, %1.3, %0], dim=0)", "  del %1.2, %1.1, %1.0 %1.3"}));
+}
+
+TEST(Rows, WhatIsDoneForEachIsWrittenOut) {
+  EXPECT_EQ(Read()({"  each i in 1..layers - 1:",
+                    "    %4[i]: T[4] = call layers.{i + 1}: Layer#1(0=%4[i - 1], i_am=\"i\")",
+                    "    %5[i]: T[4, i] = torch.f($i, i, 16*i + B, slice(0, %7, None))", "  del %4[0]"}),
+            (Lines{"  %4.1: T[4] = call layers.{1 + 1}: Layer#1(0=%4.0, i_am=\"i\")",
+                   "  %5.1: T[4, 1] = torch.f($i, 1, 16*1 + B, slice(0, %7, None))",
+                   "  %4.2: T[4] = call layers.{2 + 1}: Layer#1(0=%4.1, i_am=\"i\")",
+                   "  %5.2: T[4, 2] = torch.f($i, 2, 16*2 + B, slice(0, %7, None))", "  del %4.0"}));
+}
+
+TEST(Rows, WhatWasCountedIsNoted) {
+  Read read;
+  read({"  each i in 0..images - 1:", "    torch.f(%4[i])"});
+  ASSERT_EQ(read.program.counted.size(), 2u);
+  EXPECT_EQ(read.program.counted[1].second, 3);
+  const std::vector<std::int64_t> others = {2, 6, 3};
+  EXPECT_EQ(read.program.counted[1].first(others), 5);
+}
+
+TEST(Rows, WhatIsNotWellFormedIsSaid) {
+  for (const char* line :
+       {"%1[0..images - 1 = f()", "%1[no..3] = f()", "each i in 0:", "each i in 0..images*100000:"}) {
+    const auto error = error_of([&] { Read()({std::string("  ") + line, "    f()"}); });
+    ASSERT_TRUE(error) << line;
+    EXPECT_EQ(error->code(), Errc::bad_file) << line;
+    EXPECT_NE(error->where().find("rows:1"), std::string::npos) << line << error->where();
+  }
+  EXPECT_TRUE(error_of([] { Read()({"  each i in 0..1:", "    each i in 0..1:", "      f()"}); }));
+}
+
+}  // namespace
+}  // namespace tidemark
