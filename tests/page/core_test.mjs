@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { firstSpec } from "../../apps/web/page/question.js";
 import { core, hubConfigs, predictedByCommand } from "./built.mjs";
 
 const models = hubConfigs();
@@ -72,6 +73,13 @@ test("equal to the command: all ranks of a pipeline", async () => {
   const { report } = await (await started).predictRanks(spec);
   assert.equal(report, predictedByCommand(spec, "--all-ranks"));
   assert.equal(JSON.parse(report).ranks.length, 4);
+});
+
+test("every model of the list has an answer to what is first asked of it", async () => {
+  for (const [name, model] of Object.entries(models)) {
+    const { report } = await (await started).predict({ ...firstSpec(model, "h100-80gb"), model }).catch((error) => assert.fail(`${name}: ${error.message}`));
+    assert.ok(JSON.parse(report).verdict);
+  }
 });
 
 test("what is wrong is said in the command's words", async () => {

@@ -1,6 +1,6 @@
 // The controls.  The usual ones are listed here; all others are made of the spec's schema.
 import { element } from "./format.js";
-import { firstSpec } from "./question.js";
+import { FIRST_LORA, firstSpec } from "./question.js";
 
 const SLIDERS = [
   { key: "batch", label: "Batch, of each GPU", low: 1, high: 128, step: 1 },
@@ -127,7 +127,7 @@ function modelField(models, question, ask) {
 function methodField(question, set) {
   const select = element("select", {}, ...optionsOf(["full", "lora"], { full: "all that is not frozen", lora: "LoRA" }));
   const rank = slider({ label: "Rank of LoRA", low: 1, high: 256, step: 1 }, { minimum: 1, maximum: 65536 }, () => question.spec.lora?.r ?? 8, (r) => set("lora", { ...question.spec.lora, r }));
-  select.onchange = () => set("lora", select.value === "lora" ? { r: 16 } : undefined);
+  select.onchange = () => set("lora", select.value === "lora" ? FIRST_LORA : undefined);
   const show = () => {
     select.value = question.spec.lora ? "lora" : "full";
     rank.box.hidden = !question.spec.lora;

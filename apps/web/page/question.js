@@ -32,13 +32,16 @@ export function fromFragment(fragment, schema) {
   return model === "own" && typeof question.config !== "object" ? null : question;
 }
 
+/// PEFT chooses modules of its own for some families alone.
+export const FIRST_LORA = { r: 16, target_modules: "all-linear" };
+
 /// The question that a model is first shown with.
 export function firstSpec(config, gpu) {
   const text = config.text_config ?? config;
   const tokens = text.max_position_embeddings ?? text.n_positions ?? 2048;
   const spec = { gpu, batch: 1, checkpointing: "non_reentrant" };
-  if (config.vision_config) return { ...spec, seq: Math.min(2048, tokens), images: 1, lora: { r: 16 } };
-  return text.vocab_size === undefined && !text.n_positions ? { gpu, batch: 32 } : { ...spec, seq: Math.min(2048, tokens), lora: { r: 16 } };
+  if (config.vision_config) return { ...spec, seq: Math.min(2048, tokens), images: 1, lora: FIRST_LORA };
+  return text.vocab_size === undefined && !text.n_positions ? { gpu, batch: 32 } : { ...spec, seq: Math.min(2048, tokens), lora: FIRST_LORA };
 }
 
 /// What is asked of the core.
