@@ -14,6 +14,7 @@ export TIDEMARK_TRANSFORMERS_451="$PWD/.venv-torch-2.6/transformers-4.51"
 export PATH="$PWD/.venv/bin:$PATH"
 status=0
 ctest --preset tests || status=$?
+tools/build_page.sh && node --test tests/page/ || status=$?
 # Compiled once, for the runs from the build tree and for the wheel that tests/package makes.
 for python in "$TIDEMARK_PYTHON" "$TIDEMARK_PYTHON_215"; do
   "$TIDEMARK_BIN" prepare --python "$python" --ship build/release/extensions

@@ -28,13 +28,13 @@ std::map<Release, fs::path> releases() {
 
 std::optional<fs::path> shipped_program(const std::string& model_type, const std::string& transformers) {
   if (model_type.find('/') != std::string::npos) return std::nullopt;
-  const std::optional<Release> asked = release_of(transformers);
-  std::optional<fs::path> nearest;
+  const std::map<Release, fs::path> folders = releases();
+  std::set<Release> having;
   std::error_code error;
-  for (const auto& [release, folder] : releases())
-    if (fs::is_regular_file(folder / model_type, error) && (!nearest || !asked || release <= *asked))
-      nearest = folder / model_type;
-  return nearest;
+  for (const auto& [release, folder] : folders)
+    if (fs::is_regular_file(folder / model_type, error)) having.insert(release);
+  const std::optional<Release> nearest = nearest_release(having, release_of(transformers));
+  return nearest ? std::optional(folders.at(*nearest) / model_type) : std::nullopt;
 }
 
 std::vector<std::string> shipped_model_types() {
@@ -46,9 +46,7 @@ std::vector<std::string> shipped_model_types() {
 }
 
 Program program_of_family(const std::string& file, const Spec& spec, const Value& model_config) {
-  const FamilyUse use{context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch,
-                      spec.images,      spec.head};
-  return io::read_family_text(read_file(file), file, model_config, use);
+  return io::read_family_text(read_file(file), file, model_config, family_use_of(spec));
 }
 
 }  // namespace tidemark::cli

@@ -14,4 +14,11 @@ std::optional<Release> release_of(std::string_view version) {
   return minor_error == std::errc() && ends ? std::optional(release) : std::nullopt;
 }
 
+std::optional<Release> nearest_release(const std::set<Release>& known, std::optional<Release> asked) {
+  std::optional<Release> nearest;
+  for (const Release& release : known)
+    if (!nearest || !asked || release <= *asked) nearest = release;
+  return nearest;
+}
+
 }  // namespace tidemark

@@ -2,6 +2,7 @@
 #pragma once
 #include <compare>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace tidemark {
@@ -14,5 +15,9 @@ struct Release {
 
 /// Empty when the text does not begin with two numbers and a point between them.
 std::optional<Release> release_of(std::string_view version);
+
+/// Of those that are known the one that was asked for, else the nearest before it, else the oldest; the newest where
+/// nobody asked for one.  Empty when none is known.
+std::optional<Release> nearest_release(const std::set<Release>& known, std::optional<Release> asked);
 
 }  // namespace tidemark

@@ -27,7 +27,7 @@ RunConfig run_config(const Spec& spec, const Card& card, const PredictOptions& o
   RunConfig config{.card = card,
                    .allocator = {},
                    .on_event = options.on_event,
-                   .keeps_history = options.on_event || options.interval || options.late};
+                   .keeps_history = options.on_event || options.interval || options.late || options.categories};
   config.torch = &torch_rules(known_torch(spec.torch).version);
   config.allocator.rules = config.torch->allocator;
   config.allocator.settings = parse_allocator_settings(spec.allocator, config.allocator.rules);
@@ -172,6 +172,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     options.work->operations = run.beginning.number;
   }
   recorder.fill(report);
+  if (options.categories) *options.categories = categories_over_time(run);
   if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);
   for (Communicator& one : communicators_of(spec)) report.communicators.push_back({std::move(one), {}});

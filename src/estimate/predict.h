@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimate/category_timeline.h"
 #include "estimate/report.h"
 #include "estimate/spec.h"
 #include "memory/card.h"
@@ -27,6 +28,8 @@ struct PredictOptions {
   std::span<const Program> programs = {};
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
+  /// Gets what is live of each category at each point of the report's timeline; not owned.
+  std::vector<BytesByCategory>* categories = nullptr;
   /// Counts what the steps compute, which are all simulated then; not owned.
   Work* work = nullptr;
 };

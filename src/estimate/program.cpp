@@ -218,6 +218,10 @@ Context context_of(const Spec& spec) {
           .routing_skew = parse_routing(spec.moe_routing)};
 }
 
+FamilyUse family_use_of(const Spec& spec) {
+  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, spec.head};
+}
+
 const std::string& model_type_of(const Value& model_config) {
   const Value* type = model_config.find("model_type");
   if (!type || !type->as_text())

@@ -5,6 +5,7 @@
 #include "estimate/recorder.h"
 #include "estimate/spec.h"
 #include "nn/model.h"
+#include "program/family.h"
 #include "train/step.h"
 
 namespace tidemark {
@@ -13,6 +14,9 @@ Dtype dtype_of(WeightDtype dtype);
 Phase phase_of(const Stage& stage);
 /// How the model's forward is to run.
 Context context_of(const Spec& spec);
+
+/// What a family's program is bound for.
+FamilyUse family_use_of(const Spec& spec);
 
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);

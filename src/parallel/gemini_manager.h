@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "parallel/gemini.h"
@@ -77,7 +78,9 @@ class GeminiManager {
     std::int64_t operation;
     bool is_first_pass;
     Chunks chunks;
-    auto operator<=>(const Question&) const = default;
+    bool operator<(const Question& other) const {
+      return std::tie(operation, is_first_pass, chunks) < std::tie(other.operation, other.is_first_pass, other.chunks);
+    }
   };
   std::map<Question, Chunks> layouts_;
   std::int64_t operation_ = -1, passes_ = 0;

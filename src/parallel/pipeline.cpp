@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <set>
 
 #include "nn/attention.h"
@@ -86,7 +85,7 @@ class Schedule {
     const Tensor labels = has(options_.shape.stages() - 1) ? labels_of(batch, 0) : Tensor();
     for (auto& [index, stage] : stages_) stage.back_up_buffers();
     for (auto& [index, stage] : stages_) stage.prepare_forward(first, microbatches());
-    for (auto& [index, stage] : std::views::reverse(stages_)) stage.prepare_backward(labels);
+    for (auto last = stages_.rbegin(); last != stages_.rend(); ++last) last->second.prepare_backward(labels);
     for (auto& [index, stage] : stages_) stage.clean_up();
   }
 
@@ -122,8 +121,9 @@ class Schedule {
       voted = std::move(product);
     }
     Tensor result = voted;
-    for (auto& [index, stage] : std::views::reverse(stages_))
-      if (!stage.place().is_last() && !stage.place().next_is_here) result = number("aten::zeros", Dtype::int32);
+    for (auto last = stages_.rbegin(); last != stages_.rend(); ++last)
+      if (const auto& place = last->second.place(); !place.is_last() && !place.next_is_here)
+        result = number("aten::zeros", Dtype::int32);
   }
 
   /// 2.15.0: _initialize_pipeline_distributed_state, _preconnect_shared_p2p_edges

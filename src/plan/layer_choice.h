@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace tidemark::plan {
@@ -21,7 +22,10 @@ struct LayerChoice {
   std::vector<bool> keeping;  // of these, which keep results
   std::vector<bool> kept;     // by operator
 
-  auto operator<=>(const LayerChoice&) const = default;
+  bool operator==(const LayerChoice&) const = default;
+  bool operator<(const LayerChoice& other) const {
+    return std::tie(layers, keeping, kept) < std::tie(other.layers, other.keeping, other.kept);
+  }
   /// Nothing runs again.
   bool is_empty() const;
 };

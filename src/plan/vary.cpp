@@ -158,7 +158,7 @@ class LineSearch {
     if (low <= 0 || high <= low) return middle;
     const double wanted = std::sqrt(low * high);
     const auto begin = sizes_.begin() + (fits_ + 1), end = sizes_.begin() + fails_;
-    return std::min(fails_ - 1, std::lower_bound(begin, end, wanted) - sizes_.begin());
+    return std::min<std::int64_t>(fails_ - 1, std::lower_bound(begin, end, wanted) - sizes_.begin());
   }
 
   bool is_wide() const {

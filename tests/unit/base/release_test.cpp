@@ -16,5 +16,15 @@ TEST(Release, IsNothingOfAnotherText) {
   for (const char* text : {"", "2", "2.", "two.one", "2.x", "v2.11"}) EXPECT_FALSE(release_of(text)) << text;
 }
 
+TEST(Release, NearestIsTheOneAskedForOrBeforeIt) {
+  const std::set<Release> known{{5, 17}, {5, 23}};
+  EXPECT_EQ(nearest_release(known, Release{5, 17}), (Release{5, 17}));
+  EXPECT_EQ(nearest_release(known, Release{5, 20}), (Release{5, 17}));
+  EXPECT_EQ(nearest_release(known, Release{5, 30}), (Release{5, 23}));
+  EXPECT_EQ(nearest_release(known, Release{4, 51}), (Release{5, 17}));
+  EXPECT_EQ(nearest_release(known, std::nullopt), (Release{5, 23}));
+  EXPECT_FALSE(nearest_release({}, Release{5, 17}));
+}
+
 }  // namespace
 }  // namespace tidemark

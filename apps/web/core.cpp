@@ -1,0 +1,147 @@
+// What the page calls.  Every function takes JSON and returns JSON, which the caller frees; {"error": …} tells what went
+// wrong, in the words of the command.
+#include <emscripten/emscripten.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "base/error.h"
+#include "data.h"
+#include "estimate/all_ranks.h"
+#include "estimate/predict.h"
+#include "estimate/recorder.h"
+#include "io/plan_text.h"
+#include "io/report_json.h"
+#include "io/spec_schema.h"
+#include "io/training_write.h"
+#include "io/value_json.h"
+#include "plan/oracle.h"
+#include "question.h"
+
+namespace tidemark::web {
+namespace {
+
+char* copied(const std::string& text) {
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+Value error_value(const std::string& message, const std::string& where, const std::string& hint, bool is_bug) {
+  return Value::Map{{"error", Value::Map{{"message", message}, {"where", where}, {"hint", hint}, {"bug", is_bug}}}};
+}
+
+template <class Work>
+char* answered(const Work& work) {
+  try {
+    return copied(io::value_to_json_line(work()));
+  } catch (const Error& error) {
+    return copied(io::value_to_json_line(error_value(error.message(), error.where(), error.hint(), false)));
+  } catch (const std::exception& error) {
+    return copied(io::value_to_json_line(error_value(error.what(), {}, "please report it", true)));
+  }
+}
+
+Report told(Report report, const Question& question) {
+  report.versions.emplace("tidemark", TIDEMARK_VERSION);
+  report.sources = question.sources;
+  return report;
+}
+
+Value names_of_categories() {
+  Value::List names;
+  for (std::size_t i = 0; i < kCategories; ++i) names.emplace_back(name_of(static_cast<Category>(i)));
+  return names;
+}
+
+Value described() {
+  Value::List cards, families, programs, formats;
+  for (const Card& card : catalogue())
+    cards.push_back(Value::Map{{"key", card.key}, {"name", card.name}, {"total_bytes", card.total_bytes}});
+  for (const ModelInfo& model : known_models())
+    families.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary},
+                                  {"heads", Value::List(model.heads.begin(), model.heads.end())}});
+  for (const std::string_view name : program_names()) programs.emplace_back(name);
+  for (const io::TrainingFormat& format : io::training_formats())
+    if (format.write) formats.push_back(Value::Map{{"name", format.name}, {"title", format.title}});
+  return Value::Map{{"version", TIDEMARK_VERSION}, {"cards", std::move(cards)}, {"families", std::move(families)},
+                    {"programs", std::move(programs)}, {"formats", std::move(formats)}, {"categories", names_of_categories()}, {"spec_schema", io::spec_schema()}};
+}
+
+Value predicted(const char* text) {
+  const Question question = read_question(text);
+  std::vector<BytesByCategory> categories;
+  Report report = predict(question.spec, question.model_config, question.card, {.on_event = {}, .programs = question.programs, .categories = &categories});
+  Value::List rows;
+  for (const BytesByCategory& row : categories) rows.emplace_back(Value::List(row.begin(), row.end()));
+  return Value::Map{{"report", io::write_report(told(std::move(report), question))}, {"categories", std::move(rows)}};
+}
+
+Value predicted_ranks(const char* text) {
+  constexpr std::int64_t kFew = 16;
+  const Question question = read_question(text);
+  const PredictOptions options{.on_event = {}, .programs = question.programs};
+  Report report = question.spec.gpus <= kFew
+                      ? predict_all_ranks(question.spec, question.model_config, question.card, options)
+                      : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config, question.card, options);
+  return Value::Map{{"report", io::write_report(told(std::move(report), question))}};
+}
+
+Value written(const char* text, const char* format, const char* path) {
+  const Question question = read_question(text);
+  const Report report = predict(question.spec, question.model_config, question.card, {.on_event = {}, .interval = false, .programs = question.programs});
+  const Peak& peak = report.peak;
+  const io::TrainingAnswer answer{.spec = question.spec, .model = "MODEL", .model_config = question.spec.model,
+                                  .peak = std::to_string(peak.device_bytes) + " bytes on the device", .card = question.card.name};
+  Value::List files;
+  for (const io::WrittenFile& file : io::write_training_files(format, answer, path))
+    files.push_back(Value::Map{{"path", file.path}, {"text", file.text}});
+  return Value::Map{{"files", std::move(files)}};
+}
+
+Value options(const char* text) {
+  const Value keys = io::value_from_json(text, "keys");
+  return Value::Map{{"options", io::options_of(keys)}};
+}
+
+}  // namespace
+}  // namespace tidemark::web
+
+using namespace tidemark;
+using namespace tidemark::web;
+
+extern "C" {
+
+/// Cards, families, programs, categories, and the schema of the spec.
+EMSCRIPTEN_KEEPALIVE char* tidemark_describe() { return answered(described); }
+
+/// {"program": name or null}: what predicting the question needs besides.
+EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
+  return answered([&] {
+    const std::optional<std::string> name = program_needed(question);
+    return Value::Map{{"program", name ? Value(*name) : Value()}};
+  });
+}
+
+/// {"report": the text that `predict --json` writes, "categories": a row for each point of its timeline}
+EMSCRIPTEN_KEEPALIVE char* tidemark_predict(const char* question) {
+  return answered([&] { return predicted(question); });
+}
+
+/// {"report": the text that `predict --all-ranks --json` writes}; of more ranks than a few, one of each kind.
+EMSCRIPTEN_KEEPALIVE char* tidemark_predict_ranks(const char* question) {
+  return answered([&] { return predicted_ranks(question); });
+}
+
+/// {"files": …}, what `plan --write FORMAT=PATH` writes.
+EMSCRIPTEN_KEEPALIVE char* tidemark_write(const char* question, const char* format, const char* path) {
+  return answered([&] { return written(question, format, path); });
+}
+
+/// {"options": …}: keys of a spec file as options of the command line.
+EMSCRIPTEN_KEEPALIVE char* tidemark_options(const char* keys) {
+  return answered([&] { return options(keys); });
+}
+
+}  // extern "C"

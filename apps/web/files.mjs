@@ -1,0 +1,26 @@
+// Makes what the page is given besides its own source: the list of models, and files as scripts, for a page that was opened from
+// a folder.   node files.mjs MADE SITE
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+
+const [made, site] = process.argv.slice(2);
+const root = join(dirname(process.argv[1]), "../..");
+
+// Configurations as the hub has them; each says where it was found.
+const lines = gunzipSync(readFileSync(join(root, "tests/golden/hub_configs/hub.txt.gz"))).toString().trim().split("\n");
+writeFileSync(join(made, "models.json"), JSON.stringify(lines.map((line) => JSON.parse(line)).map(({ name, config }) => ({ name, config }))));
+
+function asScript(path, name, text) {
+  mkdirSync(dirname(join(site, path)), { recursive: true });
+  writeFileSync(join(site, path), `(globalThis.tidemarkFiles ??= {})[${JSON.stringify(name)}] = ${JSON.stringify(text)};\n`);
+}
+
+const built = join(root, "build/page/apps/web");
+cpSync(join(built, "tidemark.js"), join(site, "tidemark.js"));
+cpSync(join(built, "tidemark.wasm"), join(site, "tidemark.wasm"));
+asScript("tidemark.wasm.js", "tidemark.wasm.js", readFileSync(join(built, "tidemark.wasm")).toString("base64"));
+const programs = join(root, "data/programs");
+for (const release of readdirSync(programs))
+  for (const type of readdirSync(join(programs, release)))
+    asScript(`programs/${release}/${type}.js`, `programs/${release}/${type}.js`, readFileSync(join(programs, release, type), "utf8"));

@@ -1,0 +1,68 @@
+// The same question for a terminal, a program of one's own, a trainer; and the link.
+import { element } from "./format.js";
+
+const WIDTH = 100;
+
+function wrapped(words) {
+  return words.replace(new RegExp(`(.{1,${WIDTH}})(?: (?=--)|$)`, "g"), "$1 \\\n    ").trimEnd().replace(/ \\$/, "");
+}
+
+function commands(core, spec) {
+  const { model, ...keys } = spec;
+  const gpus = spec.gpus > 1 ? ` --gpus ${spec.gpus}` : "";
+  const allocator = spec.allocator ? ` --allocator ${spec.allocator}` : "";
+  const program = spec.gpus > 1 ? `torchrun --nproc-per-node ${spec.gpus} train.py` : "python train.py";
+  return {
+    predict: wrapped(`tidemark predict config.json ${core.options(keys).trim()}`),
+    run: `tidemark run --gpu ${spec.gpu}${gpus}${allocator} -- ${program}`,
+  };
+}
+
+async function copy(text, button) {
+  const label = button.textContent;
+  await navigator.clipboard.writeText(text);
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = label), 1500);
+}
+
+function block(title, text) {
+  const button = element("button", { type: "button", textContent: "Copy" });
+  button.setAttribute("aria-label", `Copy: ${title}`);
+  button.onclick = () => copy(text, button).catch(() => (button.textContent = "Select it, and press Ctrl+C"));
+  const shown = element("pre", { tabIndex: 0, role: "group" }, text);
+  shown.setAttribute("aria-label", title);
+  return element("div", { className: "block" }, element("h3", { textContent: title }), button, shown);
+}
+
+/// What a file is called that holds one.
+const FILES = { python: "train.py", trainer: "arguments.json" };
+
+let format = "";  // the trainer that was last looked at
+
+/// Made when it is looked at: a file of a trainer is a prediction of its own.
+function trainers(core, spec) {
+  const host = element("div");
+  const select = element("select", {}, element("option", { value: "", textContent: "choose one" }), ...core.formats.map(({ name, title }) => element("option", { value: name, textContent: title })));
+  select.value = format;
+  const show = async () => {
+    format = select.value;
+    if (!format) return host.replaceChildren();
+    try {
+      const loop = format === "python" ? {} : { loop: "trainer" };
+      const files = await core.write({ ...spec, ...loop }, format, FILES[format] ?? "train.yaml");
+      host.replaceChildren(...files.map((file) => block(file.path, file.text)));
+    } catch (error) {
+      host.replaceChildren(element("p", { textContent: error.message }));
+    }
+  };
+  select.onchange = show;
+  show();
+  return element("div", {}, element("label", { className: "field" }, element("span", { textContent: "A trainer's configuration" }), select), host);
+}
+
+export function showCopies(host, core, question, spec) {
+  const { predict, run } = commands(core, spec);
+  const link = element("button", { type: "button", textContent: "Copy a link to this question" });
+  link.onclick = () => copy(location.href, link).catch(() => (link.textContent = "It is in the address bar"));
+  host.replaceChildren(link, block("Predict it from the model's config.json", predict), block("Run your own program on the virtual GPU", run), trainers(core, spec));
+}

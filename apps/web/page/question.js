@@ -1,0 +1,51 @@
+// What is asked: a model, and keys of a spec file.  The address holds it behind the #, so that a link is a question.
+
+/// {model: name in the list, or "own"; config: one's own config.json; spec: keys}
+export function toFragment({ model, config, spec }) {
+  const pairs = new URLSearchParams({ model });
+  if (model === "own") pairs.set("config", JSON.stringify(config));
+  for (const [key, value] of Object.entries(spec)) pairs.set(key, typeof value === "string" ? value : JSON.stringify(value));
+  return pairs.toString();
+}
+
+function valueOf(text, schema) {
+  const types = (schema?.anyOf ?? [schema ?? {}]).flatMap((one) => one.type ?? []);
+  if (schema?.enum || (types.length > 0 && types.every((type) => type === "string" || type === "null"))) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/// Null where the address asks nothing, or nothing that can be read.
+export function fromFragment(fragment, schema) {
+  const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
+  const model = pairs.get("model");
+  if (!model) return null;
+  const question = { model, config: null, spec: {} };
+  for (const [key, text] of pairs) {
+    if (key === "model") continue;
+    if (key === "config") question.config = valueOf(text, {});
+    else question.spec[key] = valueOf(text, schema.properties[key]);
+  }
+  return model === "own" && typeof question.config !== "object" ? null : question;
+}
+
+/// PEFT chooses modules of its own for some families alone.
+export const FIRST_LORA = { r: 16, target_modules: "all-linear" };
+
+/// The question that a model is first shown with.
+export function firstSpec(config, gpu) {
+  const text = config.text_config ?? config;
+  const tokens = text.max_position_embeddings ?? text.n_positions ?? 2048;
+  const spec = { gpu, batch: 1, checkpointing: "non_reentrant" };
+  if (config.vision_config) return { ...spec, seq: Math.min(2048, tokens), images: 1, lora: FIRST_LORA };
+  return text.vocab_size === undefined && !text.n_positions ? { gpu, batch: 32 } : { ...spec, seq: Math.min(2048, tokens), lora: FIRST_LORA };
+}
+
+/// What is asked of the core.
+export function specOf(question, models) {
+  const model = question.model === "own" ? question.config : models.find((one) => one.name === question.model)?.config;
+  return { ...question.spec, model };
+}

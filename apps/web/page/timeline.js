@@ -1,0 +1,93 @@
+// Memory over time: what is allocated, by category, on top of each other; what is reserved; the card's line.
+import uPlot from "uplot";
+import { element, size } from "./format.js";
+
+const HEIGHT = 320;
+
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+/// What the allocator could hold on the card, with what the device holds besides.
+function limitOf(report) {
+  return report.card.total_bytes - report.device.reduce((sum, item) => sum + item.typical_bytes, 0);
+}
+
+/// Row i of the result is the sum of the categories up to i.
+function stacked(categories, count) {
+  const rows = Array.from({ length: count }, () => new Float64Array(categories.length));
+  categories.forEach((row, point) => {
+    let sum = 0;
+    for (let i = 0; i < count; i++) rows[i][point] = sum += row[i];
+  });
+  return rows;
+}
+
+/// At which event each step begins, for the ticks: as many as there is room for.
+function beginnings(timeline) {
+  const first = timeline.filter((point, i) => point.step > 0 && point.step !== timeline[i - 1]?.step);
+  const stride = Math.ceil(first.length / 8);
+  return new Map(first.filter((_, i) => i % stride === 0).map((point) => [point.event, point.step]));
+}
+
+export function makeTimeline(host, legend, reading, names) {
+  let shown = null;
+  let steps = new Map();
+  let chart = null;
+
+  function options(width) {
+    const stepped = uPlot.paths.stepped({ align: 1 });
+    const lines = { points: { show: false }, paths: stepped };
+    const axis = { stroke: () => color("soft"), grid: { stroke: () => color("line"), width: 1 }, ticks: { stroke: () => color("line"), width: 1 } };
+    const areas = names.map((name) => ({ ...lines, label: name, width: 0, fill: () => color(name) })).reverse();
+    return {
+      width, height: HEIGHT, legend: { show: false }, cursor: { drag: { x: true, y: false }, points: { show: false } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => [0, Math.max(high, 1) * 1.03] } },
+      axes: [
+        { ...axis, splits: (_, __, low, high) => [...steps.keys()].filter((event) => event >= low && event <= high), values: (_, splits) => splits.map((event) => `step ${steps.get(event)}`) },
+        { ...axis, size: 74, values: (_, values) => values.map(size), incrs: Array.from({ length: 50 }, (_, power) => 2 ** power) },
+      ],
+      series: [{}, { ...lines, label: "reserved", stroke: () => color("ink"), width: 1 }, ...areas, { label: "limit", points: { show: false }, stroke: () => color("bad"), width: 2, dash: [6, 4] }],
+      hooks: { setCursor: [(plot) => read(plot.cursor.idx)] },
+    };
+  }
+
+  function read(index) {
+    const point = shown?.report.timeline[index];
+    reading.textContent = !point ? "" : `step ${point.step}, ${point.phase}: ${size(point.allocated_bytes)} allocated (${names
+      .map((name, i) => [name, shown.categories[index][i]]).filter(([, bytes]) => bytes > 0).map(([name, bytes]) => `${name.replace("_", " ")} ${size(bytes)}`).join(", ")}), ${size(point.reserved_bytes)} reserved`;
+  }
+
+  function data() {
+    const { report, categories } = shown;
+    const limit = limitOf(report);
+    const isNear = limit < 2.5 * report.peak.reserved_bytes;
+    const rows = stacked(categories, names.length).reverse();
+    return [report.timeline.map((point) => point.event), report.timeline.map((point) => point.reserved_bytes), ...rows, report.timeline.map(() => (isNear ? limit : null))];
+  }
+
+  function showLegend() {
+    const used = names.filter((_, i) => shown.categories.some((row) => row[i] > 0));
+    const swatch = (name) => element("span", { className: `swatch ${name}` });
+    legend.replaceChildren(...[...used, "reserved", "limit"].map((name) => element("li", {}, swatch(name), name === "limit" ? "the card's limit" : name.replace("_", " "))));
+  }
+
+  function draw() {
+    const width = Math.max(200, Math.floor(host.clientWidth));
+    if (!chart) chart = new uPlot(options(width), data(), host);
+    else chart.setData(data());
+    if (chart.width !== width) chart.setSize({ width, height: HEIGHT });
+  }
+
+  new ResizeObserver(() => shown && draw()).observe(host);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart?.redraw());
+  host.setAttribute("role", "img");
+
+  return {
+    show(report, categories) {
+      shown = { report, categories };
+      steps = beginnings(report.timeline);
+      host.setAttribute("aria-label", `Memory over ${report.steps.length} steps: at most ${size(report.peak.allocated_bytes)} allocated and ${size(report.peak.reserved_bytes)} reserved, of ${size(limitOf(report))} that the card leaves`);
+      showLegend();
+      draw();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+// The first line, and the bytes under it.
+import { element, exactly, size } from "./format.js";
+
+function bar(report) {
+  const total = report.card.total_bytes;
+  const taken = Math.min(1, (report.oom ? total : report.peak.device_bytes) / total);
+  const filled = element("span");
+  filled.style.width = `${100 * taken}%`;
+  return element("div", { className: "filled" }, filled);
+}
+
+function table(report) {
+  const rows = [
+    ["allocated", report.peak.allocated_bytes, "live tensors"],
+    ["reserved", report.peak.reserved_bytes, "what PyTorch's allocator holds"],
+    ["device", report.peak.device_bytes, "what nvidia-smi shows"],
+    ["card", report.card.total_bytes, report.card.name],
+  ];
+  const body = element("tbody");
+  for (const [name, bytes, what] of rows)
+    body.append(element("tr", {}, element("th", { scope: "row", textContent: name }), element("td", { textContent: size(bytes) }),
+      element("td", { className: "exact", textContent: exactly(bytes) }), element("td", { className: "soft", textContent: what })));
+  return element("table", {}, element("caption", { textContent: `Peak, in step ${report.peak.step}, ${report.peak.phase}` }), body);
+}
+
+export function showVerdict(host, report) {
+  host.className = report.fits === true ? "good" : report.fits === false ? "bad" : "unsure";
+  host.replaceChildren(element("p", { className: "line", textContent: report.verdict }), bar(report), table(report));
+}
+
+export function showError(host, error) {
+  host.className = "error";
+  host.replaceChildren(element("p", { className: "line", textContent: error.message }));
+  if (error.hint) host.append(element("p", { className: "soft", textContent: error.hint }));
+}

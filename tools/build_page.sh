@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The page that predicts in the browser, build/page/site: static files that any server serves, and that open from a folder too.
+# Needs Debian's emscripten and npm, which tools/setup.sh --tests installs.  Run again, it does only what is not done.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+site=build/page/site
+apps/web/dependencies.sh build/page-dependencies
+cmake --preset page > /dev/null
+# emscripten's own modules lie where Debian's Node.js looks for them, and another one does not.
+NODE_PATH=/usr/share/nodejs cmake --build --preset page --target tidemark_page
+
+mkdir -p build/page/npm build/page/made $site/programs
+cp apps/web/package.json apps/web/package-lock.json build/page/npm
+cmp -s apps/web/package-lock.json build/page/npm/installed || { npm ci --silent --prefix build/page/npm && cp apps/web/package-lock.json build/page/npm/installed; }
+
+node apps/web/files.mjs build/page/made $site
+NODE_PATH=build/page/npm/node_modules build/page/npm/node_modules/.bin/esbuild apps/web/page/main.js --bundle --minify --format=iife --log-level=warning \
+  --alias:tidemark-models="$PWD/build/page/made/models.json" --outfile=$site/page.js
+cp apps/web/page/{index.html,style.css,icon.svg} build/page/npm/node_modules/uplot/dist/uPlot.min.css $site
+du -sh --apparent-size $site
