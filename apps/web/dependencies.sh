@@ -30,7 +30,7 @@ done
 for list in /etc/apt/sources.list.d/*.sources; do
   [ ! -f "$list" ] || sed 's/^Types:.*/Types: deb-src/' "$list" > "$apt_folder/parts/$(basename "$list")"
 done
-apt=(apt-get -qq -o Dir::Etc::sourcelist=- -o Dir::Etc::sourceparts="$apt_folder/parts" -o Dir::State::lists="$apt_folder/lists" -o APT::Sandbox::User=root)
+apt=(apt-get -qq -o Acquire::Retries=5 -o Dir::Etc::sourcelist=- -o Dir::Etc::sourceparts="$apt_folder/parts" -o Dir::State::lists="$apt_folder/lists" -o APT::Sandbox::User=root)
 
 for source in "${sources[@]}"; do
   [ ! -f "$prefix/$source.installed" ] || continue

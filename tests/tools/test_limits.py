@@ -1,4 +1,4 @@
-"""Limits on time."""
+"""Limits on processor time."""
 
 import sys
 import time
@@ -10,11 +10,17 @@ sys.path.insert(0, str(TOOLS / "capture"))
 from limits import TooSlow, at_most  # noqa: E402
 
 
+def work(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
 def test_what_takes_too_long_ends_even_where_exceptions_are_caught():
     with pytest.raises(TooSlow, match="over 1 seconds"):
         with at_most(1):
             try:
-                time.sleep(5)
+                work(5)
             except Exception:
                 pytest.fail("a model's own handler took it")
 
@@ -22,4 +28,4 @@ def test_what_takes_too_long_ends_even_where_exceptions_are_caught():
 def test_what_is_quick_is_left_alone():
     with at_most(1):
         pass
-    time.sleep(1.2)
+    work(1.2)
