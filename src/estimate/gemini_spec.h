@@ -24,6 +24,7 @@ struct GeminiSpec {
   bool master_weights = true, enable_gradient_accumulation = false;
   bool enable_async_reduce = true, pin_memory = true;
 
+  bool operator==(const GeminiSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };

@@ -31,6 +31,7 @@ struct DdpSpec {
   bool gradient_as_bucket_view = false, broadcast_buffers = true;
   bool find_unused_parameters = false, static_graph = false, no_sync = false;
 
+  bool operator==(const DdpSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -47,6 +48,7 @@ struct ZeroSpec {
       stage3_model_persistence_threshold, stage3_max_live_parameters, stage3_max_reuse_distance;
   double gradient_clipping = 1;
 
+  bool operator==(const ZeroSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -57,6 +59,7 @@ struct TpSpec {
   Value plan;  // a map from names of modules to styles; null: the family's own
   bool sequence_parallel = false;
 
+  bool operator==(const TpSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -69,6 +72,7 @@ struct CpSpec {
   RotateMethod rotate_method = RotateMethod::allgather;
   bool load_balance = true, restore_buffers = false;
 
+  bool operator==(const CpSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -84,6 +88,7 @@ struct Fsdp2Spec {
   Offload offload_policy = Offload::none;
   std::optional<std::int64_t> data_parallel_replicate_degree = {};  // torchtitan's name; none: a mesh of one dimension
 
+  bool operator==(const Fsdp2Spec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -92,6 +97,7 @@ struct Fsdp2Spec {
 struct EpSpec {
   std::optional<std::int64_t> degree;  // none: all GPUs
 
+  bool operator==(const EpSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -105,6 +111,7 @@ struct Fsdp1Spec {
   ShardingStrategy sharding_strategy = ShardingStrategy::full_shard;
   PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
 
+  bool operator==(const Fsdp1Spec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -120,6 +127,7 @@ struct PipelineSpec {
   std::vector<std::int64_t> layers;  // of each stage; empty: as even as can be, the first ones have one more
   bool return_outputs = true, scale_grads = true;
 
+  bool operator==(const PipelineSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };

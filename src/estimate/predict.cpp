@@ -157,6 +157,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     recorder.assume(told_of(captured_as(spec, options.programs).program));
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps && !options.work;
+  steps.passes = options.passes;
   run.work = options.work;
   try {
     run_program(run, models, spec, model_config, steps, recorder);
@@ -166,6 +167,8 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     run.end();
     report.oom = out_of_memory(full, run.stage);
     recorder.end_phase(run.stage.step, report.oom->phase);
+  } catch (const EnoughPasses&) {
+    run.end();
   }
   if (options.work) {
     for (const auto& model : models) count_parameters(model->root, *options.work);

@@ -28,6 +28,8 @@ struct PredictOptions {
   std::span<const Program> programs = {};
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
+  /// Backward passes of the first step after which it ends, so that the report is of how the program begins; 0: all of it.
+  std::int64_t passes = 0;
   /// Gets what is live of each category at each point of the report's timeline; not owned.
   std::vector<BytesByCategory>* categories = nullptr;
   /// Counts what the steps compute, which are all simulated then; not owned.

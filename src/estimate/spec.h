@@ -49,6 +49,7 @@ struct LoraSpec {
   AdapterDtype adapter_dtype = AdapterDtype::automatic;
   LoraBias bias = LoraBias::none;
 
+  bool operator==(const LoraSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -107,6 +108,7 @@ struct Spec {
   std::string gpu, memory, allocator;
   Load load = Load::to;
 
+  bool operator==(const Spec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 

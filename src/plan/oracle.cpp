@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,24 +34,6 @@ std::vector<std::int64_t> ranks_to_search(const Spec& spec) {
   const std::int64_t stages = spec.pp ? spec.pp->degree : 1;
   for (std::int64_t stage = 0; stage < stages; ++stage) ranks.push_back(stage * (spec.gpus / stages));
   return ranks;
-}
-
-/// One text for equal values, and other texts for others.
-void add_text(const Value& value, std::string& text) {
-  if (const Value::Map* map = value.as_map()) {
-    for (const Value::Item& item : *map) {
-      text += item.key;
-      add_text(item.value, text);
-    }
-    text += '}';
-  } else if (const Value::List* list = value.as_list()) {
-    for (const Value& one : *list) add_text(one, text);
-    text += ']';
-  } else if (const std::string* written = value.as_text()) {
-    text += fmt::format("{}:{}", written->size(), *written);
-  } else {
-    text += value.quoted() + ',';
-  }
 }
 
 /// The model alone on one GPU that never fills up, for one pass.
@@ -120,16 +103,14 @@ class Times {
  private:
   /// The first that asks simulates, and the others wait for it.
   const PassWork& of_pass(const Spec& alone) {
-    std::string key;
-    add_text(write_fields(alone), key);
     std::shared_future<PassWork> known;
     std::promise<PassWork> mine;
     bool is_first = false;
     {
       const std::lock_guard lock(mutex_);
-      auto [found, is_new] = passes_.try_emplace(std::move(key));
-      if (is_new) found->second = mine.get_future().share();
-      is_first = is_new;
+      auto found = std::find_if(passes_.begin(), passes_.end(), [&](const auto& pass) { return pass.first == alone; });
+      is_first = found == passes_.end();
+      if (is_first) found = passes_.emplace(passes_.end(), alone, mine.get_future().share());
       known = found->second;
     }
     if (is_first) mine.set_value(counted(engine_, alone));
@@ -138,12 +119,14 @@ class Times {
 
   const Engine& engine_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_future<PassWork>> passes_;
+  std::deque<std::pair<Spec, std::shared_future<PassWork>>> passes_;  // a few, whatever the number of candidates
 };
 
-Report report_of(const Engine& engine, const Spec& spec, std::span<const std::int64_t> ranks, bool interval) {
+Report report_of(const Engine& engine, const Spec& spec, std::span<const std::int64_t> ranks, bool interval,
+                 std::int64_t passes = 0) {
   const auto programs = engine.programs(spec);
   PredictOptions options;
+  options.passes = passes;
   options.interval = interval;
   options.programs = *programs;
   Report report = predict_ranks(spec, ranks, engine.model_config, engine.card, options);
@@ -151,9 +134,9 @@ Report report_of(const Engine& engine, const Spec& spec, std::span<const std::in
   return report;
 }
 
-Seen simulate(const Engine& engine, const Spec& spec) {
+Seen simulate(const Engine& engine, const Spec& spec, std::int64_t passes = 0) {
   try {
-    return seen_of(report_of(engine, spec, ranks_to_search(spec), false));
+    return seen_of(report_of(engine, spec, ranks_to_search(spec), false, passes));
   } catch (const Error& error) {
     if (error.code() == Errc::io) throw;
     Seen seen;
@@ -198,6 +181,7 @@ std::vector<std::int64_t> kinds_of_ranks(const Spec& spec) {
 Oracle make_oracle(const Engine& engine) {
   const auto times = std::make_shared<Times>(engine);
   return {.simulate = [&engine](const Spec& spec) { return simulate(engine, spec); },
+          .begin = [&engine](const Spec& spec) { return simulate(engine, spec, 1); },
           .confirm = [&engine](const Spec& spec) { return confirmed(engine, spec); },
           .time = [times](const Spec& spec) { return (*times)(spec); }};
 }

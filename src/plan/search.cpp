@@ -20,6 +20,7 @@ class Search {
         oracle_(oracle),
         wanted_(answers),
         seen_(space.candidates.size()),
+        has_begun_(space.candidates.size()),
         times_(space.candidates.size()),
         gone_from_(space.families.size(), std::numeric_limits<std::size_t>::max()) {}
 
@@ -116,10 +117,23 @@ class Search {
     std::vector<std::size_t> smallest;
     for (const std::size_t one : wave) {
       const std::size_t first = space_.families[space_.candidates[one].family].front();
-      if (!seen_[first] && std::find(smallest.begin(), smallest.end(), first) == smallest.end())
+      if (!seen_[first] && !has_begun_[first] && std::find(smallest.begin(), smallest.end(), first) == smallest.end())
         smallest.push_back(first);
     }
-    look_at(smallest);
+    oracle_.begin && !needs_bytes() ? look_at_beginning(smallest) : look_at(smallest);
+  }
+
+  /// Whether it matters how much the smallest pass takes, not only that it fits.
+  bool needs_bytes() const { return goal_ == Goal::least_memory || goal_ == Goal::pareto; }
+
+  /// A smallest pass has the most of them in a step: what does not fit mostly shows in the first.
+  void look_at_beginning(const std::vector<std::size_t>& wave) {
+    std::vector<Seen> results(wave.size());
+    in_parallel(wave.size(), [&](std::size_t i) { results[i] = oracle_.begin(space_.candidates[wave[i]].spec); });
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      has_begun_[wave[i]] = true;
+      if (!results[i].fits) take(wave[i], std::move(results[i]));
+    }
   }
 
   void look_at(const std::vector<std::size_t>& wave) {
@@ -201,6 +215,7 @@ class Search {
   const Oracle& oracle_;
   const std::size_t wanted_;
   std::vector<std::optional<Seen>> seen_;
+  std::vector<bool> has_begun_;
   std::vector<StepTime> times_;
   std::vector<std::size_t> gone_from_;            // of each family: the first place that does not fit
   std::vector<std::size_t> fitting_;              // by rank

@@ -80,6 +80,7 @@ class Steps {
     const PhaseEnds phase_ends = [&](StepPhase phase) {
       last_.phases.emplace_back(phase, run_.history().size());
       observer_(step, phase);
+      if (phase == StepPhase::backward && ++passes_ == options_.passes) throw EnoughPasses{};
     };
     before.repeats ? repeat(before, phase_ends) : loop_(phase_ends);
     if (!may_repeat || (options_.hooks.is_settled && !options_.hooks.is_settled())) return;
@@ -114,6 +115,7 @@ class Steps {
   const StepOptions& options_;
   const PhaseObserver& observer_;
   Template last_;
+  std::int64_t passes_ = 0;
 };
 
 }  // namespace

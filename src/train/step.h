@@ -24,13 +24,17 @@ struct StepOptions {
   Dtype autocast_dtype = Dtype::bf16;
   Dtype pixel_dtype = Dtype::bf16;
   StepHooks hooks = {};      // of a strategy for many GPUs
+  std::int64_t passes = 0;   // backward passes of the first step after which no more is done; 0: all is
   bool repeat_steps = true;  // false: simulate every step (Note [Steps that repeat])
 };
+
+/// Thrown by train() where `passes` are over.
+struct EnoughPasses {};
 
 /// Told when a phase of a step (from 1) is over.
 using PhaseObserver = std::function<void(std::int64_t step, StepPhase phase)>;
 
-/// Throws DeviceOutOfMemory, Error.
+/// Throws DeviceOutOfMemory, EnoughPasses, Error.
 void train(Run& run, Model& model, const BatchSizes& sizes, Optimizer& optimizer, const StepOptions& options,
            const PhaseObserver& observer);
 
