@@ -2,6 +2,7 @@
 # Tries both engines with releases of torch and transformers, each in an environment of its own, and writes docs/releases.md.
 #   tools/releases.sh                  every release of validation/releases/releases.txt: hours
 #   tools/releases.sh 2.15.0 5.23.0    one, which is added to the list
+#   tools/releases.sh 2.15.0 5.23.0 tests/examples/test_frameworks.py …    of one, only these tests: what is known of the others stays
 #   tools/releases.sh --newer          no tests: tells which releases the registry has that the page does not; exit code 1 if there are any
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,24 +20,26 @@ if [ "${1:-}" = --newer ]; then
   exit $status
 fi
 
-try() {   # TORCH TRANSFORMERS
-  local folder=".venv-torch-$1-transformers-$2" outcomes="$PWD/validation/releases/outcomes/torch-$1-transformers-$2.jsonl"
+try() {   # TORCH TRANSFORMERS [TEST ...]
+  local folder=".venv-torch-$1-transformers-$2" outcomes="$PWD/validation/releases/outcomes/torch-$1-transformers-$2.jsonl" tests=("${@:3}")
   tools/environment.py "$folder" "$1" "$2"
   local python="$PWD/$folder/bin/python"
   mkdir -p "$(dirname "$outcomes")"
   "$TIDEMARK_BIN" prepare --python "$python"
-  "$python" - "$1" "$2" > "$outcomes" <<'PYTHON'
+  if [ ${#tests[@]} = 0 ] || [ ! -e "$outcomes" ]; then
+    "$python" - "$1" "$2" > "$outcomes" <<'PYTHON'
 import json, platform, sys
 print(json.dumps({"torch": sys.argv[1], "transformers": sys.argv[2], "python": platform.python_version()}))
 PYTHON
-  TIDEMARK_OUTCOMES="$outcomes" TIDEMARK_PYTHON="$python" PATH="$PWD/$folder/bin:$PATH" PYTHONPATH=tests .venv/bin/python -m pytest -q -p outcomes -p no:cacheprovider \
-    tests/examples tests/oracle/test_compiled_kernels.py tests/oracle/test_neutral.py tests/oracle/test_true_integers.py tests/oracle/test_sizes.py tests/oracle/test_predict.py || true
+  fi
+  [ ${#tests[@]} != 0 ] || mapfile -t tests < <(python3 validation/releases/page.py --tests)
+  TIDEMARK_OUTCOMES="$outcomes" TIDEMARK_PYTHON="$python" PATH="$PWD/$folder/bin:$PATH" PYTHONPATH=tests .venv/bin/python -m pytest -q -p outcomes -p no:cacheprovider "${tests[@]}" || true
 }
 
 export TIDEMARK_BIN="$PWD/build/release/apps/cli/tidemark"
-if [ $# -eq 2 ]; then
+if [ $# -ge 2 ]; then
   grep -qxF "$1 $2" "$list" || echo "$1 $2" >> "$list"
-  try "$1" "$2"
+  try "$@"
 else
   while read -r torch transformers; do try "$torch" "$transformers"; done < "$list"
 fi

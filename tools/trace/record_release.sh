@@ -4,9 +4,9 @@
 # OUT/KIND.log has what the recorder said, OUT/KIND.DONE is there when it is complete; a kind that is done is not recorded again.
 # Gemini's steps are left out: Colossal-AI pins its own torch (tools/trace/gemini.py).
 set -uo pipefail
-cd "$(dirname "$0")"
 python=$(realpath -s "$1") out=$(mkdir -p "$2" && realpath "$2")
 shift 2
+cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- ops allocator steps late layout convolutions parameters
 tidemark=$(realpath "${TIDEMARK_BIN:-../../build/release/apps/cli/tidemark}")
 export PYTHONDONTWRITEBYTECODE=1
@@ -16,9 +16,9 @@ on_host() { on_gpu h200 "$@" || [ $? = 3 ]; }   # 3: it ended without using the 
 ops() { "$python" record_ops.py --tidemark "$tidemark" --python "$python" --out "$1"; }
 allocator() { "$python" record_allocator.py --tidemark "$tidemark" --python "$python" --out "$1"; }
 steps() {
-  local status=0
-  for kind in one several; do   # one first: it is what most predictions rest on
-    "$python" record_steps.py --tidemark "$tidemark" --python "$python" --out "$1" --named "$1.named" --missing --kinds $kind || status=$?
+  local status=0 machines
+  for machines in one several; do   # one first: it is what most predictions rest on
+    "$python" record_steps.py --tidemark "$tidemark" --python "$python" --out "$1" --named "$1.named" --missing --kinds $machines || status=$?
   done
   return $status
 }

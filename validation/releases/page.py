@@ -1,9 +1,9 @@
 """Writes docs/releases.md: which releases of torch and transformers both engines were tried with, and what differs.
 
-    python validation/releases/page.py [--check]
+    python validation/releases/page.py [--check | --tests]
 
-Everything on it is counted in outcomes/*.jsonl, which tools/releases.sh writes, one file a release.  With --check nothing is written, and the exit
-code is 1 when the page is not the one that would be.
+Everything on it is counted in outcomes/*.jsonl, which tools/releases.sh writes, one file a release; of a test that was run again, the last
+outcome counts.  With --check nothing is written, and the exit code is 1 when the page is not the one that would be; --tests prints the files of the table's tests.
 """
 
 import difflib
@@ -92,7 +92,15 @@ def page():
     return "\n".join([INTRODUCTION, *summary(releases), "", "## Peaks of the programs", "", f"`=`: as on torch {BASE}. Where they differ, the release does: PyTorch's own allocator counted both.", "", *peaks(releases), "", "## What did not pass, or could not be tried", "", *exceptions(releases)]).rstrip() + "\n"
 
 
+def files():
+    """The files that the table's tests stand in, each once."""
+    return list(dict.fromkeys("tests/" + prefix.split("::")[0] for _, _, prefixes in GROUPS for prefix in prefixes))
+
+
 def main():
+    if "--tests" in sys.argv[1:]:
+        print("\n".join(files()))
+        return 0
     text = page()
     if "--check" in sys.argv[1:]:
         difference = list(difflib.unified_diff(PAGE.read_text().splitlines(), text.splitlines(), "docs/releases.md", "what the outcomes say", lineterm=""))
