@@ -24,7 +24,7 @@ tests() {   # the interpreter that programs run with, and what pytest is told
   TIDEMARK_PYTHON="$1" .venv/bin/python -m pytest -q -n 2 -p no:cacheprovider "${@:2}" || status=$?
 }
 # What must hold on the oldest and the newest torch too.  Every release, and all of it: tools/releases.sh.
-everywhere=(tests/oracle/test_neutral.py tests/oracle/test_true_integers.py tests/oracle/test_sizes.py)
+everywhere=(tests/oracle/test_neutral.py tests/oracle/test_collector.py tests/oracle/test_true_integers.py tests/oracle/test_sizes.py)
 tests "$TIDEMARK_PYTHON_26" "${everywhere[@]}" "tests/examples/test_examples.py::test_example["{vit,resnet50,unet_segmentation}"]"
 tests "$TIDEMARK_PYTHON_215" "${everywhere[@]}" tests/examples/test_examples.py
 PYTHONPATH="$PWD/.venv-torch-2.15/transformers-5.17" tests "$TIDEMARK_PYTHON_215" tests/oracle/test_predict.py -k "tiny or llava"

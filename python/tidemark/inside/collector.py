@@ -1,7 +1,8 @@
 """Python's cycle collector runs when as many containers were made as its threshold says, and what lies in a cycle dies then: a user's tensors too.
 
 So that its moments are the program's own, what we do inside its process counts for nothing: it does not collect meanwhile, and counts afterwards as if
-nothing had been made (`losses.guarded`).  Where a whole training passes through us (`Module.__call__`), we make no container at all.
+nothing had been made (`losses.guarded`).  Where a whole training passes through us (`Module.__call__`, `batches.note`), we make no container at all: one that CPython
+has none in store for, and keeps when it dies, would be one that the program need not make.
 
 What stays different is where in its count a training begins: CPython keeps a few dead tuples, lists and dictionaries for the next ones, which do not count,
 and imports make and drop so many that one of these more or less decides which of them a collection meets.

@@ -4,22 +4,24 @@ import sys
 from collections.abc import Mapping
 
 
-def leaves(name, value, depth=0):
-    """(name, what is no mapping or list) of what `value` holds, nested four deep at most; the members of a list share a name."""
+def each(name, value, seen, depth=0):
+    """seen(name, leaf) of what `value` holds that is no mapping or list, nested four deep at most; the members of a list share a name.  Makes no list, tuple or
+    dictionary (collector.py)."""
     if isinstance(value, Mapping):
-        items = [(str(key), item) for key, item in value.items()]
+        for key in value if depth < 4 else ():
+            each(str(key), value[key], seen, depth + 1)
     elif isinstance(value, (list, tuple)):
-        items = [(name, item) for item in value]
+        for item in value if depth < 4 else ():
+            each(name, item, seen, depth + 1)
     else:
-        yield name, value
-        return
-    for key, item in items if depth < 4 else ():
-        yield from leaves(key, item, depth + 1)
+        seen(name, value)
 
 
-def tensors_in(name, value):
-    """(name, shape) of every tensor in `value`."""
-    return [(key, tuple(leaf.shape)) for key, leaf in leaves(name, value) if _is_tensor(leaf)]
+def leaves(name, value):
+    """[(name, leaf)] of the same."""
+    found = []
+    each(name, value, lambda key, leaf: found.append((key, leaf)))
+    return found
 
 
 def drawn_in(name, value):
@@ -40,7 +42,7 @@ def counts_in(name, value):
     that are not 0; of tables of two or three columns, as of the sides of images (`image_grid_thw`, `image_sizes`), what each row multiplies to."""
     found = []
     for key, leaf in leaves(name, value):
-        if _is_tensor(leaf) and not (leaf.is_floating_point() or leaf.is_complex() or leaf.is_cuda):
+        if is_tensor(leaf) and not (leaf.is_floating_point() or leaf.is_complex() or leaf.is_cuda):
             found += [(f"{key} not -100", int((leaf != -100).sum())), (f"{key} not 0", int(leaf.count_nonzero()))]
             if leaf.ndim == 2 and leaf.shape[1] in (2, 3) and len(leaf) <= MOST_ROWS:
                 found += [(f"{key} row {i}", int(area)) for i, area in enumerate(leaf.prod(1))]
@@ -52,7 +54,7 @@ def bytes_in(value):
     return sum(size for _, leaf in leaves("", value) if isinstance(size := getattr(leaf, "nbytes", None), int))
 
 
-def _is_tensor(value):
+def is_tensor(value):
     return type(value) is getattr(sys.modules.get("torch"), "Tensor", None)   # a subclass may compute its shape
 
 

@@ -18,7 +18,7 @@ class _Steps:
         self.leader = lambda: None            # weak reference to the optimizer that sets the pace
         self.stepped = weakref.WeakSet()      # since the last step ended
         self.ends = []              # number of allocator events when each step ended
-        self.peaks = []             # (allocated, reserved) so far, after each step
+        self.allocated_peaks, self.reserved_peaks = [], []   # so far, after each step; numbers, which the collector does not count
         self.outer_phase = phases.OTHER
         self.inside_an_engine = False         # an engine's step (deepspeed.py) may be several of an optimizer, or none
         self.stepped_in_engine = False
@@ -77,12 +77,10 @@ class _Steps:
         loaders.step_ended()
         self.ends.append(door.library().tidemark_event_count())
         counters.step_ended()
-        allocated, *peak = door.memory_now() if door.has("events") else counters.memory_now()
-        peak = tuple(peak)
-        if self.peaks:   # a program that resets the statistics must not look as if its peak had fallen
-            peak = tuple(max(a, b) for a, b in zip(peak, self.peaks[-1]))
-        self.peaks.append(peak)
-        progress.step_ended(self.session.run_dir, self.count, allocated, peak[0])
+        allocated, *peaks = door.memory_now() if door.has("events") else counters.memory_now()
+        for known, peak in zip((self.allocated_peaks, self.reserved_peaks), peaks):
+            known.append(max(peak, known[-1]) if known else peak)   # a program that resets the statistics must not look as if its peak had fallen
+        progress.step_ended(self.session.run_dir, self.count, allocated, self.allocated_peaks[-1])
         if self._enough():
             self.stop()
 
@@ -91,7 +89,9 @@ class _Steps:
             return self.count >= self.limit
         if not self.automatic or self.count < self.at_least:
             return False
-        return self.peaks[-1] == self.peaks[-3] if loaders.of_training() is None else loaders.finished()
+        if loaders.of_training() is not None:
+            return loaders.finished()
+        return all(known[-1] == known[-3] for known in (self.allocated_peaks, self.reserved_peaks))
 
     def stop(self):
         """Leaves at once: what a program does after training (saving, evaluating) is not what it was run for."""
