@@ -9,7 +9,11 @@ import deepspeed
 import torch
 from llava_pretrain import CONFIG, batches
 from transformers import LlavaConfig, LlavaForConditionalGeneration
-from transformers.initialization import no_init_weights
+
+try:
+    from transformers.initialization import no_init_weights
+except ImportError:   # before transformers 5
+    from transformers.modeling_utils import no_init_weights
 
 TRAINED = {   # LLaVA's two stages, and everything
     "pretrain": lambda name: "multi_modal_projector" in name,

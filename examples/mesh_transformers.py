@@ -17,7 +17,11 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import Replicate
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
-from transformers.initialization import no_init_weights
+
+try:
+    from transformers.initialization import no_init_weights
+except ImportError:   # before transformers 5
+    from transformers.modeling_utils import no_init_weights
 
 
 class Stage(torch.nn.Module):
@@ -75,7 +79,7 @@ def main():
     mesh = init_device_mesh("cuda", (arguments.pp, arguments.replicate, shards, arguments.tp), mesh_dim_names=("pp", "dp_replicate", "dp_shard", "tp"))
     config = transformers.AutoConfig.for_model(**json.load(open(arguments.config)))
     with no_init_weights():
-        model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).train()
+        model = transformers.AutoModelForCausalLM.from_config(config, torch_dtype=torch.float32).train()
     index, count = mesh["pp"].get_local_rank(), arguments.pp
     if count > 1:
         part = Stage(model, index, count).to("cuda")

@@ -12,7 +12,11 @@ import os
 import torch
 import transformers
 from torch.distributed import pipelining
-from transformers.initialization import no_init_weights
+
+try:
+    from transformers.initialization import no_init_weights
+except ImportError:   # before transformers 5
+    from transformers.modeling_utils import no_init_weights
 
 SCHEDULES = {"gpipe": pipelining.ScheduleGPipe, "1f1b": pipelining.Schedule1F1B,
              "interleaved_1f1b": pipelining.ScheduleInterleaved1F1B, "looped_bfs": pipelining.ScheduleLoopedBFS}
@@ -53,7 +57,7 @@ def main():
     rank, ranks = torch.distributed.get_rank(), torch.distributed.get_world_size()
     config = transformers.AutoConfig.for_model(**json.load(open(arguments.config)))
     with no_init_weights():
-        model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).train()
+        model = transformers.AutoModelForCausalLM.from_config(config, torch_dtype=torch.bfloat16).train()
     count = ranks * arguments.stages_per_rank
     mine = range(rank, count, ranks)
     modules = [Stage(model, index, count).to("cuda") for index in mine]

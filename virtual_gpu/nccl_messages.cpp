@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +49,8 @@ bool read_whole(const std::string& path, void* data, std::size_t bytes) {
   return whole;
 }
 
+std::atomic<void (*)()> before_leaving = nullptr;
+
 [[noreturn]] void leave_until_sent(int from, const std::string& channel) {
   if (const char* folder = std::getenv("TIDEMARK_RUN_DIR")) {
     if (std::FILE* file = std::fopen((std::string(folder) + "/awaits").c_str(), "w")) {
@@ -55,6 +58,7 @@ bool read_whole(const std::string& path, void* data, std::size_t bytes) {
       std::fclose(file);
     }
   }
+  if (const auto clean_up = before_leaving.load()) clean_up();
   std::fflush(nullptr);
   ::_exit(0);
 }
@@ -113,3 +117,4 @@ bool tidemark_await_data(bool yes) {
 }
 void tidemark_keep_message(const char* channel, const void* data, std::size_t bytes) { keep_message(channel, data, bytes); }
 void tidemark_take_message(const char* channel, void* data, std::size_t bytes, int from) { take_message(channel, data, bytes, from); }
+void tidemark_before_a_rank_leaves(void (*clean_up)()) { before_leaving = clean_up; }

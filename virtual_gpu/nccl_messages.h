@@ -33,6 +33,8 @@ extern "C" {   // for python/tidemark/inside/alone.py (ctypes)
 __attribute__((visibility("default"))) void tidemark_name_communicator(const char* id, const char* name, const int* ranks, int count);
 __attribute__((visibility("default"))) void tidemark_next_split(const char* name, const int* ranks, int count);
 __attribute__((visibility("default"))) bool tidemark_await_data(bool yes);
+/// `clean_up` is called before a rank ends that must know first what another sends: it ends in the middle of a call, where Python cleans nothing up.
+__attribute__((visibility("default"))) void tidemark_before_a_rank_leaves(void (*clean_up)());
 __attribute__((visibility("default"))) void tidemark_keep_message(const char* channel, const void* data, std::size_t bytes);
 __attribute__((visibility("default"))) void tidemark_take_message(const char* channel, void* data, std::size_t bytes, int from);
 }

@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
@@ -31,3 +34,15 @@ class Run:
     @property
     def assumptions(self):
         return {row["what"] for row in self.report["assumptions"]}
+
+
+def skip_unless_compared(prediction):
+    """A prediction for releases that were never compared with real runs says so; whether it is equal is then nothing to be held to."""
+    if unknown := [row["what"] for row in prediction["assumptions"] if "has not been compared with predictions" in row["what"]]:
+        pytest.skip(unknown[0])
+
+
+def major_version_of(package):
+    """Of what the programs run with."""
+    code = f"from importlib.metadata import version; print(version({package!r}).split('.')[0])"
+    return int(subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout)

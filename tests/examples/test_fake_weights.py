@@ -56,13 +56,13 @@ def test_as_a_real_checkpoint(run_code, checkpoints, python, config, options):
 
 
 LARGE = {   # what their configurations say
-    "32b": "transformers.Qwen2Config(hidden_size=5120, intermediate_size=27648, num_hidden_layers=64, num_attention_heads=40, num_key_value_heads=8, vocab_size=152064, dtype=torch.bfloat16)",
-    "70b": "transformers.LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8, vocab_size=128256, dtype=torch.bfloat16)",
+    "32b": "transformers.Qwen2Config(hidden_size=5120, intermediate_size=27648, num_hidden_layers=64, num_attention_heads=40, num_key_value_heads=8, vocab_size=152064, torch_dtype='bfloat16')",
+    "70b": "transformers.LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8, vocab_size=128256, torch_dtype='bfloat16')",
 }
 
 
 @pytest.mark.parametrize("config", LARGE)
-@pytest.mark.parametrize(("options", "width"), [("dtype=torch.bfloat16, device_map='cuda'", 2), ("dtype=torch.bfloat16", 2), ("dtype=torch.float32, device_map='cuda'", 4), ("dtype=torch.float32", 4)], ids=["device_map", "to", "fp32-device_map", "fp32-to"])
+@pytest.mark.parametrize(("options", "width"), [("torch_dtype=torch.bfloat16, device_map='cuda'", 2), ("torch_dtype=torch.bfloat16", 2), ("torch_dtype=torch.float32, device_map='cuda'", 4), ("torch_dtype=torch.float32", 4)], ids=["device_map", "to", "fp32-device_map", "fp32-to"])
 def test_host_memory_does_not_grow_with_the_checkpoint(run_code, tmp_path, config, options, width):
     done = run_code(f"""
 import sys, torch, transformers

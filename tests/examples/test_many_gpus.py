@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from running import PYTHON, PYTHONS, ROOT, TIDEMARK
+from running import PYTHON, PYTHONS, ROOT, TIDEMARK, major_version_of, skip_unless_compared
 
 pytestmark = pytest.mark.oracle
 
@@ -47,8 +47,9 @@ def test_ddp_by_torchrun(run, rank):
     assert done.report["rank"] == {"rank": rank, "ranks": 4, "ranks_per_node": 4}
     assert ("step 0" in done.output) == (rank == 0)   # the program itself knows which it is
     weights = 214_244_352
-    # The buckets are a copy of the gradients, and so are the first ones, which NCCL's watchdog holds for 100 ms: for longer than a step.  (Not in 2.15.)
-    copies = 1 if done.report["versions"]["torch"].startswith("2.15.") else 2
+    # The buckets are a copy of the gradients, and so are the first ones, which NCCL's watchdog holds for 100 ms: for longer than a step.  (From 2.8 to 2.14.)
+    torch = tuple(map(int, done.report["versions"]["torch"].split(".")[:2]))
+    copies = 2 if (2, 8) <= torch < (2, 15) else 1
     assert (copies - 0.05) * weights < done.category("communication") < (copies + 0.05) * weights
 
 
@@ -155,6 +156,8 @@ def test_context_parallel(run, method):
 
 
 def test_experts_are_shared(run):
+    if major_version_of("transformers") < 5:
+        pytest.skip("transformers before 5 cannot share out a model that it has not loaded")
     whole, half, eighth = (succeeded(run(torchrun(ranks, EXPERTS), options=world(ranks))) for ranks in (1, 2, 8))
     split = 8 * 3 * 1024 * 3584 * 2   # the experts of one layer, in bytes
     if whole.report["versions"]["transformers"] >= "5.21":
@@ -227,6 +230,7 @@ def test_stages_are_as_predicted(run, tmp_path, rank, schedule):
     words = ["--batch", "16", "--seq", "64", "--gpus", "2", "--rank", str(rank), "--pp-degree", "2", "--pp-microbatches", "8", "--pp-schedule", name, "--pp-stages-per-rank", stages]
     predicted = subprocess.run([TIDEMARK, "predict", config, *words, "--gpu", "a100-80gb", "--json", "-"], capture_output=True, text=True, check=True)
     report = json.loads(predicted.stdout)
+    skip_unless_compared(report)
     for kind in ("allocated_bytes", "reserved_bytes"):
         assert report["peak"][kind] == done.report["peak"][kind]
 
@@ -250,6 +254,7 @@ def test_meshes_are_as_predicted(run, tmp_path, pp, copies, tp, rank):
         **({"tp": {"degree": tp, "plan": FULL_PLAN}} if tp > 1 else {}), **({"pp": {"degree": pp, "microbatches": 8}} if pp > 1 else {})}))
     predicted = subprocess.run([TIDEMARK, "predict", "--spec", spec, "--json", "-"], capture_output=True, text=True, check=True)
     report = json.loads(predicted.stdout)
+    skip_unless_compared(report)
     for kind in ("allocated_bytes", "reserved_bytes"):
         assert report["peak"][kind] == done.report["peak"][kind]
 

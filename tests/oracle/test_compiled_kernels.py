@@ -1,19 +1,22 @@
 """Kernels that are compiled at run time or come from other packages: NVRTC, Triton, Liger, torch.compile, bitsandbytes, custom libraries."""
 
-import importlib.util
+import re
 import shutil
 import subprocess
 
 import pytest
-from harness import PROGRAMS, ROOT, report_of, tidemark_run
+from harness import PROGRAMS, PYTHON, ROOT, report_of, tidemark_run
 
 pytestmark = pytest.mark.oracle
 
 
-def needs(package):
-    """Skips without it.  Looked up, not imported: torch imports only over the stand-ins where NVIDIA's packages are not installed."""
-    if importlib.util.find_spec(package) is None:
+def needs(package, of=""):
+    """Skips where the programs' interpreter has no such package, or, where `of` names one of its modules, where that refuses to be imported."""
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    if subprocess.run([PYTHON, "-c", code], check=False).returncode:   # looked up, not imported: torch imports only over the stand-ins
         pytest.skip(f"no {package}")
+    if of and (refused := re.search("ImportError: (.*)", tidemark_run("-c", f"import {of}").stderr)):
+        pytest.skip(refused[1])
 
 EXAMPLES = ROOT / "examples"
 SMALL = ("--layers", 2, "--hidden", 512, "--batch", 4, "--sequence", 1024)
@@ -44,7 +47,7 @@ def test_a_users_own_triton_kernel(tmp_path):
 
 
 def test_liger_never_holds_the_logits(tmp_path):
-    needs("liger_kernel")
+    needs("liger_kernel", of="liger_kernel.transformers.monkey_patch")
     arguments = (*SMALL, "--vocabulary", 32000)
     fused = peak_of(EXAMPLES / "llama_liger.py", *arguments, folder=tmp_path)
     plain = peak_of(EXAMPLES / "llama_liger.py", *arguments, "--without-liger", folder=tmp_path)

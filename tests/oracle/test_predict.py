@@ -60,10 +60,13 @@ def bytes_of_report(report):
 
 @pytest.mark.parametrize("rows", [rows for _, rows in GROUPS], ids=[name for name, _ in GROUPS])
 def test_every_phase_is_equal_to_the_byte(rows, tmp_path):
+    predictions = {case["id"]: predicted(case, tmp_path) for case in rows}
+    if unknown := [row["what"] for row in predictions[rows[0]["id"]]["assumptions"] if "has not been compared with predictions" in row["what"]]:
+        pytest.skip(unknown[0])
     real = measured(rows, tmp_path)
     different = {}
     for case in rows:
-        row, report = real[case["id"]], predicted(case, tmp_path)
+        row, report = real[case["id"]], predictions[case["id"]]
         assert "error" not in row, row
         if bytes_of_report(report) != bytes_of_measured(row):
             different[case["id"], "allocated"] = bytes_of_measured(row), bytes_of_report(report)

@@ -105,6 +105,7 @@ def torch_was_imported():
     _watch_empty_cache(torch, library)
     tracebacks.watch(session.failed)
     leaving.watch_exit(session.finish)
+    leaving.clean_up_where_a_rank_leaves()
     leaving.watch_children(session.run_dir)
     leaving.note_socket_folders(session.run_dir)
     atexit.register(session.finish)
