@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import PYTHON, ROOT, TIDEMARK, skip_unless_compared
+from running import PYTHON, ROOT, TIDEMARK, major_version_of, skip_unless_compared
 
 pytestmark = pytest.mark.oracle
 
@@ -124,6 +124,8 @@ def test_padding_is_not_packing(run):
 
 
 def test_skewed_routing_costs_no_less(run):
+    if major_version_of("transformers") < 5:
+        pytest.skip("before transformers 5 experts work one after another, each on its own tokens, and keep as much however these are shared out")
     peaks = {}
     for routing in ("balanced", "skewed:0.9"):
         done = run([PYTHON, ROOT / "examples" / "mixtral.py", "--layers", "2", "--batch", "2", "--sequence", "512"], options=("--steps", "3", "--moe-routing", routing))
