@@ -219,6 +219,7 @@ void FsdpGroup::post_backward() {
   }
   if (reshard_after_backward) reshard();
   if (with_grad.empty() && !run_.torch().fsdp2_recycles_without_gradients) return;
+  const Tensor rs_state = run_.torch().fsdp2_names_last_state ? context_.reduce_scatter_input : Tensor();
   context_.reduce_scatter_input.reset();
   if (with_grad.empty()) return;
   all_reduce_input_.reset();

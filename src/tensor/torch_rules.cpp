@@ -18,7 +18,7 @@ std::vector<TorchRules> made() {
   };
   add("2.11.0");
   rules.caveat =
-      "a few of its steps have been recorded; of FSDP2, and of pipelines with data parallelism, not equal ones";
+      "a few of its steps have been recorded; of pipelines with DistributedDataParallel not equal ones";
   rules.cudnn = "9.20";
   rules.blas_workspaces = BlasWorkspaces::shared;
   rules.blackwell_has_large_blas_workspaces = true;
@@ -29,7 +29,10 @@ std::vector<TorchRules> made() {
   rules.fuses_adagrad = true;
   rules.balances_tokens_on_device = true;
   rules.lets_go_of_barriers = true;
+  rules.fsdp2_recycles_without_gradients = true;
+  rules.fsdp2_names_last_state = true;
   add("2.12.1");
+  rules.fsdp2_names_last_state = false;
   rules.sorts_indices_by_known_bits = true;
   rules.finds_both_ends = true;
   rules.multiplies_single_elements = true;
@@ -57,7 +60,6 @@ std::vector<TorchRules> made() {
   rules.gathers_into_lists = true;
   rules.stages_hold_messages_briefly = true;
   rules.fsdp2_keeps_few_names = true;
-  rules.fsdp2_recycles_without_gradients = true;
   rules.fsdp2_finalizes_all_at_once = true;
   rules.fsdp2_gradients_are_wide = true;
   add("2.15.0");

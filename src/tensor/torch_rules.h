@@ -100,8 +100,11 @@ struct TorchRules {
   /// release_all_gather_state_for_comm_reuse; _fsdp_collectives.py, _default_reduce_scatter_input_fn (2.15.0)
   bool fsdp2_keeps_few_names = false;
   /// It lets go of what it last scattered even where it has no gradient to reduce.  torch: _fsdp_param_group.py,
-  /// post_backward (2.15.0)
+  /// post_backward (2.12.1)
   bool fsdp2_recycles_without_gradients = false;
+  /// The last of the states that a loop there waits for keeps its name, rs_state, until the function returns (2.12.1, not
+  /// 2.13.0)
+  bool fsdp2_names_last_state = false;
   /// At the end of a backward pass all groups have reduced before the first is finalized.  torch: _fsdp_state.py,
   /// _end_backward_iteration (2.15.0)
   bool fsdp2_finalizes_all_at_once = false;
