@@ -114,6 +114,22 @@ def test_several_keys_that_have_to_be_equal_are_one_axis():
     assert sorted(found.equalities()) == ["out == hidden_size", "projection == hidden_size"]
 
 
+class OfTwoParts:
+    """As many heads of keys as there are heads, whatever another part has."""
+
+    def __init__(self, keys):
+        assert keys["num_attention_heads"] % keys["num_key_value_heads"] == 0
+        self.exact = [keys["num_attention_heads"], keys["num_key_value_heads"], keys["tower"]["num_attention_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_heads_of_another_part_are_not_tied_to_those_of_the_text():
+    found = Axes({"num_attention_heads": 8, "num_key_value_heads": 4, "tower": {"num_attention_heads": 4}}, OfTwoParts, lambda keys: bool(OfTwoParts(keys)), {})
+    assert found.groups == [["num_attention_heads"], ["num_key_value_heads"], ["tower.num_attention_heads"]]
+
+
 def test_no_two_axes_go_together_in_all_draws():
     assert not _told_apart([[1, 12], [2, 24], [5, 60]]) and _told_apart([[1, 12], [2, 24], [5, 61]])
     assert _told_apart([[3, 12], [3, 24]])   # one that is always the same goes with none

@@ -55,3 +55,15 @@ def test_the_simplest_is_chosen():
 def test_names_that_are_always_equal_are_one():
     seen = [{**p, "width": p["hidden"]} for p in points(7, 1)]
     assert Solver(seen)(tuple(p["width"] for p in seen)) == "hidden"
+
+
+def test_numbers_of_layers_are_divided_by_the_period_of_their_kinds():
+    seen = [{"layers": n, "B": b} for n, b in zip((13, 16, 13, 16, 16, 13), (2, 3, 5, 4, 7, 6))]   # ceildiv(layers, 2) - 4 at these
+    found = Solver(seen, [3])(tuple(p["layers"] // 3 - 1 for p in seen))
+    assert [value(found, {"layers": n}) for n in (7, 10, 22, 40)] == [1, 2, 6, 12], found
+
+
+def test_products_of_four_are_names_and_a_product():
+    seen, later = points(7, 1), points(20, 2)
+    found = Solver(seen)(tuple(p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in seen))
+    assert [value(found, p) for p in later] == [p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in later], found

@@ -18,7 +18,7 @@ from .dtypes import follow
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
 from .layers import Layers
-from .merging import Differs, Merger, without_floats
+from .merging import Differs, Merger, SameSizes, without_floats
 from .mistakes import Mistake, Unsupported
 from .models import from_configuration
 from .program import _called, _one
@@ -72,7 +72,11 @@ class Look:
             merged_lines([self.tree, other.tree], lambda values: "0")
         except Differs:
             return False
-        return _are_one(self.body, other.body) or _are_one(self.wide(), other.wide())
+        return self.does_as(other, Merger)
+
+    def does_as(self, other, merger):
+        """Whether both are one for such a merger."""
+        return _are_one(self.body, other.body, merger) or _are_one(self.wide(), other.wide(), merger)
 
 
 class Family:
@@ -205,9 +209,9 @@ class Family:
         if not paths:
             return [_ANY]
         over, within, exact = (self.brief(changed(self.base, dict.fromkeys(paths, v))) for v in (16, _WIDE, _SHAPES[0][1]))
-        if over.is_alike(within):
+        if over.does_as(within, SameSizes):
             return [_ANY]
-        below, above = ("<=", ">") if exact.is_alike(within) else ("<", ">=")
+        below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
         cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths), lambda keys: keys)]
         none = changed(self.base, dict.fromkeys(paths))
         return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
@@ -268,7 +272,7 @@ class Family:
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
-        solve = Solver([r.sizes for r in recorders])
+        solve = Solver([r.sizes for r in recorders], self.layers.periods())
         try:
             merger = Merger(solve, shared)
             root = merger.body(tuple(_body(r) for r in recorders))
@@ -280,9 +284,9 @@ class Family:
     def _tree(self, merged):
         """(lines, flags that tie parameters, conditions on flags that do more)"""
         recorders = [r for *_, captures in merged for r in captures]
-        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver(_common([r.sizes for r in recorders]))), [], []
+        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver(_common([r.sizes for r in recorders]), self.layers.periods())), [], []
         way, case, *_, captures = merged[0]
-        solve = Solver([r.sizes for r in captures])
+        solve = Solver([r.sizes for r in captures], self.layers.periods())
         own = merged_lines([r.tree for r in captures], solve)
         for path, value in [(p, v) for p, v in leaves_of(self.base) if p.endswith("tie_word_embeddings")]:
             try:
@@ -337,9 +341,9 @@ def _body(recorder, layers=()):
     return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
 
 
-def _are_one(body, other):
+def _are_one(body, other, merger):
     try:
-        Merger(lambda values: "0").body((body, other))
+        merger(lambda values: "0").body((body, other))
     except Differs:
         return False
     return True

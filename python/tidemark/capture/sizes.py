@@ -21,8 +21,10 @@ def _direction(column):
 
 
 class Solver:
-    def __init__(self, points):
-        self.points, self.solved = points, {}
+    """`periods`: after how many layers their kinds come again, which numbers of layers are divided by."""
+
+    def __init__(self, points, periods=()):
+        self.points, self.periods, self.solved = points, periods, {}
         self.columns = {n: tuple(p[n] for p in points) for n in points[0]}
         distinct = {}
         for name, column in self.columns.items():
@@ -112,16 +114,20 @@ class Solver:
         return min(found)[1] if found else None
 
     def _chunks(self, values):
-        """Lengths in chunks of a power of two, or of another name, and what fills the last one."""
+        """Names times a product; lengths in chunks of a power of two, or of another name, and what fills the last one."""
         names = [(n, self.columns[n]) for n in self.names]
-        chunks = [*((str(c), (c,) * len(values)) for c in _CHUNKS), *names]
-        for (name, column), (chunk, sizes) in itertools.product(names, chunks):
+        chunks = [*((str(c), (c,) * len(values)) for c in (*self.periods, *_CHUNKS)), *names]
+        for name, column in names:   # of four factors
+            text = self._from(name, column, values)
+            if text:
+                return text
+        for (chunk, sizes), (name, column) in itertools.product(chunks, names):
             if name == chunk or 0 in sizes:
                 continue
             forms = ((f"ceildiv({name}, {chunk})", tuple(-(-v // c) for v, c in zip(column, sizes))), (f"-{name} % {chunk}", tuple(-v % c for v, c in zip(column, sizes))),
                      (f"{name}//{chunk}", tuple(v // c for v, c in zip(column, sizes))), (f"{name} % {chunk}", tuple(v % c for v, c in zip(column, sizes))))
             for text, form in forms:
-                text = self._from(text, form, values)
+                text = form != column and self._from(text, form, values)
                 if text:
                     return text
         return None
