@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
@@ -38,7 +39,7 @@ SECONDS = 300
 
 def published(model_type):
     """What a class needs beside its defaults, or has no usable default of, as a published model of it has that."""
-    return json.loads((pathlib.Path(__file__).parent / "published.json").read_text()).get(model_type, {})
+    return json.loads((HERE / "published.json").read_text()).get(model_type, {})
 
 
 def configuration(program):
@@ -110,7 +111,7 @@ def captured_all(programs, folder):
     import transformers
 
     transformers.logging.set_verbosity_error()
-    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.program"):   # the last two load what most models do
         __import__(name)
     for program in programs:
         child = os.fork()
@@ -190,10 +191,15 @@ def with_others(table, rows):
     known = {}
     for line in table.read_text().splitlines() if table.exists() else []:
         cells = re.match(r"\| (\S+) \| (\d\S*) \| (\d\S*) \| ", line)
-        if cells and (ROOT / "data/programs" / cells[2] / cells[1]).exists():
+        if cells:
             known[cells.groups()] = line
     known.update(rows)
-    return [known[name] for name in sorted(known)]
+    return [known[name] for name in sorted(known) if is_taken(*name)]
+
+
+def is_taken(model_type, of, release):
+    """Whether that release's program is there, and no other in its place where transformers is of this release."""
+    return (ROOT / "data/programs" / of / model_type).exists() and (of == release or not (ROOT / "data/programs" / release / model_type).exists())
 
 
 def write(table, rows):

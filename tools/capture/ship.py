@@ -48,7 +48,7 @@ def ship_all(folder, wanted):
     from models import model_types
 
     transformers.logging.set_verbosity_error()
-    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.family"):   # the last two load what most models do
         __import__(name)
     release = folder / transformers.__version__
     release.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ from .tree import merged_lines, tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
-_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|attention_window|local_attention|attention_chunk_size)$")
+_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _WIDE = 4096
 
 
@@ -318,7 +318,7 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties]))
+        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
         defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}))
         _, _, root, _, (first, *_) = merged[0]
