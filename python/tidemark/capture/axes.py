@@ -101,13 +101,18 @@ class Axes:
         others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and _are_of_a_kind(p, path)]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
-            if self._told({p: value * 2 for p in [path, *group]}) in ("numbers",):
+            if self._told(self._with_widths({p: value * 2 for p in [path, *group]})) == "numbers":
                 if group in self.groups:
                     group.append(path)
                 else:
                     self.groups.append([path, other])
                 return True
         return len(others) > 1 and self._tie_several(path, value, others)
+
+    def _with_widths(self, values):
+        """With the widths that have to be heads times their size."""
+        now = {**self.leaves, **values}
+        return values | {width: now[heads] * now[size] for width, (heads, size) in self.products.items() if heads in values or size in values}
 
     def _tie_several(self, path, value, others):
         """All of them, less those that need not be."""

@@ -111,7 +111,18 @@ class Solver:
                 if match:
                     last = str(rest[0]) if match[1] is None else _times(*match[1:])
                     found.append((cost + other_cost + match[0] + _cost(factor) + _cost(second), _sum(_joined((factor, text), (second, other)), last)))
+        found = found or self._with_a_name(values)
         return min(found)[1] if found else None
+
+    def _with_a_name(self, values):
+        """[(cost, text)] of a product, a name and a number: as many as there are patches and registers, and one."""
+        products, found = [entry for entry in self.simple if entry[0] > 2], []
+        for name in self.names:
+            without = tuple(v - n for v, n in zip(values, self.columns[name]))
+            for cost, text, column in products:
+                if len({v - c for v, c in zip(without, column)}) == 1:
+                    found.append((cost, _sum(_joined((1, text), (1, name)), str(without[0] - column[0]))))
+        return found
 
     def _chunks(self, values):
         """Names times a product; lengths in chunks of a power of two, or of another name, and what fills the last one."""
