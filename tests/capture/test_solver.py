@@ -63,6 +63,12 @@ def test_numbers_of_layers_are_divided_by_the_period_of_their_kinds():
     assert [value(found, {"layers": n}) for n in (7, 10, 22, 40)] == [1, 2, 6, 12], found
 
 
+def test_a_product_may_be_divided_by_a_name_that_divides_none_of_its_factors():
+    seen = [{"rows": r, "width": w, "inner": i, "B": b} for r, w, i, b in ((6, 4, 8, 2), (10, 9, 15, 3), (4, 21, 6, 5), (15, 8, 20, 4), (9, 14, 21, 7), (12, 25, 10, 6))]
+    found = Solver(seen)(tuple(p["B"] * p["rows"] * p["width"] // p["inner"] for p in seen))
+    assert value(found, {"rows": 8, "width": 21, "inner": 14, "B": 3}) == 36, found
+
+
 def test_products_of_four_are_names_and_a_product():
     seen, later = points(7, 1), points(20, 2)
     found = Solver(seen)(tuple(p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in seen))

@@ -6,6 +6,7 @@ up what is left of the numbers, up to a factor, among products of the names; it 
 
 import itertools
 import math
+import re
 from fractions import Fraction
 
 _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -71,7 +72,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._compared(values) or self._three_terms(values)
+        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._compared(values) or self._three_terms(values)
 
     def _term(self, values):
         found = self._match(values)
@@ -86,6 +87,14 @@ class Solver:
             return None
         factor = Fraction(values[0], entry[2][0])
         return (entry[0] + _cost(factor), factor, entry[1]) if abs(factor.numerator) <= _LARGEST_FACTOR and factor.denominator <= 64 else None
+
+    def _divided(self, values):
+        """A product over a name that divides it without a rest, and none of its factors alone."""
+        for name in self.names:
+            found = self._match(tuple(v * n for v, n in zip(values, self.columns[name])))
+            if found and name not in re.split(r"[*()/]+", found[2]):
+                return f"({_times(found[1], found[2])})//{name}"
+        return None
 
     def _two_terms(self, values):
         """Simplest first: small factors, low degree."""
