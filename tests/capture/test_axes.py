@@ -97,6 +97,22 @@ def test_widths_that_are_heads_times_their_size_and_images_of_whole_patches():
     assert len({at(keys, "tower.hidden_size") for keys in draws}) > 2 and len({at(keys, "tower.image_size") // at(keys, "tower.patch_size") for keys in draws}) > 1
 
 
+class OfTiedHeads(OfImages):
+    """As many heads of keys as of queries, in such a tower."""
+
+    def __init__(self, keys):
+        super().__init__(keys)
+        assert keys["tower"]["num_key_value_heads"] == keys["tower"]["num_attention_heads"]
+
+
+def test_heads_are_tied_where_a_width_is_their_product():
+    keys = {"tower": {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16, "num_key_value_heads": 4, "image_size": 32, "patch_size": 8}}
+    found = Axes(keys, OfTiedHeads, lambda keys: bool(OfTiedHeads(keys)), {})
+    assert found.guards == [] and ["tower.num_attention_heads", "tower.num_key_value_heads"] in found.groups
+    draws = found.draws(6, seed=1)
+    assert len(draws) == 6 and len({at(keys, "tower.num_key_value_heads") for keys in draws}) > 1
+
+
 class OfThree:
     """Two widths of other parts have to be that of the text."""
 
@@ -112,6 +128,22 @@ def test_several_keys_that_have_to_be_equal_are_one_axis():
     found = Axes({"hidden_size": 64, "out": 64, "projection": 64, "ffn": 64}, OfThree, lambda keys: bool(OfThree(keys)), {})
     assert found.groups == [["ffn"], ["hidden_size", "out", "projection"]] or found.groups == [["hidden_size", "out", "projection"], ["ffn"]]
     assert sorted(found.equalities()) == ["out == hidden_size", "projection == hidden_size"]
+
+
+class OfTwoParts:
+    """As many heads of keys as there are heads, whatever another part has."""
+
+    def __init__(self, keys):
+        assert keys["num_attention_heads"] % keys["num_key_value_heads"] == 0
+        self.exact = [keys["num_attention_heads"], keys["num_key_value_heads"], keys["tower"]["num_attention_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_heads_of_another_part_are_not_tied_to_those_of_the_text():
+    found = Axes({"num_attention_heads": 8, "num_key_value_heads": 4, "tower": {"num_attention_heads": 4}}, OfTwoParts, lambda keys: bool(OfTwoParts(keys)), {})
+    assert found.groups == [["num_attention_heads"], ["num_key_value_heads"], ["tower.num_attention_heads"]]
 
 
 def test_no_two_axes_go_together_in_all_draws():

@@ -1,6 +1,8 @@
 """What is done for each image, or for each layer, is told once; with statements that nothing was captured for."""
 
-from tidemark.capture.merging import Merger
+import pytest
+
+from tidemark.capture.merging import Differs, Merger, SameSizes
 from tidemark.capture.rows import in_rows
 from tidemark.capture.sizes import Solver
 from tidemark.capture.statements import Body, Statement, replace_terms
@@ -108,3 +110,21 @@ def test_what_is_not_alike_in_all_rounds_stays_as_it_was():
     odd = statements.index(next(s for s in statements if s.name == "abs" and s.args[0][1] == Ref(121)))
     statements[odd] = statements[odd]._replace(name="sqrt")
     assert not any(s.kind == "each" for s in in_rows(statements, [6]))
+
+
+def layer_before_last(count):
+    """Of all outputs of layers, the last and the one before it are returned."""
+    *statements, _ = for_each_layer(count)
+    return [*statements, Statement("return", args=(("last", Ref(count)), (f"hidden_states.{count - 1}", Ref(count - 1))))]
+
+
+def test_what_is_returned_by_its_place_from_the_end_has_the_name_of_the_list():
+    assert text_of(layer_before_last, (5, 6, 8, 7), "layers")[-1] == "  return last=%0[layers], hidden_states=%0[layers - 1]"
+
+
+def test_captures_of_one_program_may_differ_in_sizes():
+    bodies = tuple(named([op("neg", [Typed(Ref(0), DtypeOf("T"), (Number(n, True),), ())], Number(n, False)), Statement("return", args=(("", Ref(0)),))]) for n in (4, 5))
+    assert Merger(lambda values: "0").body(bodies)
+    with pytest.raises(Differs, match="4 or 5"):
+        SameSizes(lambda values: "0").body(bodies)
+    assert SameSizes(lambda values: "0").body((bodies[0], bodies[0]))

@@ -26,7 +26,7 @@ def value(text, point):
 
 @pytest.mark.parametrize("wanted", [
     "B*S", "hidden//heads", "2*head_dim*heads", "head_dim//2", "S + 1", "-head_dim", "hidden + 2*heads*head_dim", "B*heads*S", "(image//patch)*(image//patch)", "(image//patch)*(image//patch) + 1",
-    "B*((image//patch)*(image//patch) + 1)", "ceildiv(S, 64)", "-S % 64", "B*ceildiv(S, 64)", "S % head_dim", "min(S, ffn)", "max(0, ffn - S)", "ffn + heads + head_dim", "64*S", "hidden//2 - heads", "17"])
+    "B*((image//patch)*(image//patch) + 1)", "ceildiv(S, 64)", "-S % 64", "B*ceildiv(S, 64)", "S % head_dim", "min(S, ffn)", "max(0, ffn - S)", "ffn + heads + head_dim", "(image//patch)*(image//patch) + heads + 1", "64*S", "hidden//2 - heads", "17"])
 def test_what_is_found_holds_at_points_that_were_not_seen(wanted):
     seen, later = points(7, 1), points(20, 2)
     found = Solver(seen)(tuple(value(wanted, p) for p in seen))
@@ -55,3 +55,21 @@ def test_the_simplest_is_chosen():
 def test_names_that_are_always_equal_are_one():
     seen = [{**p, "width": p["hidden"]} for p in points(7, 1)]
     assert Solver(seen)(tuple(p["width"] for p in seen)) == "hidden"
+
+
+def test_numbers_of_layers_are_divided_by_the_period_of_their_kinds():
+    seen = [{"layers": n, "B": b} for n, b in zip((13, 16, 13, 16, 16, 13), (2, 3, 5, 4, 7, 6))]   # ceildiv(layers, 2) - 4 at these
+    found = Solver(seen, [3])(tuple(p["layers"] // 3 - 1 for p in seen))
+    assert [value(found, {"layers": n}) for n in (7, 10, 22, 40)] == [1, 2, 6, 12], found
+
+
+def test_a_product_may_be_divided_by_a_name_that_divides_none_of_its_factors():
+    seen = [{"rows": r, "width": w, "inner": i, "B": b} for r, w, i, b in ((6, 4, 8, 2), (10, 9, 15, 3), (4, 21, 6, 5), (15, 8, 20, 4), (9, 14, 21, 7), (12, 25, 10, 6))]
+    found = Solver(seen)(tuple(p["B"] * p["rows"] * p["width"] // p["inner"] for p in seen))
+    assert value(found, {"rows": 8, "width": 21, "inner": 14, "B": 3}) == 36, found
+
+
+def test_products_of_four_are_names_and_a_product():
+    seen, later = points(7, 1), points(20, 2)
+    found = Solver(seen)(tuple(p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in seen))
+    assert [value(found, p) for p in later] == [p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in later], found

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares the programs of families that Tidemark comes with, bound to a configuration, with programs captured at exactly that one.
 
-usage: python tools/capture/compare.py [MODEL_TYPE ...] [--table docs/shipped-families.md]
+usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--table docs/shipped-families.md]
 
 The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (bf16, AdamW);
 equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
-TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers.  The table's rows of others stay as they are.
+TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers, or of the older one behind `--of`: Tidemark takes
+those where this release has no program of its own.  The table's rows of others stay as they are.
 """
 
 import argparse
@@ -19,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
@@ -35,13 +37,18 @@ SECONDS = 300
 # --- on the virtual GPU
 
 
+def published(model_type):
+    """What a class needs beside its defaults, or has no usable default of, as a published model of it has that."""
+    return json.loads((HERE / "published.json").read_text()).get(model_type, {})
+
+
 def configuration(program):
     from tidemark.capture.keys import at, changed
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     text = program.read_text()
     trained = re.search(r"^class (\S+)$", text, re.MULTILINE)[1]
-    whole = CONFIG_MAPPING[program.name]().to_dict()
+    whole = CONFIG_MAPPING[program.name](**published(program.name)).to_dict()
     config = {**with_few_layers(whole), "model_type": program.name, "architectures": [trained]}
     for part, count in re.findall(r"^holds ([a-z][\w.]*\.)?(?:%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
         config = changed(config, {part[:-1]: at(whole, part[:-1])}) if part else {**whole, **{key: config[key] for key in ("model_type", "architectures")}}
@@ -104,7 +111,7 @@ def captured_all(programs, folder):
     import transformers
 
     transformers.logging.set_verbosity_error()
-    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.program"):   # the last two load what most models do
         __import__(name)
     for program in programs:
         child = os.fork()
@@ -121,9 +128,9 @@ def captured_all(programs, folder):
 # --- beside it
 
 
-def on_virtual_gpu(model_types, folder):
+def on_virtual_gpu(model_types, of, folder):
     environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
-    command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--memory", "1000TB", "--quiet", "--keep-going", "--", sys.executable, __file__, *model_types, "--on-virtual-gpu", folder]
+    command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--memory", "1000TB", "--quiet", "--keep-going", "--", sys.executable, __file__, *model_types, "--of", of, "--on-virtual-gpu", folder]
     subprocess.run(list(map(str, command)), env=environment, capture_output=True)
 
 
@@ -183,35 +190,54 @@ def with_others(table, rows):
     """The rows of this run, and those of the table that are of other programs, in order."""
     known = {}
     for line in table.read_text().splitlines() if table.exists() else []:
-        cells = re.match(r"\| (\S+) \| (\d\S*) \| ", line)
-        if cells and (ROOT / "data/programs" / cells[2] / cells[1]).exists():
-            known[cells[1], cells[2]] = line
+        cells = re.match(r"\| (\S+) \| (\d\S*) \| (\d\S*) \| ", line)
+        if cells:
+            known[cells.groups()] = line
     known.update(rows)
-    return [known[name] for name in sorted(known)]
+    return [known[name] for name in sorted(known) if is_taken(*name)]
+
+
+def is_taken(model_type, of, release):
+    """Whether that release's program is there, and no other in its place where transformers is of this release."""
+    return (ROOT / "data/programs" / of / model_type).exists() and (of == release or not (ROOT / "data/programs" / release / model_type).exists())
 
 
 def write(table, rows):
-    equal = sum("| equal" in row for row in rows)
-    head = f"# Families that Tidemark comes with\n\nMade by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal\nsizes where a program holds for those alone), against a program captured at exactly that configuration. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of 160 tokens,\nbf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them.\n\nEqual: {equal} of {len(rows)}.\n\n"
-    table.write_text(head + "| model type | transformers | |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n")
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    releases = sorted({made for _, _, made, _ in cells})
+    equal = ", ".join(f"{sum(said.startswith('equal') for _, _, made, said in cells if made == release)} of {sum(made == release for _, _, made, _ in cells)} on {release}" for release in releases)
+    head = f"""# Families that Tidemark comes with
+
+Made by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal
+sizes where a program holds for those alone; keys that a class has no usable default of are those of `tools/capture/published.json`), against a program captured at exactly that configuration, of the release that
+it is compared on. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of 160 tokens,
+bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them.
+
+{len({kind for kind, *_ in cells})} model types. Equal: {equal}.
+
+| model type | program of | compared on | |
+| --- | --- | --- | --- |
+"""
+    table.write_text(head + "\n".join(rows) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model_types", nargs="*")
+    parser.add_argument("--of", default=importlib.metadata.version("transformers"))
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--on-virtual-gpu", type=pathlib.Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     release = importlib.metadata.version("transformers")
-    programs = [path for path in sorted((ROOT / "data/programs" / release).glob("*")) if not asked.model_types or path.name in asked.model_types]
+    programs = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if not asked.model_types or path.name in asked.model_types]
     if asked.on_virtual_gpu:
         return captured_all(programs, asked.on_virtual_gpu)
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
-        on_virtual_gpu([path.name for path in programs], folder)
+        on_virtual_gpu([path.name for path in programs], asked.of, folder)
         for path in programs:
-            rows[path.name, release] = f"| {path.name} | {release} | {compared(path, pathlib.Path(folder))} |"
-            print(rows[path.name, release], flush=True)
+            row = rows[path.name, asked.of, release] = f"| {path.name} | {asked.of} | {release} | {compared(path, pathlib.Path(folder))} |"
+            print(row, flush=True)
     if asked.table:
         write(asked.table, with_others(asked.table, rows))
 

@@ -17,22 +17,24 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 600
 
 
-def family_text(model_type, overrides):
-    from tiny import tiny
+def family_text(model_type, overrides, shipped):
+    """`shipped`: keys that a program holds for one value of, as those have them that are published."""
+    from tiny import merged, tiny
 
     from tidemark.capture.family import Family
 
-    return Family(tiny(model_type, overrides), "cuda").text()
+    return Family(merged(tiny(model_type, overrides), shipped), "cuda").text()
 
 
 def ship(model_type, release):
     """Writes the program of a family; what there is to tell of it."""
     from limits import TooSlow, at_most
 
-    overrides, start = json.loads((HERE / "overrides.json").read_text()), time.time()
+    overrides, shipped = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json"))
+    start = time.time()
     try:
         with at_most(SECONDS):
-            text = family_text(model_type, overrides.get(model_type, {}))
+            text = family_text(model_type, overrides, shipped)
         (release / model_type).write_text(text)
         told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
     except (Exception, TooSlow) as error:   # whatever a model of its configuration raises
@@ -46,7 +48,7 @@ def ship_all(folder, wanted):
     from models import model_types
 
     transformers.logging.set_verbosity_error()
-    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.modeling_utils"):
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.family"):   # the last two load what most models do
         __import__(name)
     release = folder / transformers.__version__
     release.mkdir(parents=True, exist_ok=True)

@@ -98,16 +98,21 @@ class Axes:
 
     def _tie(self, path, value):
         """Keys that have to be equal: this one and another of its value, or several others."""
-        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and bool(_HEADS.search(p)) == bool(_HEADS.search(path))]
+        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and _are_of_a_kind(p, path)]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
-            if self._told({p: value * 2 for p in [path, *group]}) in ("numbers",):
+            if self._told(self._with_widths({p: value * 2 for p in [path, *group]})) == "numbers":
                 if group in self.groups:
                     group.append(path)
                 else:
                     self.groups.append([path, other])
                 return True
         return len(others) > 1 and self._tie_several(path, value, others)
+
+    def _with_widths(self, values):
+        """With the widths that have to be heads times their size."""
+        now = {**self.leaves, **values}
+        return values | {width: now[heads] * now[size] for width, (heads, size) in self.products.items() if heads in values or size in values}
 
     def _tie_several(self, path, value, others):
         """All of them, less those that need not be."""
@@ -198,6 +203,12 @@ class Axes:
         return taken
 
 
+def _are_of_a_kind(one, other):
+    """Heads, of the same part; or neither of them heads."""
+    heads = [bool(_HEADS.search(path)) for path in (one, other)]
+    return one.rpartition(".")[0] == other.rpartition(".")[0] if all(heads) else not any(heads)
+
+
 def _told_apart(rows):
     """Whether no axis is another one, times a number, all along."""
     columns = [column for column in zip(*rows) if len(set(column)) > 1]
@@ -218,7 +229,7 @@ def _drawn(groups, base, layers, products, drawer):
         heads = parts.setdefault(part, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
         if path in layers:
-            value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 2)   # rounds of many kinds take long
+            value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)   # rounds of many kinds take long
         elif _KV_HEADS.search(name):
             value = first * heads[0]
         elif _HEADS.search(name):

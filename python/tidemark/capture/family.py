@@ -18,7 +18,7 @@ from .dtypes import follow
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
 from .layers import Layers
-from .merging import Differs, Merger, without_floats
+from .merging import Differs, Merger, SameSizes, without_floats
 from .mistakes import Mistake, Unsupported
 from .models import from_configuration
 from .program import _called, _one
@@ -30,7 +30,7 @@ from .tree import merged_lines, tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
-_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|attention_window|local_attention|attention_chunk_size)$")
+_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _WIDE = 4096
 
 
@@ -72,7 +72,11 @@ class Look:
             merged_lines([self.tree, other.tree], lambda values: "0")
         except Differs:
             return False
-        return _are_one(self.body, other.body) or _are_one(self.wide(), other.wide())
+        return self.does_as(other, Merger)
+
+    def does_as(self, other, merger):
+        """Whether both are one for such a merger."""
+        return _are_one(self.body, other.body, merger) or _are_one(self.wide(), other.wide(), merger)
 
 
 class Family:
@@ -205,9 +209,9 @@ class Family:
         if not paths:
             return [_ANY]
         over, within, exact = (self.brief(changed(self.base, dict.fromkeys(paths, v))) for v in (16, _WIDE, _SHAPES[0][1]))
-        if over.is_alike(within):
+        if over.does_as(within, SameSizes):
             return [_ANY]
-        below, above = ("<=", ">") if exact.is_alike(within) else ("<", ">=")
+        below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
         cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths), lambda keys: keys)]
         none = changed(self.base, dict.fromkeys(paths))
         return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
@@ -268,7 +272,7 @@ class Family:
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
-        solve = Solver([r.sizes for r in recorders])
+        solve = Solver([r.sizes for r in recorders], self.layers.periods())
         try:
             merger = Merger(solve, shared)
             root = merger.body(tuple(_body(r) for r in recorders))
@@ -280,9 +284,9 @@ class Family:
     def _tree(self, merged):
         """(lines, flags that tie parameters, conditions on flags that do more)"""
         recorders = [r for *_, captures in merged for r in captures]
-        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver(_common([r.sizes for r in recorders]))), [], []
+        tree, ties, guards = merged_lines([r.tree for r in recorders], Solver(_common([r.sizes for r in recorders]), self.layers.periods())), [], []
         way, case, *_, captures = merged[0]
-        solve = Solver([r.sizes for r in captures])
+        solve = Solver([r.sizes for r in captures], self.layers.periods())
         own = merged_lines([r.tree for r in captures], solve)
         for path, value in [(p, v) for p, v in leaves_of(self.base) if p.endswith("tie_word_embeddings")]:
             try:
@@ -314,7 +318,7 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties]))
+        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
         defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}))
         _, _, root, _, (first, *_) = merged[0]
@@ -337,9 +341,9 @@ def _body(recorder, layers=()):
     return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
 
 
-def _are_one(body, other):
+def _are_one(body, other, merger):
     try:
-        Merger(lambda values: "0").body((body, other))
+        merger(lambda values: "0").body((body, other))
     except Differs:
         return False
     return True

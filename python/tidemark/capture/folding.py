@@ -21,7 +21,7 @@ def _shape(statement):
         return tuple("%" if isinstance(t, Ref) else t for t in walk_terms(x))
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
-    return (statement.kind, name, tuple((type(r), plain(r)) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args), statement.mark, id(statement.body))
+    return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args), statement.mark, id(statement.body))
 
 
 def _values(statement):
@@ -57,13 +57,19 @@ def fold(statements):
     return out
 
 
-def _best_run(statements, shapes, at):
-    for period in range(1, min(_LONGEST_BLOCK, (len(statements) - at) // 3) + 1):
+def runs_of(shapes, at):
+    """(statements of a round, rounds) of what begins here and comes again, the shortest first."""
+    for period in range(1, min(_LONGEST_BLOCK, (len(shapes) - at) // 3) + 1):
         if shapes[at] != shapes[at + period]:
             continue
         rounds = 1
         while shapes[at + rounds * period:at + (rounds + 1) * period] == shapes[at:at + period]:
             rounds += 1
+        yield period, rounds
+
+
+def _best_run(statements, shapes, at):
+    for period, rounds in runs_of(shapes, at):
         while rounds >= 3 and not _goes_on(statements, at, period, rounds):
             rounds -= 1
         if rounds >= 3:

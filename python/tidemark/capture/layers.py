@@ -39,6 +39,9 @@ class Layers:
         """{path of a number of layers: as few as show all kinds of them}"""
         return {path: period + at(self.keys, path) % period if period > 1 else 2 for path, period in self.counts.items()}
 
+    def periods(self):
+        return sorted({period for period in self.counts.values() if period > 1})
+
     def conditions(self):
         for path, period in self.counts.items():
             if period > 1:

@@ -7,6 +7,7 @@ from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Ref, Sli
 
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
+_LISTED = re.compile(r"\.\d+$")
 _LOOPS = ("repeat", "each")
 _SCOPES = ("enter autocast", "exit autocast")
 
@@ -25,6 +26,12 @@ def without_floats(text):
 
 def _is_zero(text):
     return not text.strip("-0.").partition("e")[0].strip("0.")
+
+
+def _by_list(columns):
+    """What is returned at a place in a list that differs, as that of the last layer but one, is under the list's name."""
+    lists = {_LISTED.sub("", name) for names in zip(*([key for key, _ in column] for column in columns)) if len(set(names)) > 1 for name in names}
+    return [tuple((_LISTED.sub("", key) if _LISTED.sub("", key) in lists else key, term) for key, term in column) for column in columns]
 
 
 class Merger:
@@ -46,7 +53,7 @@ class Merger:
             raise Differs(f"{where} here, {next(b.name for b in bodies if b.name != one.name)} there")
         body = Body(one.kind, one.name, one.checkpointable,
                     self.named([b.params for b in bodies], where), self.statements([b.statements for b in bodies], where),
-                    self.terms([b.saved for b in bodies], where), self.named([b.returned for b in bodies], where))
+                    self.terms([b.saved for b in bodies], where), self.named(_by_list([b.returned for b in bodies]), where))
         return self.interned.setdefault((body.kind, body.name, body.checkpointable, body.params, body.statements, body.saved, body.returned), body)
 
     def statements(self, columns, where):
@@ -128,3 +135,12 @@ class Merger:
         if len(set(row)) != 1 and not all(isinstance(t, str) and _FLOAT.fullmatch(t) and _is_zero(t) == _is_zero(one) for t in row):
             raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
         return one
+
+
+class SameSizes(Merger):
+    """Of captures in which results have the same sizes, too."""
+
+    def term(self, row, where):
+        if all(isinstance(t, Number) and t.is_size for t in row) and len(set(row)) > 1:
+            raise Differs(f"{where}: {' or '.join(str(t.value) for t in row)}")
+        return super().term(row, where)

@@ -14,11 +14,11 @@ import re
 
 from typing import Any, NamedTuple
 
+from .folding import runs_of
 from .statements import Statement, replace_terms
-from .terms import DtypeFrom, Element, Linear, Listed, Number, Ref, Slice, Span, Typed, map_terms
+from .terms import Element, Linear, Listed, Number, Ref, Span, Typed, map_terms, walk_terms
 
 FEWEST = 5          # of which a row is told from other things that come a few times
-_LONGEST_BLOCK = 60
 _IRREGULAR = 2      # rounds at the ends
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
@@ -66,12 +66,7 @@ class _Rows:
         """(statements of a round, rounds) of what begins here; zeros where it does not come as often as there are images."""
         if self.statements[at].kind not in ("op", "call", "del"):
             return 0, 0
-        for period in range(1, min(_LONGEST_BLOCK, (len(shapes) - at) // 3) + 1):
-            if shapes[at] != shapes[at + period]:
-                continue
-            rounds = 1
-            while shapes[at + rounds * period:at + (rounds + 1) * period] == shapes[at:at + period]:
-                rounds += 1
+        for period, rounds in runs_of(shapes, at):
             if self.accepts(rounds) and any(self.statements[at + k].kind != "del" for k in range(period)):
                 return period, rounds
         return 0, 0
@@ -231,7 +226,7 @@ def _shape(statement):
         return id(statement)
 
     def plain(x):
-        return tuple("%" if isinstance(t, Ref) else "#" if isinstance(t, Number) else t for t in _parts(x))
+        return tuple("%" if isinstance(t, Ref) else "#" if isinstance(t, Number) else t for t in walk_terms(x))
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
     return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args),
@@ -246,26 +241,10 @@ def _made(block):
                 yield (i, j), result.ref
 
 
-def _parts(x):
-    """The terms that map_terms changes, in its order."""
-    if isinstance(x, Listed):
-        for e in x.items:
-            yield from _parts(e)
-    elif isinstance(x, Slice):
-        for e in x:
-            yield from _parts(e)
-    elif isinstance(x, DtypeFrom):
-        yield x.ref
-    elif isinstance(x, Typed):
-        yield from (x.ref, x.dtype, *x.sizes)
-    else:
-        yield x
-
-
 def _walk(block):
     for statement in block:
         for x in (*statement.results, *(term for _, term in statement.args)):
-            yield from _parts(x)
+            yield from walk_terms(x)
 
 
 def _rewritten(statement, told):

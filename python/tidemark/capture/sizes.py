@@ -6,6 +6,7 @@ up what is left of the numbers, up to a factor, among products of the names; it 
 
 import itertools
 import math
+import re
 from fractions import Fraction
 
 _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -21,8 +22,10 @@ def _direction(column):
 
 
 class Solver:
-    def __init__(self, points):
-        self.points, self.solved = points, {}
+    """`periods`: after how many layers their kinds come again, which numbers of layers are divided by."""
+
+    def __init__(self, points, periods=()):
+        self.points, self.periods, self.solved = points, periods, {}
         self.columns = {n: tuple(p[n] for p in points) for n in points[0]}
         distinct = {}
         for name, column in self.columns.items():
@@ -69,7 +72,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._compared(values) or self._three_terms(values)
+        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._compared(values) or self._three_terms(values)
 
     def _term(self, values):
         found = self._match(values)
@@ -84,6 +87,14 @@ class Solver:
             return None
         factor = Fraction(values[0], entry[2][0])
         return (entry[0] + _cost(factor), factor, entry[1]) if abs(factor.numerator) <= _LARGEST_FACTOR and factor.denominator <= 64 else None
+
+    def _divided(self, values):
+        """A product over a name that divides it without a rest, and none of its factors alone."""
+        for name in self.names:
+            found = self._match(tuple(v * n for v, n in zip(values, self.columns[name])))
+            if found and name not in re.split(r"[*()/]+", found[2]):
+                return f"({_times(found[1], found[2])})//{name}"
+        return None
 
     def _two_terms(self, values):
         """Simplest first: small factors, low degree."""
@@ -109,19 +120,34 @@ class Solver:
                 if match:
                     last = str(rest[0]) if match[1] is None else _times(*match[1:])
                     found.append((cost + other_cost + match[0] + _cost(factor) + _cost(second), _sum(_joined((factor, text), (second, other)), last)))
+        found = found or self._with_a_name(values)
         return min(found)[1] if found else None
 
+    def _with_a_name(self, values):
+        """[(cost, text)] of a product, a name and a number: as many as there are patches and registers, and one."""
+        products, found = [entry for entry in self.simple if entry[0] > 2], []
+        for name in self.names:
+            without = tuple(v - n for v, n in zip(values, self.columns[name]))
+            for cost, text, column in products:
+                if len({v - c for v, c in zip(without, column)}) == 1:
+                    found.append((cost, _sum(_joined((1, text), (1, name)), str(without[0] - column[0]))))
+        return found
+
     def _chunks(self, values):
-        """Lengths in chunks of a power of two, or of another name, and what fills the last one."""
+        """Names times a product; lengths in chunks of a power of two, or of another name, and what fills the last one."""
         names = [(n, self.columns[n]) for n in self.names]
-        chunks = [*((str(c), (c,) * len(values)) for c in _CHUNKS), *names]
-        for (name, column), (chunk, sizes) in itertools.product(names, chunks):
+        chunks = [*((str(c), (c,) * len(values)) for c in (*self.periods, *_CHUNKS)), *names]
+        for name, column in names:   # of four factors
+            text = self._from(name, column, values)
+            if text:
+                return text
+        for (chunk, sizes), (name, column) in itertools.product(chunks, names):
             if name == chunk or 0 in sizes:
                 continue
             forms = ((f"ceildiv({name}, {chunk})", tuple(-(-v // c) for v, c in zip(column, sizes))), (f"-{name} % {chunk}", tuple(-v % c for v, c in zip(column, sizes))),
                      (f"{name}//{chunk}", tuple(v // c for v, c in zip(column, sizes))), (f"{name} % {chunk}", tuple(v % c for v, c in zip(column, sizes))))
             for text, form in forms:
-                text = self._from(text, form, values)
+                text = form != column and self._from(text, form, values)
                 if text:
                     return text
         return None

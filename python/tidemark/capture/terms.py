@@ -104,7 +104,7 @@ def map_terms(x, change):
 
 
 def walk_terms(x):
-    """The terms of x that are not containers, in the order in which they are written."""
+    """The terms that map_terms changes, in its order."""
     if isinstance(x, Listed):
         for e in x.items:
             yield from walk_terms(e)
@@ -114,9 +114,6 @@ def walk_terms(x):
     elif isinstance(x, DtypeFrom):
         yield x.ref
     elif isinstance(x, Typed):
-        yield x.ref
-        yield x.dtype
-        yield from x.sizes
-        yield from x.flags
+        yield from (x.ref, x.dtype, *x.sizes)
     else:
         yield x
