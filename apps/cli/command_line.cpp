@@ -26,6 +26,7 @@ struct AllOptions {
   ReportOptions report;
   PrepareOptions prepare;
   ValidateOptions validate;
+  AnswerOptions answer;
   VersionOptions version;
 };
 
@@ -94,6 +95,7 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "report") return options.report;
   if (name == "prepare") return options.prepare;
   if (name == "validate") return options.validate;
+  if (name == "answer") return options.answer;
   return options.version;
 }
 
@@ -133,6 +135,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_report(app, options.report);
   add_prepare(app, options.prepare);
   add_validate(app, options.validate);
+  add_answer(app, options.answer);
   app.add_subcommand("version", "Print the version.");
 
   // What follows `--` is the user's program and none of our business.

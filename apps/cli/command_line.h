@@ -74,11 +74,15 @@ struct PrepareOptions {
   std::string ship;  // a folder
 };
 
+struct AnswerOptions {
+  std::string topic;
+};
+
 struct VersionOptions {};
 
 using CommandLine =
     std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions, ModelsOptions, OpsOptions,
-                 PlanOptions, ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
+                 PlanOptions, ReportOptions, PrepareOptions, ValidateOptions, AnswerOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {
