@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 
+#include "answers/error_answer.h"
 #include "answers/topics.h"
 #include "io/value_json.h"
 

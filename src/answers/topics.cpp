@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "answers/describe.h"
+#include "answers/error_answer.h"
 #include "answers/plan_answer.h"
 #include "answers/plan_wishes.h"
 #include "answers/predict_answer.h"
@@ -152,23 +153,9 @@ std::string answer_text(std::string_view name, std::string_view question, const 
   return topic.answer(asked, data);
 }
 
-Value error_map(std::string_view code, const std::string& message, const std::string& where, const std::string& hint) {
-  return Value::Map{{"code", code}, {"message", message}, {"where", where}, {"hint", hint}, {"bug", code == "bug"}};
-}
-
 }  // namespace
 
 std::span<const Topic> topics() { return kTopics; }
-
-Value error_value(const Error& error) {
-  Value map = error_map(name_of(error.code()), error.message(), error.where(), error.hint());
-  if (dynamic_cast<const NotCaptured*>(&error)) map.set("can_be_captured", true);
-  return Value::Map{{"error", std::move(map)}};
-}
-
-Value error_value_of_bug(std::string_view what) {
-  return Value::Map{{"error", error_map("bug", std::string(what), {}, "please report it")}};
-}
 
 Answer answer(std::string_view topic, std::string_view question, const Data& data) {
   try {

@@ -28,10 +28,6 @@ struct Answer {
   bool is_good() const { return !error && !is_bug; }
 };
 
-/// {"error": …}, in the words of the command.
-Value error_value(const Error& error);
-Value error_value_of_bug(std::string_view what);
-
 /// The answer to `question`, a JSON text.  Throws nothing but std::bad_alloc.
 Answer answer(std::string_view topic, std::string_view question, const Data& data);
 
