@@ -27,6 +27,7 @@ struct AllOptions {
   PrepareOptions prepare;
   ValidateOptions validate;
   AnswerOptions answer;
+  ServeOptions serve;
   VersionOptions version;
 };
 
@@ -96,6 +97,7 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "prepare") return options.prepare;
   if (name == "validate") return options.validate;
   if (name == "answer") return options.answer;
+  if (name == "serve") return options.serve;
   return options.version;
 }
 
@@ -136,6 +138,7 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_prepare(app, options.prepare);
   add_validate(app, options.validate);
   add_answer(app, options.answer);
+  add_serve(app, options.serve);
   app.add_subcommand("version", "Print the version.");
 
   // What follows `--` is the user's program and none of our business.

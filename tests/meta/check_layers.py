@@ -33,7 +33,7 @@ RESTRICTED = [
     (re.compile(r"^nlohmann/"), {"io", "apps", "bindings"}),
     (re.compile(r"^yaml-cpp/"), {"io"}),
     (re.compile(r"^CLI/"), {"apps"}),
-    (re.compile(r"^httplib"), {"apps"}),
+    (re.compile(r"^event2/"), {"apps"}),
 ]
 
 
