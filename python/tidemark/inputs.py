@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import json
+import math
 import os
 import re
 import sys
@@ -53,19 +54,21 @@ def _plain(value):
         return [_plain(item) for item in (value if isinstance(value, (list, tuple)) else sorted(value))]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None   # as in a config.json, where Python writes Infinity, which JSON does not have
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    return str(value).removeprefix("torch.")   # a dtype, an enum's name
+    return str(value)   # a dtype, an enum's name
 
 
 def _take_path(asked, path):
     asked.model = path
     file = os.path.join(path, "config.json") if os.path.isdir(path) else path
     try:
-        with open(file, encoding="utf-8", errors="surrogateescape") as opened:
+        with open(file, encoding="utf-8", newline="") as opened:
             text = opened.read()
-    except OSError:
-        asked.is_elsewhere = True
+    except (OSError, UnicodeDecodeError):
+        asked.is_elsewhere = True   # the command says what is wrong with it
         return
     if not _is_configuration(text):
         asked.is_elsewhere = True   # a trainer's own file, perhaps

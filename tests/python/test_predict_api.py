@@ -87,6 +87,26 @@ def test_paths(built, command, tmp_path):
         assert tidemark.predict(path, **TEXT).to_json() == asked.to_json()
 
 
+def test_numbers_that_json_does_not_have(built):
+    assert tidemark.predict({**SMALL, "rope_theta": 10000.0, "layer_norm_eps": float("inf")}, **TEXT).fits
+
+
+def test_a_file_that_is_no_text(built, command, tmp_path):
+    (tmp_path / "config.json").write_bytes(b'{"model_type": "ll\xffma"}')
+    with pytest.raises(tidemark.Error) as found:
+        tidemark.predict(tmp_path / "config.json", **TEXT)
+    assert str(found.value) in command("predict", tmp_path / "config.json", "--seq", "1024", "--gpu", "h100-80gb").stderr
+
+
+def test_a_trainers_own_file(built, command, tmp_path):
+    """Which the command reads."""
+    (tmp_path / "config.json").write_text(json.dumps(SMALL))
+    (tmp_path / "training.yaml").write_text("model_name_or_path: config.json\nper_device_train_batch_size: 2\noutput_dir: out\nbf16: true\n")
+    report = tidemark.predict(tmp_path / "training.yaml", seq=64, gpu="l4")
+    assert command("predict", tmp_path / "training.yaml", "--seq", "64", "--gpu", "l4", "--json", "answer.json").returncode == 0
+    assert report.to_json() == (tmp_path / "answer.json").read_text()
+
+
 def test_a_card_in_a_file(both_ways, command, tmp_path):
     card = json.loads(json.dumps(next(one for one in json.loads((ROOT / "data/gpus.json").read_text())["cards"] if one["key"] == "l4")))
     card["total_bytes"] += 1 << 30

@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from conftest import ROOT, SMALL
+from serving import ROOT, SMALL
 
 CORPUS = sorted(path for path in (ROOT / "fuzz/corpus").rglob("*") if path.is_file())
 STATUSES = {200, 400, 404, 405, 413, 422, 501, 503}

@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from conftest import ROOT, SMALL, TIDEMARK
+from serving import ROOT, SMALL, TIDEMARK
 
 TEXT = {"seq": 1024, "gpu": "h100-80gb"}
 SLOW = {"spec": {"model": {**SMALL, "num_hidden_layers": 4096}, "seq": 64, "gpu": "h100-80gb", "memory": "15TiB", "steps": 1000, "grad_accumulation": 1000}}
