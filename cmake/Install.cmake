@@ -1,4 +1,4 @@
-# bin/tidemark, lib/tidemark/{libtidemark_gpu.so,extensions}, share/tidemark/{data,python,torch_extension,replay,validation}:
+# bin/tidemark, lib/tidemark/{libtidemark_gpu.so,libtidemark_core.so,extensions}, share/tidemark/{data,python,torch_extension,replay,validation}:
 # apps/cli/resources.cpp looks for exactly this layout beside the executable.
 # Component `tidemark` is the command and all that it needs; `development` is what find_package(tidemark) finds.
 if(TARGET tidemark_cli)
@@ -6,6 +6,9 @@ if(TARGET tidemark_cli)
 endif()
 if(TARGET tidemark_gpu)
   install(TARGETS tidemark_gpu LIBRARY DESTINATION lib/tidemark COMPONENT tidemark)
+endif()
+if(TARGET tidemark_core)
+  install(TARGETS tidemark_core LIBRARY DESTINATION lib/tidemark COMPONENT tidemark)
 endif()
 install(DIRECTORY ${TIDEMARK_EXTENSIONS}/ DESTINATION lib/tidemark/extensions COMPONENT tidemark OPTIONAL USE_SOURCE_PERMISSIONS
   PATTERN "compiling-*" EXCLUDE)

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/number.h"
 #include "files.h"
 #include "io/card_as_asked.h"
 #include "resources.h"
@@ -32,19 +31,7 @@ io::Catalogue load_catalogue(const std::filesystem::path& data) {
   return io::read_catalogue(read_file(data / "gpus.json"), "gpus.json");
 }
 
-Place place_of(const std::string& text) {
-  const std::size_t cross = text.find_last_of('x');
-  const bool may_be = cross != std::string::npos && cross > 0 && !text.ends_with(".json");
-  const std::int64_t gpus = may_be ? parse_number<std::int64_t>(text.substr(cross + 1)).value_or(0) : 0;
-  if (gpus < 1) return {text, 1};
-  const io::Catalogue catalogue = load_catalogue(find_resources().data);
-  try {
-    io::find_card(catalogue, text);
-    return {text, 1};
-  } catch (const Error&) {
-    return {text.substr(0, cross), gpus};
-  }
-}
+Place place_of(const std::string& text) { return answers::place_of(text, load_catalogue(find_resources().data)); }
 
 Card choose_card(const std::string& gpu, const std::string& memory, const std::filesystem::path& data,
                  const std::string& link) {

@@ -3,17 +3,15 @@
 #include <filesystem>
 #include <string>
 
+#include "answers/question.h"
 #include "io/card_json.h"
 
 namespace tidemark::cli {
 
 io::Catalogue load_catalogue(const std::filesystem::path& data);
 
-/// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
-struct Place {
-  std::string card;
-  std::int64_t gpus = 1;
-};
+using answers::Place;
+/// Of "h100-80gbx8", among the cards that are known.
 Place place_of(const std::string& text);
 
 /// `gpu` is a name from the catalogue or a card file; `memory` another size for it, or empty; `link` another kind of

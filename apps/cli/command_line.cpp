@@ -26,6 +26,8 @@ struct AllOptions {
   ReportOptions report;
   PrepareOptions prepare;
   ValidateOptions validate;
+  AnswerOptions answer;
+  ServeOptions serve;
   VersionOptions version;
 };
 
@@ -94,6 +96,8 @@ CommandLine chosen(const CLI::App& app, AllOptions& options, std::optional<std::
   if (name == "report") return options.report;
   if (name == "prepare") return options.prepare;
   if (name == "validate") return options.validate;
+  if (name == "answer") return options.answer;
+  if (name == "serve") return options.serve;
   return options.version;
 }
 
@@ -133,6 +137,8 @@ CommandLine parse_command_line(std::vector<std::string> arguments) {
   add_report(app, options.report);
   add_prepare(app, options.prepare);
   add_validate(app, options.validate);
+  add_answer(app, options.answer);
+  add_serve(app, options.serve);
   app.add_subcommand("version", "Print the version.");
 
   // What follows `--` is the user's program and none of our business.

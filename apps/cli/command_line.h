@@ -9,6 +9,7 @@
 #include "outcome.h"
 #include "plan_options.h"
 #include "ranks.h"
+#include "serve/server.h"
 #include "spec_options.h"
 #include "validate_options.h"
 
@@ -74,11 +75,21 @@ struct PrepareOptions {
   std::string ship;  // a folder
 };
 
+struct AnswerOptions {
+  std::string topic;
+};
+
+struct ServeOptions {
+  serve::Address address;
+  serve::Limits limits;
+  std::string body, worker_memory;
+};
+
 struct VersionOptions {};
 
 using CommandLine =
     std::variant<RunOptions, PredictCommandOptions, ExplainOptions, DiffOptions, GpusOptions, ModelsOptions, OpsOptions,
-                 PlanOptions, ReportOptions, PrepareOptions, ValidateOptions, VersionOptions>;
+                 PlanOptions, ReportOptions, PrepareOptions, ValidateOptions, AnswerOptions, ServeOptions, VersionOptions>;
 
 /// Not an error: --help was asked for, and what() is its text.
 class HelpRequest : public std::runtime_error {

@@ -45,6 +45,12 @@ int report(const ReportOptions& options);
 void add_prepare(CLI::App& app, PrepareOptions& options);
 int prepare(const PrepareOptions& options);
 
+void add_answer(CLI::App& app, AnswerOptions& options);
+int answer(const AnswerOptions& options);
+
+void add_serve(CLI::App& app, ServeOptions& options);
+int serve(ServeOptions options);
+
 void add_validate(CLI::App& app, ValidateOptions& options);
 int validate(const ValidateOptions& options);
 

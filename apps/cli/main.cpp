@@ -36,6 +36,8 @@ struct Dispatch {
   int operator()(const cli::ReportOptions& options) const { return cli::report(options); }
   int operator()(const cli::PrepareOptions& options) const { return cli::prepare(options); }
   int operator()(const cli::ValidateOptions& options) const { return cli::validate(options); }
+  int operator()(const cli::AnswerOptions& options) const { return cli::answer(options); }
+  int operator()(const cli::ServeOptions& options) const { return cli::serve(options); }
   int operator()(const cli::VersionOptions&) const { return cli::version(); }
 };
 

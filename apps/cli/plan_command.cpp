@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "base/bytes.h"
+#include "answers/plan_wishes.h"
 #include "base/did_you_mean.h"
 #include "base/error.h"
 #include "card_choice.h"
@@ -21,32 +21,6 @@
 
 namespace tidemark::cli {
 namespace {
-
-using plan::Goal;
-
-template <std::size_t N>
-std::size_t index_of(const std::array<std::string_view, N>& names, const std::string& name, const char* option) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  const std::vector<std::string> known(names.begin(), names.end());
-  throw Error(Errc::bad_value, fmt::format("{} is not known", Value(name).quoted()), option,
-              fmt::format("one of {}", fmt::join(known, ", ")));
-}
-
-/// "lora=8|16": a decision, and the values that it may take.
-void add_allowed(const std::string& text, plan::Freedom& freedom, plan::Bounds& bounds) {
-  const std::size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
-  freedom.allowed.push_back(name);
-  if (equals == std::string::npos) return;
-  std::vector<std::string>& values = bounds.values[name];
-  std::size_t begin = equals + 1;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find('|', begin), text.size());
-    values.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-}
 
 /// What was asked for, on one GPU or as the options share it out; the number of GPUs to plan for is kept apart.
 struct Asking {
@@ -73,19 +47,7 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
 }
 
 plan::Question question_of(const Asking& asking, const PlanOptions& options) {
-  plan::Question question{.spec = asking.asked.spec,
-                          .bounds = {},
-                          .freedom = {.fixed = options.fixed, .allowed = {}},
-                          .answers = static_cast<std::size_t>(options.answers)};
-  question.spec.model = {};
-  question.spec.gpus = question.bounds.gpus = asking.place.gpus;
-  question.bounds.gpus_per_node = asking.place.gpus / options.nodes;
-  question.spec.gpus_per_node = question.bounds.gpus_per_node;
-  question.bounds.samples_per_step = options.samples > 0 ? options.samples
-                                                         : question.spec.batch * question.spec.grad_accumulation *
-                                                               plan::data_parallel_ranks(question.spec);
-  for (const std::string& allowed : options.allowed) add_allowed(allowed, question.freedom, question.bounds);
-  return question;
+  return answers::question_of(asking.asked.spec, asking.place.gpus, options.wishes);
 }
 
 plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
@@ -98,8 +60,8 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
                       .keep_margin = {}};
   engine.efficiency = load_efficiencies(data).of(engine.card.key);
   if (asking.place.gpus > 1) check_link(engine.card);
-  if (!options.margin.empty())
-    engine.keep_margin = [quantile = options.margin, data](Report& report) { keep_margin(report, quantile, {}, data); };
+  if (!options.wishes.margin.empty())
+    engine.keep_margin = [quantile = options.wishes.margin, data](Report& report) { keep_margin(report, quantile, {}, data); };
   return engine;
 }
 
@@ -133,19 +95,18 @@ int tell(const Asking& asking, const PlanOptions& options, const std::string& te
 }
 
 int plan_goal(const PlanOptions& options) {
-  Asking asking = read_asking(options, {}, options.nodes);
+  Asking asking = read_asking(options, {}, options.wishes.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
-  const std::string name = options.goal.empty() ? "fastest" : options.goal;
-  const auto goal = static_cast<Goal>(index_of(plan::kGoalNames, name, "--goal"));
+  const plan::Goal goal = answers::goal_of(options.wishes.goal, "--goal");
   const plan::Plan found = plan::make_plan(question, goal, engine);
   write_output(options.json, io::value_to_json(io::plan_value(found)));
   return tell(asking, options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found, engine.card);
 }
 
 int plan_largest(const PlanOptions& options) {
-  const auto size = static_cast<plan::Size>(index_of(plan::kSizeNames, options.largest, "--largest"));
-  Asking asking = read_asking(options, {}, options.nodes);
+  const plan::Size size = answers::size_of(options.wishes.largest, "--largest");
+  Asking asking = read_asking(options, {}, options.wishes.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::LargestPlan found = plan::largest(question, size, engine);
@@ -154,23 +115,10 @@ int plan_largest(const PlanOptions& options) {
               engine.card);
 }
 
-/// 0: what the card takes.
-std::int64_t read_budget(const std::string& text) {
-  if (text == "card") return 0;
-  try {
-    return parse_bytes(text);
-  } catch (const Error& error) {
-    throw Error(error.code(), error.message(), "--checkpointing-under",
-                error.hint().empty() ? "or say card, for what fits on it" : error.hint() + "; or card, for what fits on it");
-  }
-}
-
 int plan_checkpointed(const PlanOptions& options) {
-  const std::int64_t budget_bytes = read_budget(options.checkpointing_under);
-  if (!options.fixed.empty() || !options.allowed.empty() || options.samples > 0)
-    throw Error(Errc::usage, "all but the checkpointing stays as the options say", "--checkpointing-under",
-                "leave out --fix, --allow and --samples");
-  Asking asking = read_asking(options, {}, options.nodes);
+  const std::int64_t budget_bytes = answers::budget_bytes_of(options.wishes.checkpointing_under, "--checkpointing-under");
+  answers::check_checkpointing_alone(options.wishes, "--checkpointing-under");
+  Asking asking = read_asking(options, {}, options.wishes.nodes);
   const plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::CheckpointingPlan found = plan::plan_checkpointing(question, budget_bytes, engine);
@@ -200,11 +148,11 @@ int plan_cheapest(const PlanOptions& options) {
     const double price = price_of(prices, place, options.prices);
     Asking asking = read_asking(options, text, 1);
     PlanOptions one = options;
-    one.answers = 1;
-    one.samples = options.samples > 0 ? options.samples : asking.asked.spec.batch * asking.asked.spec.grad_accumulation;
+    one.wishes.answers = 1;
+    one.wishes.samples = options.wishes.samples > 0 ? options.wishes.samples : asking.asked.spec.batch * asking.asked.spec.grad_accumulation;
     const plan::Question question = question_of(asking, one);
     const plan::Engine engine = engine_of(asking, one);
-    all.push_back({text, price * static_cast<double>(place.gpus), plan::make_plan(question, Goal::fastest, engine)});
+    all.push_back({text, price * static_cast<double>(place.gpus), plan::make_plan(question, plan::Goal::fastest, engine)});
   }
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
   write_output(options.json, io::value_to_json(io::priced_value(all)));
@@ -225,15 +173,15 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   add_spec_options(*command, options.spec);
   const std::string group = "Plan";
   command
-      ->add_option("--goal", options.goal,
+      ->add_option("--goal", options.wishes.goal,
                    "What is best: fastest, least_memory, smallest_change, or pareto for every trade [fastest]")
       ->type_name("GOAL")
       ->group(group);
-  command->add_option("--largest", options.largest, "Instead: the largest batch, seq or images that fits")
+  command->add_option("--largest", options.wishes.largest, "Instead: the largest batch, seq or images that fits")
       ->type_name("SIZE")
       ->group(group);
   command
-      ->add_option("--checkpointing-under", options.checkpointing_under,
+      ->add_option("--checkpointing-under", options.wishes.checkpointing_under,
                    "Instead: the layers to checkpoint, and the operators whose results to keep in them, that run least "
                    "again within this peak, such as 24GiB, or on the card")
       ->type_name("BYTES|card")
@@ -247,30 +195,30 @@ void add_plan(CLI::App& app, PlanOptions& options) {
   command->add_option("--prices", options.prices, "JSON with what a GPU costs for an hour, by the names of --cheapest")
       ->type_name("FILE")
       ->group(group);
-  command->add_option("--nodes", options.nodes, "Nodes of as many GPUs as --gpu says, such as h100-80gbx8 [1]")
+  command->add_option("--nodes", options.wishes.nodes, "Nodes of as many GPUs as --gpu says, such as h100-80gbx8 [1]")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16).description(""))
       ->type_name("N")
       ->group(group);
   command
-      ->add_option("--samples", options.samples,
+      ->add_option("--samples", options.wishes.samples,
                    "Samples per optimizer step, over all GPUs (default: what the options say)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30).description(""))
       ->type_name("N")
       ->group(group);
-  command->add_option("--fix", options.fixed, "Decisions that stay as the options say (a,b or given twice)")
+  command->add_option("--fix", options.wishes.fix, "Decisions that stay as the options say (a,b or given twice)")
       ->type_name("NAMES")
       ->delimiter(',')
       ->group(group);
-  command->add_option("--allow", options.allowed, "A decision that changes what is learned, and its values: lora=8|64")
+  command->add_option("--allow", options.wishes.allow, "A decision that changes what is learned, and its values: lora=8|64")
       ->type_name("NAME[=V|V]")
       ->delimiter(',')
       ->group(group);
   command
-      ->add_option("--margin", options.margin,
+      ->add_option("--margin", options.wishes.margin,
                    "Keep a quantile of measured residuals free, such as p90 (default: nothing)")
       ->type_name("PXX")
       ->group(group);
-  command->add_option("--answers", options.answers, "How many are shown, the best first [3]")
+  command->add_option("--answers", options.wishes.answers, "How many are shown, the best first [3]")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}).description(""))
       ->type_name("N")
       ->group(group);
@@ -295,15 +243,15 @@ void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> 
 
 int plan(const PlanOptions& options) {
   if (!options.vary.command.empty()) return plan_vary(options.vary);
-  if (!options.margin.empty()) parse_quantile(options.margin);
+  if (!options.wishes.margin.empty()) parse_quantile(options.wishes.margin);
   if (options.json != "-") require_writable(options.json, "--json");
   check_writes(options.writes);
-  if (!options.goal.empty() + !options.largest.empty() + !options.cards.empty() + !options.checkpointing_under.empty() > 1)
+  if (!options.wishes.goal.empty() + !options.wishes.largest.empty() + !options.cards.empty() + !options.wishes.checkpointing_under.empty() > 1)
     throw Error(Errc::usage, "--goal, --largest, --cheapest and --checkpointing-under are four questions", "tidemark plan",
                 "ask one at a time");
   if (!options.cards.empty()) return plan_cheapest(options);
-  if (!options.largest.empty()) return plan_largest(options);
-  if (!options.checkpointing_under.empty()) return plan_checkpointed(options);
+  if (!options.wishes.largest.empty()) return plan_largest(options);
+  if (!options.wishes.checkpointing_under.empty()) return plan_checkpointed(options);
   return plan_goal(options);
 }
 

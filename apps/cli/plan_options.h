@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/plan_wishes.h"
 #include "plan_vary.h"
 #include "spec_options.h"
 
@@ -11,13 +12,10 @@ namespace tidemark::cli {
 
 struct PlanOptions {
   SpecOptions spec;
-  std::int64_t nodes = 1, samples = 0;  // samples 0: as many as the spec has
-  std::string goal, largest, prices, margin, json;
-  std::string checkpointing_under;  // a number of bytes, or card
-  std::vector<std::string> cards;  // --cheapest
-  std::vector<std::string> fixed, allowed;
+  answers::PlanWishes wishes;
+  std::vector<std::string> cards;  // --cheapest, whose prices stand in a file
+  std::string prices, json;
   std::vector<std::string> writes;  // --write FORMAT=PATH
-  std::int64_t answers = 3;
   VaryOptions vary;  // of a command behind --
 };
 

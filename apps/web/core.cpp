@@ -6,21 +6,35 @@
 #include <cstring>
 #include <exception>
 
+#include "answers/describe.h"
+#include "answers/error_answer.h"
+#include "answers/predict_answer.h"
 #include "base/error.h"
 #include "data.h"
 #include "estimate/all_ranks.h"
-#include "estimate/predict.h"
-#include "estimate/recorder.h"
 #include "io/plan_text.h"
 #include "io/report_json.h"
-#include "io/spec_schema.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 #include "plan/oracle.h"
-#include "question.h"
 
 namespace tidemark::web {
 namespace {
+
+using answers::Question;
+
+/// What a browser has of data/: programs come with the questions that need them.
+const answers::Data& data() {
+  static const answers::Data read{.version = TIDEMARK_VERSION,
+                                  .cards = io::read_catalogue(kGpus, "gpus.json"),
+                                  .device_memory = std::string(kDeviceMemory),
+                                  .residuals = {},
+                                  .efficiency = {},
+                                  .programs = {.names = {program_names().begin(), program_names().end()}, .text = {}}};
+  return read;
+}
+
+Question read_question(const char* text) { return answers::read_question(io::value_from_json(text, "question"), data()); }
 
 char* copied(const std::string& text) {
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
@@ -28,69 +42,38 @@ char* copied(const std::string& text) {
   return copy;
 }
 
-Value error_value(const std::string& message, const std::string& where, const std::string& hint, bool is_bug) {
-  return Value::Map{{"error", Value::Map{{"message", message}, {"where", where}, {"hint", hint}, {"bug", is_bug}}}};
-}
-
 template <class Work>
 char* answered(const Work& work) {
   try {
     return copied(io::value_to_json_line(work()));
   } catch (const Error& error) {
-    return copied(io::value_to_json_line(error_value(error.message(), error.where(), error.hint(), false)));
+    return copied(io::value_to_json_line(answers::error_value(error)));
   } catch (const std::exception& error) {
-    return copied(io::value_to_json_line(error_value(error.what(), {}, "please report it", true)));
+    return copied(io::value_to_json_line(answers::error_value_of_bug(error.what())));
   }
 }
 
-Report told(Report report, const Question& question) {
-  report.versions.emplace("tidemark", TIDEMARK_VERSION);
-  report.sources = question.sources;
-  return report;
-}
-
-Value names_of_categories() {
-  Value::List names;
-  for (std::size_t i = 0; i < kCategories; ++i) names.emplace_back(name_of(static_cast<Category>(i)));
-  return names;
-}
-
-Value described() {
-  Value::List cards, families, programs, formats;
-  for (const Card& card : catalogue())
-    cards.push_back(Value::Map{{"key", card.key}, {"name", card.name}, {"total_bytes", card.total_bytes}});
-  for (const ModelInfo& model : known_models())
-    families.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary},
-                                  {"heads", Value::List(model.heads.begin(), model.heads.end())}});
-  for (const std::string_view name : program_names()) programs.emplace_back(name);
-  for (const io::TrainingFormat& format : io::training_formats())
-    if (format.write) formats.push_back(Value::Map{{"name", format.name}, {"title", format.title}});
-  return Value::Map{{"version", TIDEMARK_VERSION}, {"cards", std::move(cards)}, {"families", std::move(families)},
-                    {"programs", std::move(programs)}, {"formats", std::move(formats)}, {"categories", names_of_categories()}, {"spec_schema", io::spec_schema()}};
-}
-
 Value predicted(const char* text) {
-  const Question question = read_question(text);
   std::vector<BytesByCategory> categories;
-  Report report = predict(question.spec, question.model_config, question.card, {.on_event = {}, .programs = question.programs, .categories = &categories});
+  const Report report = answers::predicted(read_question(text), data(), {.on_event = {}, .categories = &categories});
   Value::List rows;
   for (const BytesByCategory& row : categories) rows.emplace_back(Value::List(row.begin(), row.end()));
-  return Value::Map{{"report", io::write_report(told(std::move(report), question))}, {"categories", std::move(rows)}};
+  return Value::Map{{"report", io::write_report(report)}, {"categories", std::move(rows)}};
 }
 
 Value predicted_ranks(const char* text) {
   constexpr std::int64_t kFew = 16;
   const Question question = read_question(text);
-  const PredictOptions options{.on_event = {}, .programs = question.programs};
+  const PredictOptions options{.on_event = {}, .programs = *question.programs};
   Report report = question.spec.gpus <= kFew
                       ? predict_all_ranks(question.spec, question.model_config, question.card, options)
                       : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config, question.card, options);
-  return Value::Map{{"report", io::write_report(told(std::move(report), question))}};
+  return Value::Map{{"report", io::write_report(answers::told(std::move(report), question, data()))}};
 }
 
 Value written(const char* text, const char* format, const char* path) {
   const Question question = read_question(text);
-  const Report report = predict(question.spec, question.model_config, question.card, {.on_event = {}, .interval = false, .programs = question.programs});
+  const Report report = predict(question.spec, question.model_config, question.card, {.on_event = {}, .interval = false, .programs = *question.programs});
   const Peak& peak = report.peak;
   const io::TrainingAnswer answer{.spec = question.spec, .model = "MODEL", .model_config = question.spec.model,
                                   .peak = std::to_string(peak.device_bytes) + " bytes on the device", .card = question.card.name};
@@ -114,12 +97,12 @@ using namespace tidemark::web;
 extern "C" {
 
 /// Cards, families, programs, categories, and the schema of the spec.
-EMSCRIPTEN_KEEPALIVE char* tidemark_describe() { return answered(described); }
+EMSCRIPTEN_KEEPALIVE char* tidemark_describe() { return answered([] { return answers::described(data()); }); }
 
 /// {"program": name or null}: what predicting the question needs besides.
 EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
   return answered([&] {
-    const std::optional<std::string> name = program_needed(question);
+    const std::optional<std::string> name = answers::program_needed(io::value_from_json(question, "question"), data());
     return Value::Map{{"program", name ? Value(*name) : Value()}};
   });
 }

@@ -1,23 +1,29 @@
 """Tidemark: how high GPU memory will rise, before a GPU is rented.
 
     import tidemark
-    report = tidemark.run(script="train.py", arguments=["--batch", "16"], gpu="h100-80gb")
+    report = tidemark.predict("config.json", batch=16, seq=1024, gpu="h100-80gb")         # from a configuration, in this process
+    report = tidemark.run(script="train.py", arguments=["--batch", "16"], gpu="h100-80gb")   # a program, on a virtual GPU
     print(report.verdict, report.peak.allocated_bytes)
 
+    plan = tidemark.plan("llama-3.1-8b/", batch=8, seq=4096, gpu="h100-80gbx8")
     model = tidemark.apply(model, "plan.json")   # the checkpointing that `tidemark plan --checkpointing-under` has answered
 """
 
-__all__ = ["ProgramFailed", "Report", "apply", "run"]
+# Where each name lies.  Looked up on first use: `tidemark run` puts this package into the user's process, which should not pay for what it does not use.
+_PLACES = {
+    "Error": "errors", "Plan": "reports", "ProgramFailed": "api", "Report": "reports", "apply": "checkpointing", "options": "predicting", "plan": "predicting", "predict": "predicting",
+    "run": "api",
+}
+__all__ = list(_PLACES)
 
 
 def __getattr__(name):
-    # Looked up on first use: `tidemark run` puts this package into the user's process, which should not pay for what it does not use.
-    if name == "apply":
-        from . import checkpointing
+    if name in _PLACES:
+        import importlib
 
-        return checkpointing.apply
-    if name in __all__:
-        from . import api
-
-        return getattr(api, name)
+        return getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_PLACES])

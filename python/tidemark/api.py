@@ -7,17 +7,16 @@ torch imported or not.
 from __future__ import annotations
 
 import contextlib
-import html
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from . import notebooks
+from . import notebooks, places
+from .reports import Report
 
 
 class ProgramFailed(RuntimeError):
@@ -26,62 +25,6 @@ class ProgramFailed(RuntimeError):
     def __init__(self, message, exit_code, output, report=None):
         super().__init__(message)
         self.exit_code, self.output, self.report = exit_code, output, report
-
-
-class Record:
-    """A JSON object whose keys are attributes."""
-
-    def __init__(self, values):
-        self._values = values
-
-    def __getattr__(self, name):
-        try:
-            return _wrapped(self.__dict__["_values"][name])
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def __dir__(self):
-        return [*super().__dir__(), *self._values]
-
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self._values.items())})"
-
-    def __eq__(self, other):
-        return type(self) is type(other) and self._values == other._values
-
-    def to_dict(self):
-        return self._values
-
-
-class Report(Record):
-    """What a run found: the fields of `tidemark.report/1` as attributes (`peak`, `fits`, `verdict`, `steps`, `at_peak`, `oom`, …).
-
-    `output` is what the program printed.  In a notebook the report shows itself as a page; `str(report)` is its verdict.
-    """
-
-    def __init__(self, values, output="", page=None):
-        super().__init__(values)
-        self.output, self._page = output, page
-
-    @classmethod
-    def from_json(cls, path):
-        """A report that `tidemark run --json` wrote."""
-        return cls(json.loads(Path(path).read_text()))
-
-    def category(self, name):
-        """Bytes of one category that are live at the peak: parameters, gradients, optimizer_state, activations, workspace, …"""
-        return next((row["bytes"] for row in self._values["at_peak"]["by_category"] if row["name"] == name), 0)
-
-    def __str__(self):
-        return self._values.get("verdict") or repr(self)
-
-    def __repr__(self):
-        return f"<tidemark.Report: {self}>"
-
-    def _repr_html_(self):
-        if self._page is None:
-            return f"<p>{html.escape(str(self))}</p>"
-        return f'<iframe srcdoc="{html.escape(self._page)}" style="width:100%;height:42em;border:0"></iframe>'
 
 
 def run(
@@ -115,7 +58,7 @@ def run(
         options += [flag for flag, wanted in (("--keep-going", keep_going), ("--fake-weights", fake_weights), ("--all-ranks", all_ranks)) if wanted]
         files = {"json": Path(folder, "report.json"), "html": Path(folder, "report.html")}
         options += [word for name, path in files.items() for word in (f"--{name}", str(path))]
-        words = [_launcher(), "run", *options, "--", *map(os.fspath, command), *map(str, arguments)]
+        words = [places.launcher(), "run", *options, "--", *map(os.fspath, command), *map(str, arguments)]
         exit_code, output = _finished(words, cwd, env, timeout)
         report = None
         if files["json"].exists() and files["json"].stat().st_size:
@@ -171,28 +114,8 @@ def _options(**values):
     return [word for name, value in values.items() if value is not None for word in (f"--{name.replace('_', '-')}", os.fspath(value) if isinstance(value, os.PathLike) else str(value))]
 
 
-def _launcher():
-    """TIDEMARK_BIN; beside this package, as installed; on the PATH."""
-    chosen = os.environ.get("TIDEMARK_BIN")
-    if chosen:
-        if not shutil.which(chosen):
-            raise ValueError(f"TIDEMARK_BIN is not a program: {chosen}")
-        return chosen
-    installed = Path(__file__).resolve().parents[4] / "bin" / "tidemark"   # PREFIX/share/tidemark/python/tidemark/api.py, or a wheel's PREFIX/lib/python3.x/site-packages/tidemark/api.py
-    found = str(installed) if os.access(installed, os.X_OK) else shutil.which("tidemark")
-    if not found:
-        raise ValueError("the tidemark launcher was not found: put it on the PATH, or its path into TIDEMARK_BIN")
-    return found
-
-
 def _with_folder_importable(env, cwd):
     """Code that came as text imports what lies in the working directory, as it would in a notebook."""
     env = dict(os.environ if env is None else env)
     env["PYTHONPATH"] = os.pathsep.join(filter(None, (os.path.abspath(cwd or os.getcwd()), env.get("PYTHONPATH"))))
     return env
-
-
-def _wrapped(value):
-    if isinstance(value, dict):
-        return Record(value)
-    return [_wrapped(item) for item in value] if isinstance(value, list) else value

@@ -64,6 +64,32 @@ def test_predict_needs_nothing_else(installed, no_compiler):
     assert done.stdout.startswith("fits: peak")
 
 
+PREDICT = """
+import json, sys, tidemark
+from tidemark import core
+spec = json.load(open(sys.argv[1]))
+report = tidemark.predict(spec.pop("model"), **spec)
+print(core.is_in_process(), report)
+open(sys.argv[2], "w").write(report.to_json())
+"""
+
+
+@pytest.mark.parametrize("way", ["", "command"])
+def test_the_python_package_predicts(installed, no_compiler, tmp_path, way):
+    spec = ROOT / "bench/llava.json"
+    done = subprocess.run([installed / "python", "-c", PREDICT, spec, tmp_path / "here.json"], env={**no_compiler, "TIDEMARK_CORE": way}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{way == ''} fits: peak")
+    subprocess.run([installed / "tidemark", "predict", "--quiet", "--spec", spec, "--json", tmp_path / "command.json"], env={**no_compiler, "VIRTUAL_ENV": str(installed.parent)}, check=True)
+    assert (tmp_path / "here.json").read_text() == (tmp_path / "command.json").read_text()
+
+
+def test_pytest_finds_the_plugin(installed):
+    (entry,) = installed.parent.glob("lib/python3*/site-packages/tidemark-*.dist-info/entry_points.txt")
+    assert "tidemark = tidemark.pytest_plugin" in entry.read_text()
+    assert list(installed.parent.glob("lib/python3*/site-packages/tidemark/py.typed"))
+
+
 def test_the_python_package_finds_the_command(installed, no_compiler):
     code = "import tidemark; print(tidemark.run(source='print(1)', gpu='h100-80gb'))"
     done = subprocess.run([installed / "python", "-c", code], env=no_compiler, capture_output=True, text=True)

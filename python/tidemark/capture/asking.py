@@ -9,7 +9,7 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from ..api import _launcher
+from ..places import launcher
 from .mistakes import Mistake, Unsupported
 
 _CARD = ("--gpu", "h100-80gb", "--memory", "1000TB")   # a card on which any model fits; nothing of it is there
@@ -64,13 +64,13 @@ def _place(request):
 
 def _captured(request):
     try:
-        launcher = _launcher()
+        command = launcher()
     except ValueError as error:
         raise Mistake(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         asked, answer = Path(folder, "request.json"), Path(folder, "answer.json")
         asked.write_text(json.dumps({**request, "answer": str(answer)}))
-        done = subprocess.run([launcher, "run", *_CARD, "--quiet", "--", sys.executable, "-m", "tidemark.capture.inside", str(asked)],
+        done = subprocess.run([command, "run", *_CARD, "--quiet", "--", sys.executable, "-m", "tidemark.capture.inside", str(asked)],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if not answer.exists():
             raise Unsupported(f"{request['source']}: {_last_error(done)}")

@@ -1,0 +1,165 @@
+"""Made by tools/python_stub.py."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypedDict
+
+from typing_extensions import Unpack
+
+from .api import ProgramFailed as ProgramFailed
+from .api import run as run
+from .checkpointing import apply as apply
+from .errors import Error as Error
+from .reports import Plan as Plan
+from .reports import Report as Report
+
+class _PretrainedConfig(Protocol):
+    def to_json_string(self) -> str: ...
+    def to_diff_dict(self) -> dict[str, Any]: ...
+
+class _Module(Protocol):
+    def named_parameters(self) -> Any: ...
+
+_Config = str | os.PathLike[str] | Mapping[str, Any] | _PretrainedConfig | _Module
+
+class SpecOptions(TypedDict, total=False):
+    head: str
+    """What the model is trained for, such as causal_lm (auto: what config.json says)"""
+    dtype: Literal['bf16', 'fp16', 'fp32']
+    """Type of the weights"""
+    attn: Literal['auto', 'sdpa', 'eager']
+    """Implementation of attention (auto: sdpa where transformers has it for the model)"""
+    experts_implementation: Literal['grouped_mm', 'batched_mm', 'eager']
+    """Implementation of experts, of models that have them"""
+    use_cache: Literal['auto', 'true', 'false', True, False]
+    """Whether the forward pass fills a key/value cache (auto: as transformers does)"""
+    freeze: Sequence[str]
+    """Parameters that are not trained: those with one of these texts in their name (a,b or given twice)"""
+    train_only: Sequence[str]
+    """Parameters that are trained, all others not; freeze comes after it"""
+    load: Literal['to', 'wrapped']
+    """How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs (fsdp1, fsdp2, gemini)"""
+    batch: int
+    """Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens"""
+    seq: int
+    """Tokens per sample, those of images included (0: what the model takes)"""
+    images: int
+    """Images per sample"""
+    image_size: str | int
+    """Pixels: 336 or 1080x1920, height first (0: the model's own)"""
+    image_tokens: int | None
+    """Tokens per image, where they are known better than from its size"""
+    padding: bool
+    """Batches hold padding, so the attention mask is built"""
+    moe_routing: str
+    """How tokens spread over experts: balanced or skewed:X"""
+    labels: bool
+    """The model gets labels and computes the loss itself"""
+    loop: Literal['plain', 'trainer']
+    """Whose loop it is: a plain PyTorch loop, or that of transformers' Trainer over accelerate"""
+    autocast: Literal['none', 'bf16', 'fp16', None]
+    """torch.autocast around forward and loss"""
+    grad_scaler: bool
+    """torch.amp.GradScaler scales the loss"""
+    grad_accumulation: int
+    """Forward and backward passes per optimizer step"""
+    max_grad_norm: float | None
+    """Clip gradients to this norm (default: no clipping)"""
+    zero_grad: Literal['after_step', 'before_forward', 'before_backward']
+    """Where the loop calls zero_grad"""
+    set_to_none: bool
+    """zero_grad frees gradients instead of filling them with zeros"""
+    checkpointing: Literal['none', 'non_reentrant', 'reentrant', None]
+    """Gradient checkpointing of the model's layers"""
+    checkpoint_every: int
+    """Checkpoint each n-th layer alone"""
+    checkpoint_layers: Sequence[str | int]
+    """Checkpoint these layers alone: numbers and ranges, such as 0-3,7, counted over the whole model"""
+    checkpoint_save: Sequence[str]
+    """Operators of torch whose results a checkpointed layer keeps, without namespace and overload, such as mm,_scaled_dot_product_flash_attention (create_selective_checkpoint_contexts with MUST_SAVE)"""
+    checkpoint_save_layers: Sequence[str | int]
+    """Checkpointed layers that keep these results, as checkpoint_layers says them (default: all)"""
+    steps: int
+    """Optimizer steps; states appear in the first, and from the third on nothing is new"""
+    optimizer: Literal['adamw', 'adam', 'sgd', 'adafactor', 'rmsprop', 'adagrad']
+    """Optimizer"""
+    optimizer_impl: Literal['auto', 'foreach', 'fused', 'loop']
+    """Its implementation (auto: as torch chooses)"""
+    weight_decay: float | None
+    """Weight decay (default: the optimizer's own)"""
+    momentum: float
+    """Of sgd and rmsprop"""
+    amsgrad: bool
+    """Of adam and adamw"""
+    nesterov: bool
+    """Of sgd, with momentum"""
+    centered: bool
+    """Of rmsprop"""
+    maximize: bool
+    """Climb instead of descend"""
+    lora: Mapping[str, Any] | None
+    """Adapters of PEFT on a frozen model; {} for its defaults"""
+    gpus: int
+    """GPUs that train together"""
+    parallel: Literal['none', 'ddp', 'zero1', 'zero2', 'zero3', 'fsdp1', 'fsdp2', 'ep', 'gemini', None]
+    """How they share the work"""
+    rank: int
+    """The one whose memory is meant"""
+    gpus_per_node: int
+    """GPUs of one node (0: all of them)"""
+    link: Literal['auto', 'nvlink', 'pcie']
+    """What joins the GPUs of a node, for NCCL's buffers (auto: what the card has)"""
+    ddp: Mapping[str, Any] | None
+    """DistributedDataParallel's options; {} for its defaults"""
+    zero: Mapping[str, Any] | None
+    """DeepSpeed's options for ZeRO; {} for its defaults"""
+    tp: Mapping[str, Any] | None
+    """Tensor parallelism by torch's parallelize_module"""
+    cp: Mapping[str, Any] | None
+    """Context parallelism: ring attention by torch's context_parallel"""
+    ep: Mapping[str, Any] | None
+    """Expert parallelism of transformers; {} for all GPUs"""
+    fsdp1: Mapping[str, Any] | None
+    """FullyShardedDataParallel's options; {} for its defaults"""
+    fsdp2: Mapping[str, Any] | None
+    """fully_shard's options; {} for its defaults"""
+    gemini: Mapping[str, Any] | None
+    """GeminiPlugin's options; {} for its defaults"""
+    pp: Mapping[str, Any] | None
+    """Layers in stages by torch.distributed.pipelining"""
+    gpu: str
+    """The card: a name (see `tidemark gpus`) or a file that describes one"""
+    memory: str
+    """Another memory size for the card, such as 400GB or 80GiB"""
+    allocator: str
+    """Settings of PyTorch's allocator (PYTORCH_CUDA_ALLOC_CONF)"""
+    torch: str
+    """Version of PyTorch to follow (default: the active environment's, else the newest that is known)"""
+    transformers: str
+    """Version of transformers to follow (default: likewise)"""
+
+class PlanOptions(SpecOptions, total=False):
+    goal: str
+    """What is best: fastest (when nothing is said), least_memory, smallest_change, or pareto for every trade"""
+    largest: str
+    """Instead: the largest batch, seq or images that fits"""
+    checkpointing_under: str
+    """Instead: the layers to checkpoint, and the operators whose results to keep in them, that run least again within this peak, such as 24GiB, or on the card"""
+    cheapest: Mapping[str, Any]
+    """Instead: which of these cards trains at the least cost, such as l40s or h100-80gbx8, and what one GPU costs for an hour"""
+    nodes: int
+    """Nodes of as many GPUs as gpu says, such as h100-80gbx8"""
+    samples: int
+    """Samples per optimizer step, over all GPUs (0: what the spec says)"""
+    fix: Sequence[str]
+    """Decisions that stay as the spec says"""
+    allow: Sequence[str]
+    """Decisions that change what is learned, and their values: lora=8|64"""
+    margin: str
+    """A quantile of measured residuals to keep free, such as p90"""
+    answers: int
+    """How many are given, the best first"""
+
+def predict(config: _Config, *, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
+def plan(config: _Config, *, offline: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
+def options() -> dict[str, Any]: ...

@@ -1,0 +1,114 @@
+"""`tidemark predict` and `tidemark plan` as function calls, in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from . import core, errors, inputs, places
+from .reports import Plan, Report
+
+
+def predict(config, *, all_ranks=False, margin=None, offline=False, **options):
+    """The memory of a training, from its model's configuration alone.
+
+    `config` is a path (config.json, or the folder that holds it), a name on the hub, a dict, a transformers PretrainedConfig, or a module with
+    one, which may be on the meta device.  `options` are the keys of docs/reference/spec.md: batch=16, seq=1024, gpu="h100-80gb",
+    lora={"r": 16}; `tidemark.options()` lists them.  `all_ranks` reports on every rank of many, `margin` ("p90") keeps a quantile of measured
+    residuals free, `offline` asks the hub for nothing.
+
+    May be called by any number of threads, which run at once.  A training that does not fit is a result: look at `report.fits`.  Raises
+    tidemark.Error, with the words of the command, for what is wrong or not known.
+    """
+    asked = inputs.read(config, options, offline)
+    extra = {**({"all_ranks": True} if all_ranks else {}), **({"margin": margin} if margin else {})}
+    if not asked.is_elsewhere:
+        try:
+            return Report.from_text(core.ask("predict", {**asked.question, **extra}))
+        except errors.NotCaptured:
+            pass   # the command captures it, or says why not
+    words = [*(["--all-ranks"] if all_ranks else []), *(["--margin", margin] if margin else [])]
+    return Report.from_text(_by_command("predict", asked, words)[0])
+
+
+def plan(config, *, offline=False, **options):
+    """Which configuration to run: `tidemark plan`.
+
+    `config` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
+    checkpointing_under="24GiB", cheapest={"l40s": 0.9, "h100-80gbx8": 2.5}, nodes, samples, fix=["checkpointing"], allow=["lora=8|64"],
+    margin="p90", answers=3.
+    """
+    ours = core.keys_of("plan")
+    wishes = {key: inputs._plain(value) for key, value in options.items() if key in ours and value is not None}
+    asked = inputs.read(config, {key: value for key, value in options.items() if key not in ours}, offline)
+    if not asked.is_elsewhere:
+        try:
+            answer = json.loads(core.ask("plan", {**asked.question, "plan": wishes, "with_text": True}))
+            return Plan(json.loads(answer["json"]), answer["text"], answer["json"])
+        except errors.NotCaptured:
+            pass
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        text, printed = _by_command("plan", asked, _plan_words(wishes, folder))
+    return Plan(json.loads(text), printed, text)
+
+
+def options():
+    """The keyword arguments of `predict` that say how is trained: {name: JSON Schema}, with a description and the default of each."""
+    return core.keys_of("spec")
+
+
+def _plan_words(wishes, folder):
+    words = []
+    for key, value in wishes.items():
+        if key == "cheapest":
+            prices = Path(folder, "prices.json")
+            prices.write_text(json.dumps({name.rpartition("x")[0] if name.rpartition("x")[2].isdigit() and "x" in name else name: price for name, price in value.items()}))
+            words += ["--cheapest", ",".join(value), "--prices", str(prices)]
+        else:
+            words += [f"--{key.replace('_', '-')}", ",".join(map(str, value)) if isinstance(value, list) else str(value)]
+    return words
+
+
+def _by_command(command, asked, words):
+    """The JSON that the command writes, and what it prints: of what is looked up, or captured, outside this process."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        spec, answer = Path(folder, "spec.json"), Path(folder, "answer.json")
+        keys = {key: value for key, value in asked.spec.items() if key not in ("model", *asked.question["sources"])}
+        if os.path.exists(str(keys.get("gpu", ""))):   # in a spec it is meant from the spec's folder
+            keys["gpu"] = os.path.abspath(keys["gpu"])
+        spec.write_text(json.dumps(keys))
+        model = asked.model
+        if model is None:
+            model = str(Path(folder, "config.json"))
+            config = asked.question.get("config")
+            Path(model).write_text(config["text"] if config else json.dumps(asked.spec.get("model")))
+        given = [places.launcher(), command, model, "--spec", str(spec), "--json", str(answer), *words, *(["--offline"] if asked.offline else [])]
+        done = subprocess.run(given, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=_environment())
+        if answer.exists() and answer.stat().st_size:
+            return answer.read_text(), done.stdout
+        raise _error_in(done, {f"{spec}: ": "", f"{model}: ": f"{asked.model or 'config'}: ", folder: "config"})
+
+
+_CODES = {2: "bad_value", 3: "unsupported"}
+
+
+def _error_in(done, names):
+    said = done.stderr.rpartition("tidemark: ")[2].rstrip("\n") or f"the command ended with exit code {done.returncode}"
+    for ours, theirs in names.items():
+        said = said.replace(ours, theirs)
+    message, _, hint = said.partition("\n")
+    return errors.Error(_CODES.get(done.returncode, "bug"), message, hint=hint.strip())
+
+
+def _environment():
+    """Active for the command is the environment that this interpreter is of."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+    if sys.prefix != sys.base_prefix:
+        environment["VIRTUAL_ENV"] = sys.prefix
+    else:
+        environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), environment.get("PATH", "")])
+    return environment

@@ -1,0 +1,142 @@
+"""What Tidemark answers: JSON objects whose keys are attributes, which show themselves as text, page, table and picture."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+from . import core, errors
+
+
+class Record:
+    """A JSON object whose keys are attributes."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def __getattr__(self, name):
+        try:
+            return _wrapped(self.__dict__["_values"][name])
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self._values.items())})"
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._values == other._values
+
+    def to_dict(self):
+        return self._values
+
+
+class Report(Record):
+    """What a run found: the fields of `tidemark.report/1` as attributes (`peak`, `fits`, `verdict`, `steps`, `at_peak`, `oom`, …).
+
+    `output` is what the program printed, where one ran.  In a notebook the report shows itself as a page; `str(report)` is its verdict.
+    """
+
+    def __init__(self, values, output="", page=None, text=None):
+        super().__init__(values)
+        self.output, self._page, self._text = output, page, text
+
+    @classmethod
+    def from_text(cls, text):
+        """A report from its JSON, as a text."""
+        return cls(json.loads(text), text=text)
+
+    @classmethod
+    def from_json(cls, path):
+        """A report that `tidemark run --json` or `tidemark predict --json` wrote."""
+        return cls.from_text(Path(path).read_text())
+
+    def to_json(self):
+        """What `--json` writes, to the byte, of a report that was predicted or read."""
+        return self._text if self._text is not None else json.dumps(self._values, indent=2) + "\n"
+
+    def category(self, name):
+        """Bytes of one category that are live at the peak: parameters, gradients, optimizer_state, activations, workspace, …"""
+        return next((row["bytes"] for row in self._values["at_peak"]["by_category"] if row["name"] == name), 0)
+
+    def __str__(self):
+        return self._values.get("verdict") or repr(self)
+
+    def __repr__(self):
+        return f"<tidemark.Report: {self}>"
+
+    def text(self):
+        """The report for a terminal, as the command prints it."""
+        return core.ask("text", {"report": self.to_json()})
+
+    def explain(self, by="category,module,operation", rows=12, layers=False):
+        """What is live at the peak, as `tidemark explain` prints it: `by` lists of category, module, operation and line, of `rows` rows each."""
+        return json.loads(core.ask("explain", {"report": self.to_json(), "by": by, "rows": rows, "layers": layers}))["text"]
+
+    def to_pandas(self, table="timeline"):
+        """A table as a pandas.DataFrame: "timeline", "steps", "category", "module", "operation" or "line" (what is live at the peak), "ranks"."""
+        import pandas
+
+        if table in _AT_PEAK:
+            rows = self._values["at_peak"][f"by_{table}"]
+        elif table in _TABLES:
+            rows = self._values.get(table) or []
+        else:
+            raise errors.Error("bad_value", f'there is no table "{table}"', "to_pandas", f"one of {', '.join(_TABLES + _AT_PEAK)}")
+        return pandas.DataFrame.from_records([{key: value for key, value in row.items() if not isinstance(value, (list, dict))} for row in rows])
+
+    def plot(self, ax=None):
+        """Allocated and reserved memory over the events of the training, with the card's size, by matplotlib.  Returns the axes."""
+        if ax is None:
+            import matplotlib.pyplot
+
+            ax = matplotlib.pyplot.figure(figsize=(9, 4)).add_subplot()
+        events = [point["event"] for point in self._values["timeline"]]
+        for key, label in (("reserved_bytes", "reserved"), ("allocated_bytes", "allocated")):
+            ax.step(events, [point[key] / 2**30 for point in self._values["timeline"]], where="post", label=label)
+        ax.axhline(self.card.total_bytes / 2**30, color="0.5", linestyle="--", label=self.card.name)
+        ax.set(xlabel="allocations and frees", ylabel="GiB", title=str(self), ylim=(0, None))
+        ax.legend(loc="lower right")
+        return ax
+
+    def _repr_html_(self):
+        if self._page is None:
+            try:
+                self._page = core.ask("html", {"report": self.to_json()})
+            except ValueError:   # of a run whose report is not whole, or without a command
+                return f"<p>{html.escape(str(self))}</p>"
+        return f'<iframe srcdoc="{html.escape(self._page)}" style="width:100%;height:42em;border:0"></iframe>'
+
+
+class Plan(Record):
+    """What `tidemark plan --json` writes, as attributes (`answers`, `refused`, `candidates`, …); `str(plan)` is what it prints."""
+
+    def __init__(self, values, text="", json_text=None):
+        super().__init__(values)
+        self._text, self._json = text, json_text
+
+    def to_json(self):
+        """What `--json` writes, to the byte."""
+        return self._json
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f"<tidemark.Plan: {self._text.splitlines()[0] if self._text else 'empty'}>"
+
+    def _repr_html_(self):
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+_TABLES = ("timeline", "steps", "ranks")
+_AT_PEAK = ("category", "module", "operation", "line")
+
+
+def _wrapped(value):
+    if isinstance(value, dict):
+        return Record(value)
+    return [_wrapped(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,68 @@
+#include "answers/family_programs.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "estimate/program.h"
+#include "io/program_text.h"
+
+namespace tidemark::answers {
+namespace {
+
+/// What a family's program is bound to (FamilyUse).
+using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
+                       std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
+                       std::int64_t, std::string>;
+
+Way way_of(const Spec& spec) {
+  return {spec.attn,
+          spec.checkpointing,
+          spec.checkpoint_every,
+          spec.checkpoint_layers,
+          spec.checkpoint_save,
+          spec.checkpoint_save_layers,
+          spec.experts_implementation,
+          spec.use_cache,
+          spec.padding,
+          spec.seq,
+          spec.images > 0 ? spec.batch : 0,  // of images alone is anything counted
+          spec.images,
+          spec.head};
+}
+
+class Family {
+ public:
+  Family(FamilyText text, Value model_config) : text_(std::move(text)), model_config_(std::move(model_config)) {}
+
+  SharedPrograms operator()(const Spec& spec) {
+    const std::lock_guard lock(mutex_);
+    SharedPrograms& known = known_[way_of(spec)];
+    if (!known) {
+      std::vector<Program> programs;
+      programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));
+      known = std::make_shared<const std::vector<Program>>(std::move(programs));
+    }
+    return known;
+  }
+
+ private:
+  const FamilyText text_;
+  const Value model_config_;
+  std::mutex mutex_;
+  std::map<Way, SharedPrograms> known_;
+};
+
+}  // namespace
+
+ProgramsOf programs_of_family(FamilyText text, Value model_config) {
+  const auto family = std::make_shared<Family>(std::move(text), std::move(model_config));
+  return [family](const Spec& spec) { return (*family)(spec); };
+}
+
+ProgramsOf programs_as_they_are(SharedPrograms programs) {
+  return [programs](const Spec&) { return programs; };
+}
+
+}  // namespace tidemark::answers

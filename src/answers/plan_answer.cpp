@@ -1,0 +1,103 @@
+#include "answers/plan_answer.h"
+
+#include <algorithm>
+
+#include "answers/family_programs.h"
+#include "answers/plan_wishes.h"
+#include "estimate/margin.h"
+#include "io/plan_json.h"
+#include "io/plan_text.h"
+
+namespace tidemark::answers {
+namespace {
+
+/// A question, the GPUs that it is about, and the engine that answers.
+struct Asking {
+  Question question;
+  std::int64_t gpus = 1;
+  plan::Engine engine;
+};
+
+Value with_card(Value asked, const std::string& card) {
+  const Value* spec = asked.find("spec");
+  Value keys = spec ? *spec : Value(Value::Map());
+  keys.set("gpu", card);
+  asked.set("spec", std::move(keys));
+  return asked;
+}
+
+/// "gpu" of the spec; empty where it is said otherwise, or not at all.
+std::string card_said(const Value& asked) {
+  const Value* spec = asked.find("spec");
+  const Value* gpu = spec ? spec->find("gpu") : nullptr;
+  return gpu && gpu->as_text() ? *gpu->as_text() : "";
+}
+
+Asking read_asking(const Value& asked, const std::string& card, const PlanWishes& wishes, const Data& data) {
+  const Place place = place_of(card, data.cards);
+  Asking asking{.question = read_question(card.empty() ? asked : with_card(asked, place.card), data), .gpus = 1, .engine = {}};
+  Question& question = asking.question;
+  asking.gpus = std::max(place.gpus * wishes.nodes, question.spec.gpus);
+  asking.engine.model_config = question.model_config;
+  asking.engine.card = question.card;
+  asking.engine.programs = question.family ? programs_of_family(*question.family, question.family_config)
+                                           : programs_as_they_are(question.programs);
+  asking.engine.efficiency = data.efficiency.of(question.card.key);
+  if (asking.gpus > 1) communicator_bytes(question.card.beside.nccl, question.card.link.kind, 2, false);  // throws where that is not known
+  if (!wishes.margin.empty())
+    asking.engine.keep_margin = [&data, quantile = wishes.margin](Report& report) { add_margin(report, data.residuals, quantile, {}); };
+  return asking;
+}
+
+ReportCard card_for_text(const Card& card) {
+  return {.key = card.key, .name = card.name, .total_bytes = card.total_bytes};
+}
+
+PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
+  wishes.answers = 1;
+  std::vector<io::PricedPlan> all;
+  for (const auto& [name, price] : wishes.cheapest) {
+    const Asking asking = read_asking(asked, name, wishes, data);
+    PlanWishes one = wishes;
+    const Spec& spec = asking.question.spec;
+    if (one.samples == 0) one.samples = spec.batch * spec.grad_accumulation;
+    const plan::Question question = question_of(spec, asking.gpus, one);
+    all.push_back({name, price * static_cast<double>(place_of(name, data.cards).gpus), plan::make_plan(question, plan::Goal::fastest, asking.engine)});
+  }
+  std::stable_sort(all.begin(), all.end(), io::is_cheaper);
+  return {io::priced_value(all), io::priced_to_text(all)};
+}
+
+PlanWishes read_wishes(const Value& asked) {
+  PlanWishes wishes;
+  if (const Value* said = asked.find("plan")) read_fields(*said, wishes, {"", "plan"});
+  check_one_question(wishes);
+  if (!wishes.margin.empty()) parse_quantile(wishes.margin);
+  return wishes;
+}
+
+}  // namespace
+
+PlanAnswer planned(const Value& asked, const Data& data) {
+  const PlanWishes wishes = read_wishes(asked);
+  if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data);
+  const Asking asking = read_asking(asked, card_said(asked), wishes, data);
+  if (!wishes.checkpointing_under.empty()) check_checkpointing_alone(wishes, "checkpointing_under");
+  const plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
+  const ReportCard card = card_for_text(asking.engine.card);
+  if (!wishes.largest.empty()) {
+    const plan::Size size = size_of(wishes.largest, "largest");
+    const plan::LargestPlan found = plan::largest(question, size, asking.engine);
+    return {io::largest_value(found, size), io::largest_to_text(found, size, card, question.bounds)};
+  }
+  if (!wishes.checkpointing_under.empty()) {
+    const plan::CheckpointingPlan found =
+        plan::plan_checkpointing(question, budget_bytes_of(wishes.checkpointing_under, "checkpointing_under"), asking.engine);
+    return {io::checkpointing_value(found), io::checkpointing_to_text(found, card, question.bounds)};
+  }
+  const plan::Goal goal = goal_of(wishes.goal, "goal");
+  const plan::Plan found = plan::make_plan(question, goal, asking.engine);
+  return {io::plan_value(found), io::plan_to_text(found, goal, card, question.bounds)};
+}
+
+}  // namespace tidemark::answers

@@ -1,0 +1,15 @@
+// The plan that a question asks for.
+#pragma once
+#include "answers/question.h"
+
+namespace tidemark::answers {
+
+struct PlanAnswer {
+  Value plan;        // as `tidemark plan --json` writes it
+  std::string text;  // as it prints it
+};
+
+/// Of `asked` the key "plan" has the wishes (plan_wishes.h).  Throws Error.
+PlanAnswer planned(const Value& asked, const Data& data);
+
+}  // namespace tidemark::answers

@@ -1,0 +1,17 @@
+// The report that a question asks for.
+#pragma once
+#include "answers/question.h"
+#include "estimate/predict.h"
+#include "estimate/report.h"
+
+namespace tidemark::answers {
+
+/// With the keys "all_ranks" (true: a report on every rank) and "margin" ("p90": keep that quantile of measured residuals free) of `asked`.
+/// Throws Error.
+Report predicted(const Value& asked, const Data& data);
+
+/// Of `question`, as `options` say; what a report says of its versions and sources is filled in.
+Report predicted(const Question& question, const Data& data, PredictOptions options = {});
+Report told(Report report, const Question& question, const Data& data);
+
+}  // namespace tidemark::answers

@@ -1,0 +1,159 @@
+#include "answers/question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/number.h"
+#include "base/release.h"
+#include "estimate/program.h"
+#include "io/card_as_asked.h"
+#include "io/hf_config.h"
+#include "io/program_text.h"
+#include "io/value_json.h"
+#include "zoo/model.h"
+
+namespace tidemark::answers {
+namespace {
+
+bool is_known_family(const Value& model_config) {
+  const std::string& type = model_type_of(model_config);
+  return std::any_of(model_entries().begin(), model_entries().end(),
+                     [&](const ModelEntry& entry) { return type == entry.model_type; });
+}
+
+const std::string& text_in(const Value& map, const char* of, const char* key) {
+  const Value* value = map.find(key);
+  if (!value || !value->as_text()) throw Error(Errc::bad_file, "a text is missing", fmt::format("{}: {}", of, key));
+  return *value->as_text();
+}
+
+/// The spec's keys, with the model's configuration among them.
+Value keys_of(const Value& asked) {
+  if (!asked.as_map()) fail_expected("a map", asked, {"question", {}});
+  const Value* spec = asked.find("spec");
+  Value keys = spec ? *spec : Value(Value::Map());
+  if (const Value* config = asked.find("config"))
+    keys.set("model", io::read_hf_config(text_in(*config, "config", "text"), text_in(*config, "config", "file")));
+  return keys;
+}
+
+Spec spec_of(const Value& asked) {
+  Spec spec = read_spec(keys_of(asked));
+  if (spec.model.as_map()) {
+    if (!asked.find("config")) io::check_hf_config(spec.model, "model");
+    return spec;
+  }
+  if (spec.model.as_text() && !spec.model.as_text()->empty())
+    throw Error(Errc::bad_value, fmt::format("{} is not looked up: neither files nor the hub are", spec.model.quoted()), "model",
+                "put the content of its config.json here");
+  throw Error(Errc::usage, "which model? Its configuration is missing", "model", "its config.json is wanted, as a map");
+}
+
+// Eight well-spread names: enough to see how they are written.
+std::string some_names(const io::Catalogue& cards) {
+  std::string names;
+  for (std::size_t i = 0; i < cards.size(); i += cards.size() / 8 + 1) names += (names.empty() ? "" : ", ") + cards[i].key;
+  return names;
+}
+
+Card card_of(const Value& asked, const Spec& spec, const Data& data) {
+  const Value* described = asked.find("card");
+  if (!described && spec.gpu.empty())
+    throw Error(Errc::usage, "which card?", "gpu", fmt::format("it takes a name, such as {}", some_names(data.cards)));
+  Card card = described ? io::read_card(io::value_to_json(*described), spec.gpu.empty() ? "card" : spec.gpu)
+                        : io::find_card(data.cards, spec.gpu);
+  return io::card_as_asked(std::move(card), data.device_memory, spec.memory, kLinkNames[static_cast<std::size_t>(spec.link)]);
+}
+
+/// Of the release that is asked for, else of the nearest before it, else of the oldest.
+std::optional<std::string> program_name_of(const Spec& spec, const std::vector<std::string>& names) {
+  if (is_known_family(spec.model)) return std::nullopt;
+  const std::string& type = model_type_of(spec.model);
+  std::map<Release, std::string> found;
+  std::set<Release> having;
+  for (const std::string& name : names) {
+    const std::size_t slash = name.find('/');
+    const auto release = release_of(name.substr(0, slash));
+    if (!release || name.substr(slash + 1) != type) continue;
+    having.insert(*release);
+    found.emplace(*release, name);
+  }
+  const auto nearest = nearest_release(having, release_of(spec.transformers));
+  return nearest ? std::optional(found.at(*nearest)) : std::nullopt;
+}
+
+std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const Programs& programs) {
+  if (is_known_family(spec.model)) return std::nullopt;
+  if (const Value* program = asked.find("program"))
+    return FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")};
+  const auto name = programs.text ? program_name_of(spec, programs.names) : std::nullopt;
+  return name ? std::optional(FamilyText{*name, programs.text(*name)}) : std::nullopt;
+}
+
+void take_family(Question& question, FamilyText family) {
+  try {
+    Program bound = io::read_family_text(family.text, family.name, question.model_config, family_use_of(question.spec));
+    question.family_config = std::exchange(question.model_config, bound.config);
+    question.spec.transformers = bound.transformers;
+    std::vector<Program> one;
+    one.push_back(std::move(bound));
+    question.programs = std::make_shared<const std::vector<Program>>(std::move(one));
+  } catch (const Error& error) {
+    if (error.code() == Errc::unsupported) throw NotCaptured(error);
+    throw;
+  }
+  question.family = std::move(family);
+}
+
+void take_sources(Question& question, const Value& asked) {
+  if (question.spec.torch.empty()) question.sources.emplace("torch", "the default");
+  if (question.spec.transformers.empty()) question.sources.emplace("transformers", "the default");
+  const Value* sources = asked.find("sources");
+  if (!sources) return;
+  if (!sources->as_map()) fail_expected("a map", *sources, {"sources", {}});
+  for (const Value::Item& item : *sources->as_map())
+    question.sources.insert_or_assign(item.key, text_in(*sources, "sources", item.key.c_str()));
+}
+
+void refuse_unknown(const std::string& model_type) {
+  try {
+    model_entry(model_type);
+  } catch (const Error& error) {
+    throw NotCaptured(error);
+  }
+}
+
+}  // namespace
+
+Question read_question(const Value& asked, const Data& data) {
+  Spec spec = spec_of(asked);
+  Card card = card_of(asked, spec, data);
+  Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs = std::make_shared<const std::vector<Program>>(), .family = {}, .family_config = {}, .sources = {}};
+  take_sources(question, asked);
+  if (auto family = family_of(asked, spec, data.programs))
+    take_family(question, std::move(*family));
+  else
+    refuse_unknown(model_type_of(spec.model));
+  return question;
+}
+
+std::optional<std::string> program_needed(const Value& asked, const Data& data) {
+  return program_name_of(spec_of(asked), data.programs.names);
+}
+
+Place place_of(const std::string& text, const io::Catalogue& cards) {
+  const std::size_t cross = text.find_last_of('x');
+  const bool may_be = cross != std::string::npos && cross > 0 && !text.ends_with(".json");
+  const std::int64_t gpus = may_be ? parse_number<std::int64_t>(text.substr(cross + 1)).value_or(0) : 0;
+  if (gpus < 1) return {text, 1};
+  try {
+    io::find_card(cards, text);
+    return {text, 1};
+  } catch (const Error&) {
+    return {text.substr(0, cross), gpus};
+  }
+}
+
+}  // namespace tidemark::answers

@@ -1,0 +1,58 @@
+// A question, as the page, Python and the server ask it:
+//
+//   {"spec": …, "sources": …, "config": {"text": …, "file": …}, "program": {"name": …, "text": …}, "card": …}
+//
+// "spec" has the keys of a spec file, with the model's config.json under "model".  All the rest may be left out: where what
+// nobody said was found; config.json as it was written, for messages that name a line of it; the captured program of the
+// model's family; a card that is described instead of named.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/data.h"
+#include "base/error.h"
+#include "base/value.h"
+#include "estimate/spec.h"
+#include "memory/card.h"
+#include "program/program.h"
+
+namespace tidemark::answers {
+
+/// No program that is at hand holds for the model: one that can be captured would.
+class NotCaptured : public Error {
+ public:
+  explicit NotCaptured(const Error& error) : Error(error.code(), error.message(), error.where(), error.hint()) {}
+};
+
+/// The captured program of a family, as a text.
+struct FamilyText {
+  std::string name, text;
+};
+
+struct Question {
+  Spec spec;
+  Value model_config;  // as the engine is to read it
+  Card card;
+  std::shared_ptr<const std::vector<Program>> programs;  // may be empty, never null
+  std::optional<FamilyText> family;  // that the program was bound of, to `family_config`
+  Value family_config;
+  std::map<std::string, std::string> sources;
+};
+
+/// Nothing is looked up that is not in `asked` or `data`: a model that is a path or a name is refused.  Throws Error.
+Question read_question(const Value& asked, const Data& data);
+
+/// The program that a question needs, of those of `data`; nothing for a family that the engine knows itself, and where there is none.
+std::optional<std::string> program_needed(const Value& asked, const Data& data);
+
+/// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
+struct Place {
+  std::string card;
+  std::int64_t gpus = 1;
+};
+Place place_of(const std::string& text, const io::Catalogue& cards);
+
+}  // namespace tidemark::answers
