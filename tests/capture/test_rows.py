@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.capture.merging import Differs, Merger, SameSizes
+from tidemark.capture.merging import Differs, Merger, SameSizes, merged_lines
 from tidemark.capture.rows import in_rows
 from tidemark.capture.sizes import Solver
 from tidemark.capture.statements import Body, Statement, replace_terms
@@ -128,3 +128,8 @@ def test_captures_of_one_program_may_differ_in_sizes():
     with pytest.raises(Differs, match="4 or 5"):
         SameSizes(lambda values: "0").body(bodies)
     assert SameSizes(lambda values: "0").body((bodies[0], bodies[0]))
+
+
+def test_the_last_layer_of_any_number_is_a_range_of_one():
+    trees = [["modules Model", "  layers: nn.ModuleList", f"    0..{n - 2}: Layer", f"    {n - 1}: Last"] for n in (5, 6, 8, 7)]
+    assert merged_lines(trees, Solver([{"layers": n, "B": b} for n, b in zip((5, 6, 8, 7), (2, 5, 4, 7))]))[2:] == ["    0..layers - 2: Layer", "    layers - 1..layers - 1: Last"]

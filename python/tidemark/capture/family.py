@@ -18,7 +18,7 @@ from .dtypes import follow
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
 from .layers import Layers
-from .merging import Differs, Merger, SameSizes, without_floats
+from .merging import Differs, Merger, SameSizes, merged_lines, without_floats
 from .mistakes import Mistake, Unsupported
 from .models import from_configuration
 from .program import _called, _one
@@ -26,7 +26,7 @@ from .reads import Reads, reading
 from .rows import in_rows
 from .sizes import Solver
 from .text import Printer, family_text, typed
-from .tree import merged_lines, tree_lines
+from .tree import tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))

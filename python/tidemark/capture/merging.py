@@ -8,6 +8,8 @@ from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Ref, Sli
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
+_PLACE_OF_LINE = re.compile(r" *\d+: ")
+_NUMBER = re.compile(r"(?<![\w%#])\d+(?!\w)")
 _LOOPS = ("repeat", "each")
 _SCOPES = ("enter autocast", "exit autocast")
 
@@ -144,3 +146,25 @@ class SameSizes(Merger):
         if all(isinstance(t, Number) and t.is_size for t in row) and len(set(row)) > 1:
             raise Differs(f"{where}: {' or '.join(str(t.value) for t in row)}")
         return super().term(row, where)
+
+
+def merged_lines(trees, solve):
+    """The same tree of modules (tree.py) at several points as one, whose numbers are expressions."""
+    if len(set(map(len, trees))) != 1:
+        raise Differs("other modules, as sizes differ")
+    merged = []
+    for row in zip(*trees):
+        if len({_NUMBER.sub("0", line) for line in row}) != 1:
+            raise Differs(f"{row[0].strip()} here, {next(line for line in row if line != row[0]).strip()} there")
+        columns = zip(*([int(n) for n in _NUMBER.findall(line)] for line in row))
+        texts = iter([solve(column) or str(column[0]) for column in columns])
+        merged.append(_place_as_range(row[0], _NUMBER.sub(lambda _: next(texts), row[0])))
+    return merged
+
+
+def _place_as_range(line, merged):
+    """A place in a list that follows from sizes, as that of the last layer, is from there to there."""
+    if not _PLACE_OF_LINE.match(line) or _PLACE_OF_LINE.match(merged):
+        return merged
+    place, rest = merged.split(": ", 1)
+    return f"{place}..{place.strip()}: {rest}"

@@ -1,11 +1,6 @@
 """The tree of modules, as they were registered, with parameters and buffers; children that are alike in a row once."""
 
-import re
-
-from .merging import Differs
 from .recorder import is_tensor
-
-_NUMBER = re.compile(r"(?<![\w%#])\d+(?!\w)")
 
 
 def _kind(module):
@@ -67,17 +62,3 @@ def tree_lines(model, model_dtype, device):
 
 def _line(kind, name, rest):
     return f"{kind} {name}{'' if rest.startswith(':') else ' '}{rest}"
-
-
-def merged_lines(trees, solve):
-    """The same tree at several points as one, whose numbers are expressions."""
-    if len(set(map(len, trees))) != 1:
-        raise Differs("other modules, as sizes differ")
-    merged = []
-    for row in zip(*trees):
-        if len({_NUMBER.sub("0", line) for line in row}) != 1:
-            raise Differs(f"{row[0].strip()} here, {next(line for line in row if line != row[0]).strip()} there")
-        columns = zip(*([int(n) for n in _NUMBER.findall(line)] for line in row))
-        texts = iter([solve(column) or str(column[0]) for column in columns])
-        merged.append(_NUMBER.sub(lambda _: next(texts), row[0]))
-    return merged
