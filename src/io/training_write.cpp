@@ -237,9 +237,9 @@ Value deepspeed_config(const Spec& spec) {
   for (const char* key : {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping"})
     config.set(key, "auto");
   config.set("bf16", Value::Map{{"enabled", "auto"}});
-  // deepspeed/runtime/engine.py: AdamW without torch_adam is FusedAdam
-  config.set("optimizer", Value::Map{{"type", spec.optimizer == OptimizerName::adam ? "Adam" : "AdamW"},
-                                     {"params", Value::Map{{"lr", "auto"}, {"weight_decay", "auto"}}}});
+  // Without an "optimizer" it is the Trainer's own, of torch.optim: AdamW of DeepSpeed's would be its FusedAdam, or on the
+  // host its DeepSpeedCPUAdam (0.19.8: runtime/engine.py, _configure_basic_optimizer, _configure_zero_optimizer).
+  if (asked.offload_optimizer != Offload::none) config.set("zero_force_ds_cpu_optimizer", false);
   config.set("zero_optimization", zero);
   return config;
 }

@@ -84,3 +84,15 @@ def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     finished = run([*launcher, PROGRAM, arguments], options=("--steps", "3", *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
     assert finished.peak == peak
+
+
+def test_deepspeed_starts_by_what_is_written(run, tmp_path):
+    """Its peak is a plain loop's with one group of parameters, and the Trainer's optimizer has two: flat parts of each are apart."""
+    arguments = tmp_path / "arguments.json"
+    spec, planned_peak = planned(tmp_path, ["--parallel", "zero2", "--max-grad-norm", 1], "trainer", arguments)
+    assert "optimizer" not in json.loads((tmp_path / "arguments.deepspeed.json").read_text())
+    arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
+    finished = run(["torchrun", "--nproc_per_node", spec["gpus"], PROGRAM, arguments], options=("--steps", "3", "--gpus", str(spec["gpus"])), gpu="h100-80gb")
+    assert finished.exit_code == 0, finished.errors
+    allocated, _ = finished.peak
+    assert planned_peak[0] < allocated < 1.0001 * planned_peak[0]
