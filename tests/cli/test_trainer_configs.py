@@ -313,7 +313,7 @@ def test_what_is_written_says_what_was_planned(tidemark, predicted, work, form, 
     assert (work / path).read_text() == first, "it is not the same twice"
 
 
-@pytest.mark.parametrize("form, more, word", [("trainer", ["--lora"], "lora"), ("axolotl", [], "base_model"), ("trl", ["--freeze", "embed_tokens"], "freeze"), ("swift", ["--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "fsdp"), ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel")])
+@pytest.mark.parametrize("form, more, word", [("trainer", ["--lora"], "lora"), ("axolotl", [], "base_model"), ("trl", ["--freeze", "embed_tokens"], "freeze"), ("llamafactory", ["--checkpointing", "non_reentrant", "--checkpoint-layers", "0"], "checkpoint_layers"), ("swift", ["--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "fsdp"), ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel")])
 def test_what_cannot_be_written_is_an_error(tidemark, work, form, more, word):
     done = tidemark("plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--fix", "allocator,attention,checkpointing", *more, "--write", f"{form}=out.yaml")
     assert done.returncode == UNSUPPORTED and word in done.stderr, done.stdout + done.stderr

@@ -16,6 +16,8 @@ CASES = {
     "plain": [],
     "all_at_once": ["--grad-accumulation", 2, "--max-grad-norm", 1, "--checkpointing", "non_reentrant", "--optimizer-impl", "fused", "--dtype", "fp32", "--autocast", "bf16", "--attn", "eager"],
     "lora": ["--lora-r", 4, "--lora-target-modules", "all-linear", "--checkpointing", "reentrant", "--optimizer-impl", "loop"],
+    "chosen_layers": ["--checkpointing", "reentrant", "--checkpoint-layers", "0,2-3"],
+    "kept_operators": ["--checkpointing", "non_reentrant", "--checkpoint-layers", "0-2", "--checkpoint-save", "silu", "--checkpoint-save-layers", "0-1"],
     "frozen": ["--freeze", "embed_tokens,layers.0.", "--optimizer", "sgd", "--momentum", 0.9],
     "scaled": ["--dtype", "fp32", "--autocast", "fp16", "--grad-scaler"],
     "ddp": ["--parallel", "ddp", "--ddp-gradient-as-bucket-view"],
