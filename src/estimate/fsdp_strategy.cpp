@@ -95,6 +95,7 @@ StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParal
                 .reduce_dtype = policy_dtype(asked.reduce_dtype),
                 .offload_to_cpu = asked.offload_policy == Offload::cpu,
                 .requires_gradient_sync = asked.requires_gradient_sync,
+                .as_accelerate = runs_as_trainer(spec),
                 .split = split});
 }
 

@@ -10,6 +10,7 @@
 #include "estimate/device.h"
 #include "estimate/layer_set.h"
 #include "estimate/strategies.h"
+#include "nn/embeddings.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
 #include "train/decay.h"
@@ -53,12 +54,9 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
 }
 
 /// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of text (5.17.0): a
-/// hook on every input embedding, by the names that the families give them.
+/// hook on every input embedding.
 void enable_input_require_grads(Module& module) {
-  constexpr std::string_view kNames[] = {"embed_tokens",    "wte",         "embed_in",       "word_embeddings",
-                                         "patch_embedding", "patch_embed", "token_embedding"};
-  if (std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames))
-    module.output_requires_grad = true;
+  if (is_input_embedding(module)) module.output_requires_grad = true;
   for (const std::unique_ptr<Module>& child : module.children()) enable_input_require_grads(*child);
 }
 
@@ -169,19 +167,14 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   if (!whole_on_card) check_weights(root);
 }
 
-/// With wrappers of other libraries the Trainer's loop is another, which is not known.
-bool goes_as_trainer(const Spec& spec) {
-  return spec.loop == LoopKind::trainer && runs_whole_model(spec);
-}
-
 }  // namespace
 
 StepOptions step_options(const Spec& spec) {
   constexpr ZeroGradPlace kPlaces[] = {ZeroGradPlace::after_step, ZeroGradPlace::before_forward,
                                        ZeroGradPlace::before_backward};
   static_assert(std::size(kPlaces) == kZeroGradNames.size());
-  return {.loop = goes_as_trainer(spec) ? LoopKind::trainer : LoopKind::plain,
-          .processes = spec.parallel == Parallel::ddp ? spec.gpus : 1,
+  return {.loop = runs_as_trainer(spec) ? LoopKind::trainer : LoopKind::plain,
+          .processes = spec.gpus,
           .steps = spec.steps,
           .grad_accumulation = spec.grad_accumulation,
           .max_grad_norm = spec.max_grad_norm,
@@ -245,10 +238,11 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
-    if (goes_as_trainer(spec)) group_by_decay(model.root, options.hooks);
+    if (runs_as_trainer(spec)) group_by_decay(model.root, options.hooks);
   }
-  if (spec.loop == LoopKind::trainer && !goes_as_trainer(spec))
-    recorder.assume("under this strategy the Trainer's loop is taken for a plain one with the same settings");
+  if (spec.loop == LoopKind::trainer && !runs_as_trainer(spec))
+    recorder.assume(
+        "under this strategy, or these options of it, the Trainer's loop is taken for a plain one with the same settings");
   // By Tensor.record_stream; validation/parallel has every order of events.
   if (spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::zero3)
     recorder.assume(

@@ -222,6 +222,15 @@ bool runs_whole_model(const Spec& spec) {
   return is_whole && !spec.tp && !spec.cp && !spec.pp;
 }
 
+bool runs_as_trainer(const Spec& spec) {
+  if (spec.loop == LoopKind::plain) return false;
+  if (spec.parallel != Parallel::fsdp2) return runs_whole_model(spec);
+  const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
+  return spec.gpus > 1 && spec.load == Load::wrapped && spec.autocast == Autocast::none && spec.images == 0 &&
+         asked.param_dtype == asked.reduce_dtype && asked.offload_policy == Offload::none &&
+         !asked.data_parallel_replicate_degree && !spec.tp && !spec.cp && !spec.pp;
+}
+
 std::int64_t ranks_per_node(const Spec& spec) { return spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus; }
 
 ImageSize parse_image_size(std::string_view text) {

@@ -123,6 +123,8 @@ struct Spec {
 
 /// Whether each GPU runs the whole model, by itself or as one of ddp's.
 bool runs_whole_model(const Spec& spec);
+/// Whether the Trainer's loop is known under the strategy: with wrappers of other libraries it is another.
+bool runs_as_trainer(const Spec& spec);
 
 /// Of each node.
 std::int64_t ranks_per_node(const Spec& spec);

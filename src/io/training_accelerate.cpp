@@ -72,9 +72,6 @@ void read_version_2(TrainingKeys& keys, const TrainingArguments& arguments, Trai
   spec.autocast = Autocast::none;  // accelerator.py: _prepare_fsdp2 does not wrap the forward pass, prepare_model does
   spec.parallel = Parallel::fsdp2;
   spec.fsdp2 = fsdp;
-  draft.assume(
-      "FSDP 2: layers and the model are wrapped; accelerate wraps the embedding, and the last norm with the head, on "
-      "their own too");
 }
 
 }  // namespace
@@ -94,12 +91,15 @@ void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, Trainin
   if (config.boolean("activation_checkpointing").value_or(false))
     config.refuse("activation_checkpointing", "torch's checkpoint_wrapper around layers is not predicted",
                   "gradient_checkpointing of the trainer is");
-  // In half precision what trains is cast to fp32 before it is cut: fsdp_utils.py, fsdp2_prepare_model; accelerator.py, prepare_model
-  if (arguments.half()) draft.spec.dtype = WeightDtype::fp32;
   draft.spec.load = Load::wrapped;
+  // In half precision what trains is cast to fp32 before it is cut: accelerator.py, prepare_model; fsdp_utils.py,
+  // fsdp2_prepare_model (parallel/fsdp2.cpp)
+  if (arguments.half() && !runs_as_trainer(draft.spec)) draft.spec.dtype = WeightDtype::fp32;
+  if (config.boolean("cpu_ram_efficient_loading").value_or(false))
+    draft.assume("fsdp: weights are cut where they are loaded: cpu_ram_efficient_loading, which sends them, is not followed");
   config.must_be_off({"min_num_params", "xla", "ignored_modules", "activation_cpu_offload"});
   config.pass_over({"transformer_layer_cls_to_wrap", "state_dict_type", "final_state_dict_type", "use_orig_params",
-                    "sync_module_states", "cpu_ram_efficient_loading", "limit_all_gathers", "xla_*",
+                    "sync_module_states", "limit_all_gathers", "xla_*",
                     "cpu_offload_pin_memory", "mixed_precision_policy"});
   for (const std::string& key : config.unread()) draft.assume("fsdp: not read: " + key);
 }

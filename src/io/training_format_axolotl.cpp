@@ -176,7 +176,7 @@ TrainingFormat training_format_axolotl() {
           .version = "0.19",
           .signs = {"base_model", "sequence_len", "micro_batch_size", "sample_packing", "val_set_size", "adapter",
                     "datasets", "num_epochs", "lora_target_linear", "dataset_prepared_path", "special_tokens",
-                    "pad_to_sequence_len", "wandb_project", "lora_r", "load_in_8bit", "fsdp_config"},
+                    "pad_to_sequence_len", "wandb_project", "lora_r", "load_in_8bit"},
           .read = read,
           .write = write};
 }

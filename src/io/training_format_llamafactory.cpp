@@ -103,7 +103,8 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
                           {"finetuning_type", spec.lora ? "lora" : "full"}, {"cutoff_len", spec.seq}, {"output_dir", "output"}};
   if (spec.attn == Attention::eager) keys.set("flash_attn", "disabled");
   append_training_arguments(spec, deepspeed, keys);
-  const bool is_pure = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !uses_deepspeed(spec);
+  const bool is_pure = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !uses_deepspeed(spec) &&
+                       (!spec.fsdp2 || spec.fsdp2->param_dtype == PolicyDtype::none);
   if (is_pure) keys.set("pure_bf16", true);
   keys.set("disable_gradient_checkpointing", spec.checkpointing == Checkpointing::none);
   keys.set("use_reentrant_gc", spec.checkpointing == Checkpointing::reentrant);

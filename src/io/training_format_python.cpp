@@ -1,6 +1,7 @@
 // A plain PyTorch program: the loop that a spec stands for, which others can read and change.  It is written alone.
 #include <fmt/format.h>
 
+#include "estimate/layer_set.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 #include "plan/plan.h"
@@ -22,6 +23,8 @@ Spec sayable(const Spec& spec) {
   plain.amsgrad = spec.amsgrad, plain.nesterov = spec.nesterov, plain.centered = spec.centered, plain.maximize = spec.maximize;
   plain.grad_accumulation = spec.grad_accumulation, plain.max_grad_norm = spec.max_grad_norm;
   plain.checkpointing = spec.checkpointing, plain.checkpoint_every = spec.checkpoint_every;
+  plain.checkpoint_layers = spec.checkpoint_layers;
+  plain.checkpoint_save = spec.checkpoint_save, plain.checkpoint_save_layers = spec.checkpoint_save_layers;
   plain.freeze = spec.freeze, plain.train_only = spec.train_only, plain.lora = spec.lora;
   plain.gpus = spec.gpus, plain.gpus_per_node = spec.gpus_per_node, plain.link = spec.link;
   using enum Parallel;
@@ -67,6 +70,49 @@ std::string lora_text(const LoraSpec& lora) {
                      lora.alpha, lora.dropout, targets, raises ? "" : ", autocast_adapter_dtype=False");
 }
 
+/// Of numbers and ranges, as Python's set.
+std::string set_of_layers(const std::vector<std::string>& texts) {
+  std::string numbers;
+  for (const auto& [first, last] : parse_layers(texts))
+    numbers += fmt::format("{}*range({}, {})", numbers.empty() ? "" : ", ", first, last + 1);
+  return "{" + numbers + "}";
+}
+
+/// torch's selective checkpointing: what the operators give is kept, whatever their overload.
+std::string kept_text(const Spec& spec) {
+  if (spec.checkpoint_save.empty()) return {};
+  return fmt::format(R"(KEPT = {{"aten::" + name for name in {}}}
+
+
+def policy(context, operator, *args, **kwargs):
+    schema = getattr(operator, "_schema", None)
+    return checkpoints.CheckpointPolicy.MUST_SAVE if schema and schema.name in KEPT else checkpoints.CheckpointPolicy.PREFER_RECOMPUTE
+
+
+)", list_of(spec.checkpoint_save));
+}
+
+/// transformers.modeling_layers.GradientCheckpointingLayer
+std::string chosen_layers_text(const Spec& spec) {
+  if (spec.checkpoint_layers.empty() && spec.checkpoint_save_layers.empty()) return {};
+  std::string text = "for number, layer in enumerate(module for module in model.modules() if isinstance(module, transformers.modeling_layers.GradientCheckpointingLayer)):\n";
+  if (!spec.checkpoint_layers.empty())
+    text += fmt::format("    layer.gradient_checkpointing = number in {}\n", set_of_layers(spec.checkpoint_layers));
+  if (!spec.checkpoint_save_layers.empty())
+    text += fmt::format("    if number not in {}:\n        layer._gradient_checkpointing_func = functools.partial(checkpoints.checkpoint, use_reentrant=False)\n",
+                        set_of_layers(spec.checkpoint_save_layers));
+  return text;
+}
+
+std::string checkpointing_text(const Spec& spec) {
+  if (spec.checkpointing == Checkpointing::none) return {};
+  const std::string keeps = spec.checkpoint_save.empty() ? "" : ", \"context_fn\": functools.partial(checkpoints.create_selective_checkpoint_contexts, policy)";
+  return fmt::format("model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={{\"use_reentrant\": {}{}}}{})\n",
+                     truth(spec.checkpointing == Checkpointing::reentrant), keeps,
+                     spec.checkpoint_every > 1 ? fmt::format(", every_n_layers={}", spec.checkpoint_every) : "") +
+         chosen_layers_text(spec);
+}
+
 std::string model_text(const TrainingAnswer& answer) {
   const Spec& spec = answer.spec;
   const std::string attention = spec.attn == Attention::automatic ? "" : fmt::format(", attn_implementation=\"{}\"", spec.attn == Attention::eager ? "eager" : "sdpa");
@@ -80,11 +126,7 @@ std::string model_text(const TrainingAnswer& answer) {
   if (spec.lora) text += lora_text(*spec.lora);
   const bool caches = spec.checkpointing == Checkpointing::none && spec.use_cache != UseCache::no;
   text += fmt::format("model.config.use_cache = {}\n", truth(caches));
-  if (spec.checkpointing != Checkpointing::none)
-    text += fmt::format("model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={{\"use_reentrant\": {}}}{})\n",
-                        truth(spec.checkpointing == Checkpointing::reentrant),
-                        spec.checkpoint_every > 1 ? fmt::format(", every_n_layers={}", spec.checkpoint_every) : "");
-  return text;
+  return text + checkpointing_text(spec);
 }
 
 std::string optimizer_text(const Spec& spec) {
@@ -154,12 +196,14 @@ std::string loop_text(const Spec& spec) {
 
 std::string imports(const Spec& spec) {
   std::string text = spec.ddp && spec.ddp->no_sync ? "import contextlib\n" : "";
+  const bool keeps = !spec.checkpoint_save.empty();
+  if (keeps) text += "import functools\n";
   if (uses_deepspeed(spec)) text += "import json\n";
   text += "import os\n\n";
   if (!spec.allocator.empty()) text += fmt::format("os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = {}\n\n", quoted(spec.allocator));
   if (uses_deepspeed(spec)) text += "import deepspeed\n";
   if (spec.lora) text += "import peft\n";
-  return text + "import torch\nimport transformers\n\n";
+  return text + "import torch\n" + (keeps ? "import torch.utils.checkpoint as checkpoints\n" : "") + "import transformers\n\n";
 }
 
 std::string start_text(const Spec& spec) {
@@ -187,7 +231,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   if (spec.gpus > 1) text += fmt::format("# torchrun --nproc_per_node {} {}\n", spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
   text += imports(spec);
   text += fmt::format("MODEL = {}\nBATCH, SEQUENCE, ACCUMULATION, STEPS = {}, {}, {}, 100\n\n", quoted(answer.model), spec.batch, spec.seq, spec.grad_accumulation);
-  text += start_text(spec) + model_text(answer) + data_text() + "batches = data()\n";
+  text += kept_text(spec) + start_text(spec) + model_text(answer) + data_text() + "batches = data()\n";
   if (spec.parallel == Parallel::ddp) text += "config = model.config\n" + ddp_text(spec.ddp.value_or(DdpSpec{}));
   text += optimizer_text(spec) + (uses_deepspeed(spec) ? deepspeed_text(spec) : loop_text(spec));
   if (spec.parallel == Parallel::ddp) text.replace(text.find("model.config.get_text_config()"), 30, "config.get_text_config()");

@@ -93,6 +93,11 @@ LoopKind loop_of_written(std::string_view format) { return format_named(format).
 
 std::vector<WrittenFile> write_training_files(std::string_view name, const TrainingAnswer& answer, const std::string& path) {
   const TrainingFormat& format = format_named(name);
+  // accelerate looks for every class that the model's parts do not split, also of parts that it does not have
+  // (utils/dataclasses.py (1.15.0), set_auto_wrap_policy): a LLaVA has no CLIPTextEmbeddings.
+  const bool is_fsdp = answer.spec.parallel == Parallel::fsdp1 || answer.spec.parallel == Parallel::fsdp2;
+  if (is_fsdp && answer.spec.images > 0 && format.loop == LoopKind::trainer)
+    refuse_to_write(format.title, "parallel", "which classes of a model with a vision tower FSDP wraps has to be said in it");
   std::vector<WrittenFile> files = format.write(answer, path);
   check_read_back(format, answer, files);
   return files;
@@ -187,7 +192,9 @@ void append_sharing(const Spec& spec, const std::string& deepspeed, Value& keys)
 void append_training_arguments(const Spec& spec, const std::string& deepspeed, Value& keys) {
   keys.set("per_device_train_batch_size", spec.batch);
   keys.set("gradient_accumulation_steps", spec.grad_accumulation);
-  keys.set("bf16", spec.autocast == Autocast::bf16 || uses_deepspeed(spec));
+  // Under FSDP 2 mixed precision is its policy.
+  const bool has_policy = spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->param_dtype == PolicyDtype::bf16;
+  keys.set("bf16", spec.autocast == Autocast::bf16 || has_policy || uses_deepspeed(spec));
   keys.set("fp16", spec.autocast == Autocast::fp16);
   keys.set("optim", optim_of(spec));
   if (spec.weight_decay) keys.set("weight_decay", *spec.weight_decay);
@@ -230,9 +237,9 @@ Value deepspeed_config(const Spec& spec) {
   for (const char* key : {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping"})
     config.set(key, "auto");
   config.set("bf16", Value::Map{{"enabled", "auto"}});
-  // deepspeed/runtime/engine.py: AdamW without torch_adam is FusedAdam
-  config.set("optimizer", Value::Map{{"type", spec.optimizer == OptimizerName::adam ? "Adam" : "AdamW"},
-                                     {"params", Value::Map{{"lr", "auto"}, {"weight_decay", "auto"}}}});
+  // Without an "optimizer" it is the Trainer's own, of torch.optim: AdamW of DeepSpeed's would be its FusedAdam, or on the
+  // host its DeepSpeedCPUAdam (0.19.8: runtime/engine.py, _configure_basic_optimizer, _configure_zero_optimizer).
+  if (asked.offload_optimizer != Offload::none) config.set("zero_force_ds_cpu_optimizer", false);
   config.set("zero_optimization", zero);
   return config;
 }

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "base/error.h"
+#include "nn/embeddings.h"
 #include "nn/layers.h"
 
 namespace tidemark {
@@ -16,12 +17,6 @@ Tensor lora_forward(Module& m, Tensor input) {
 void visit_modules(Module& module, std::vector<Module*>& found) {
   found.push_back(&module);
   for (const std::unique_ptr<Module>& child : module.children()) visit_modules(*child, found);
-}
-
-/// PreTrainedModel.get_output_embeddings, by the names that the families give it.
-bool is_output_embedding(const std::string& name) {
-  return name == "embed_out" || name == "output_projection" || name == "decoder" || name.ends_with("lm_head") ||
-         name.ends_with("lm_head.decoder") || name == "cls.predictions.decoder";
 }
 
 /// check_target_module_exists

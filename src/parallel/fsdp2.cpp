@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "parallel/fsdp2_group.h"
+#include "parallel/fsdp2_units.h"
 #include "parallel/wrapping.h"
 #include "tensor/engine.h"
 #include "tensor/torch_rules.h"
@@ -22,18 +23,27 @@ struct StateContext {
   bool post_backward_final_callback_queued = false;
 };
 
-/// The hooks of one module that fully_shard was called on.  torch: _fsdp_state.py, FSDPState
+/// The hooks of the modules that fully_shard was called on.  torch: _fsdp_state.py, FSDPState
 class FsdpState {
  public:
-  FsdpState(Run& run, StateContext& context, std::unique_ptr<FsdpGroup> group, std::optional<Dtype> param_dtype)
-      : run_(run), context_(context), group_(std::move(group)), param_dtype_(param_dtype) {
-    if (param_dtype) hooks_.replace_argument = [this](Module&, Tensor& argument) { cast_forward_input(argument); };
-    hooks_.before_forward = [this](Module&, Tensor& input) { pre_forward(input); };
-    hooks_.after_forward = [this](Module&, Tensor& output) { post_forward(output); };
+  FsdpState(Run& run, StateContext& context, std::vector<Module*> modules, std::unique_ptr<FsdpGroup> group,
+            std::optional<Dtype> param_dtype)
+      : run_(run), context_(context), modules_(std::move(modules)), group_(std::move(group)), param_dtype_(param_dtype) {
+    if (param_dtype)
+      hooks_.replace_argument = [this](Module&, Tensor& argument) {
+        if (modules_to_run_.empty()) cast_forward_input(argument);
+      };
+    hooks_.before_forward = [this](Module&, Tensor& input) {
+      if (is_first_to_run()) pre_forward(input);
+    };
+    hooks_.after_forward = [this](Module& module, Tensor& output) {
+      if (is_last_to_run(module)) post_forward(output);
+    };
   }
   FsdpState(const FsdpState&) = delete;
   FsdpState& operator=(const FsdpState&) = delete;
 
+  const std::vector<Module*>& modules() const { return modules_; }
   const ModuleHooks* hooks() const { return &hooks_; }
   FsdpGroup* group() const { return group_.get(); }
 
@@ -54,15 +64,18 @@ class FsdpState {
     if (needs_grad(input)) input = std::move(hand_on({input}, post_backward_)[0]);
   }
 
-  void post_forward(const Tensor& output) {
-    if (state_ == State::pre_backward) return;
+  /// Returns what it names until it returns.
+  std::optional<AllGatherResult> post_forward(const Tensor& output) {
+    if (state_ == State::pre_backward) return {};
     const InHook hook(run_);
     if (group_) group_->post_forward();
-    if (needs_grad(output)) tell_of_gradient(output, pre_backward_);
+    if (needs_grad(output)) accumulator_ = tell_of_gradient(output, pre_backward_);
     state_ = State::idle;
-    if (context_.iter_forward_root != this) return;
-    context_.communication.all_gather_state.reset();
+    if (context_.iter_forward_root != this) return {};
     context_.iter_forward_root = nullptr;
+    std::optional<AllGatherResult> all_gather_state = std::exchange(context_.communication.all_gather_state, {});
+    if (run_.torch().fsdp2_keeps_few_names) all_gather_state.reset();
+    return all_gather_state;
   }
 
   /// Its part of _root_post_backward_final_callback
@@ -74,6 +87,16 @@ class FsdpState {
   }
 
  private:
+  /// _register_group_forward_hooks
+  bool is_first_to_run() {
+    if (modules_.size() == 1) return true;
+    return modules_to_run_.empty() && !(modules_to_run_ = modules_).empty();
+  }
+  bool is_last_to_run(Module& module) {
+    std::erase(modules_to_run_, &module);
+    return modules_to_run_.empty();
+  }
+
   /// When a checkpointed block runs again.
   void unshard_again() {
     if (!group_ || group_->is_unsharded()) return;
@@ -82,6 +105,7 @@ class FsdpState {
   }
 
   void pre_backward() {
+    accumulator_.reset();
     state_ = State::pre_backward;
     context_.post_backward_final_callback_queued = true;
     if (group_) group_->pre_backward();
@@ -89,9 +113,12 @@ class FsdpState {
 
   Run& run_;
   StateContext& context_;
+  const std::vector<Module*> modules_;
+  std::vector<Module*> modules_to_run_;  // of several, while some of them have run
   const std::unique_ptr<FsdpGroup> group_;
   const std::optional<Dtype> param_dtype_;
   State state_ = State::idle;
+  Ref<Node> accumulator_;  // of an output that is a leaf
   ModuleHooks hooks_;
   const std::function<void()> pre_backward_ = [this] { pre_backward(); };
   const std::function<void()> post_backward_ = [this] { group_->post_backward(); };
@@ -101,6 +128,13 @@ class FsdpState {
 struct Managed {
   std::vector<ManagedParameter> parameters, buffers;
 };
+
+/// accelerate: fsdp2_prepare_model, where weights are on the host still: in mixed precision what trains is fp32.
+void cast_trained_to_fp32(Module& root) {
+  visit_parameters(root, [](const Module&, Parameter& parameter) {
+    if (parameter.tensor.requires_grad()) parameter.dtype = parameter.tensor.impl().dtype = Dtype::f32;
+  });
+}
 
 /// Children first; not those that are sharded by themselves.
 void collect_managed(Module& module, const std::vector<Module*>& apart, Managed& managed) {
@@ -117,15 +151,19 @@ void collect_managed(Module& module, const std::vector<Module*>& apart, Managed&
 class FullySharded {
  public:
   FullySharded(Run& run, Module& root, const Fsdp2Options& options) : run_(run), options_(options) {
-    const std::vector<Module*> layers = layers_of(root);
-    const std::int64_t reshard = options.reshard_after_forward.value_or(options.ranks);
-    for (Module* layer : layers) {
-      context_.states.push_back(fully_shard(*layer, {}, reshard));
-      layer->hooks = context_.states.back()->hooks();
+    if (options.as_accelerate && options.param_dtype) cast_trained_to_fp32(root);
+    TensorList named = options.as_accelerate ? named_while_prepared(root) : TensorList();
+    std::vector<Module*> apart;
+    for (const FsdpUnit& unit : fsdp2_units(root, options)) {
+      context_.states.push_back(fully_shard(unit, apart));
+      apart.insert(apart.end(), unit.modules.begin(), unit.modules.end());
     }
-    // Where nothing is said, what forwards first turns out to be the root: FSDPState._lazy_init
-    const std::int64_t root_reshard = options.reshard_after_forward.value_or(0);
-    context_.states.insert(context_.states.begin(), fully_shard(root, layers, root_reshard));
+    for (Tensor& tensor : named) tensor.reset();
+    // What is called through hooks: all but the root, which before_forward and after_forward stand for.
+    for (const std::unique_ptr<FsdpState>& state : context_.states)
+      if (state != context_.states.back())
+        for (Module* module : state->modules()) module->hooks = state->hooks();
+    sort_states(root);
     if (options.param_dtype) set_dtype(root, *options.param_dtype);
     run.rename_module(root.number(), "FSDP" + root.class_name);
   }
@@ -138,8 +176,10 @@ class FullySharded {
     root().pre_forward(inputs.input_ids);
   }
   /// Of a stage the first output is all that there is.
-  void after_forward(const ModelOutputs& outputs) {
-    root().post_forward(outputs.loss ? outputs.loss : outputs.held.front());
+  void after_forward(ModelOutputs& outputs) {
+    const ModelOutputs before = outputs;
+    const auto named = root().post_forward(outputs.loss ? outputs.loss : outputs.held.front());
+    if (options_.as_accelerate && options_.param_dtype) cast_outputs(outputs);
   }
 
   void backward(const Tensor& loss, bool is_last) {
@@ -178,6 +218,30 @@ class FullySharded {
   }
 
  private:
+  /// As the root finds them, by named_modules(): FSDPState._lazy_init.  Its own is the first.
+  void sort_states(Module& root) {
+    std::vector<const FsdpState*> order;
+    const auto visit = [&](const auto& self, Module& module) -> void {
+      for (const std::unique_ptr<FsdpState>& state : context_.states)
+        if (std::ranges::find(state->modules(), &module) != state->modules().end()) order.push_back(state.get());
+      for (const std::unique_ptr<Module>& child : module.children()) self(self, *child);
+    };
+    visit(visit, root);
+    std::ranges::sort(context_.states, {}, [&](const std::unique_ptr<FsdpState>& state) {
+      return std::ranges::find(order, state.get()) - order.begin();
+    });
+  }
+
+  /// MixedPrecisionPolicy.output_dtype, in the root's post_forward
+  void cast_outputs(ModelOutputs& outputs) {
+    const InHook hook(run_);
+    const auto cast = [&](Tensor& tensor) {
+      if (tensor && is_floating(tensor.dtype())) tensor = to(tensor, *options_.param_dtype);
+    };
+    cast(outputs.loss);
+    for (Tensor& tensor : outputs.held) cast(tensor);
+  }
+
   FsdpState& root() { return *context_.states.front(); }
 
   template <class Do>
@@ -209,15 +273,16 @@ class FullySharded {
     context_.communication.reduce_scatter_input.reset();
   }
 
-  std::unique_ptr<FsdpState> fully_shard(Module& module, const std::vector<Module*>& apart, std::int64_t reshard) {
+  std::unique_ptr<FsdpState> fully_shard(const FsdpUnit& unit, const std::vector<Module*>& apart) {
     Managed managed;
-    collect_managed(module, apart, managed);
+    for (Module* module : unit.modules) collect_managed(*module, apart, managed);
     move_to_device(run_, managed.parameters);
     move_to_device(run_, managed.buffers);
     std::unique_ptr<FsdpGroup> group;
     if (!managed.parameters.empty())
-      group = std::make_unique<FsdpGroup>(run_, context_.communication, managed.parameters, options_, reshard);
-    return std::make_unique<FsdpState>(run_, context_, std::move(group), options_.param_dtype);
+      group = std::make_unique<FsdpGroup>(run_, context_.communication, managed.parameters, options_,
+                                          unit.reshard_after_forward);
+    return std::make_unique<FsdpState>(run_, context_, unit.modules, std::move(group), options_.param_dtype);
   }
 
   Run& run_;

@@ -21,10 +21,14 @@ struct Fsdp2Options {
   bool offload_to_cpu = false;                               // CPUOffloadPolicy
   /// False: set_requires_gradient_sync(False) but for the last backward pass of a step.
   bool requires_gradient_sync = true;
+  /// As accelerate (1.15.0) shards a model, whose mixed precision keeps what trains in fp32 and casts what is returned
+  /// (utils/fsdp_utils.py, fsdp2_prepare_model; utils/dataclasses.py, set_mixed_precision).
+  bool as_accelerate = false;
   const TensorParallel* split = nullptr;  // what split modules before, if anything did; asked for in fsdp2() alone
 };
 
-/// fully_shard(layer) of every layer of every nn.ModuleList, then fully_shard(root).  `root` and `run` must outlive the
+/// fully_shard(layer) of every layer of every nn.ModuleList, then fully_shard(root), and what accelerate has besides
+/// (fsdp2_units.h).  `root` and `run` must outlive the
 /// hooks.  Throws Error{bad_value} for what torch refuses.
 StepHooks fsdp2(Run& run, Module& root, const Fsdp2Options& options);
 

@@ -128,8 +128,7 @@ class Search {
 
   /// A smallest pass has the most of them in a step: what does not fit mostly shows in the first.
   void look_at_beginning(const std::vector<std::size_t>& wave) {
-    std::vector<Seen> results(wave.size());
-    in_parallel(wave.size(), [&](std::size_t i) { results[i] = oracle_.begin(space_.candidates[wave[i]].spec); });
+    std::vector<Seen> results = asked_of(oracle_.begin, wave);
     for (std::size_t i = 0; i < wave.size(); ++i) {
       has_begun_[wave[i]] = true;
       if (!results[i].fits) take(wave[i], std::move(results[i]));
@@ -137,9 +136,14 @@ class Search {
   }
 
   void look_at(const std::vector<std::size_t>& wave) {
-    std::vector<Seen> results(wave.size());
-    in_parallel(wave.size(), [&](std::size_t i) { results[i] = oracle_.simulate(space_.candidates[wave[i]].spec); });
+    std::vector<Seen> results = asked_of(oracle_.simulate, wave);
     for (std::size_t i = 0; i < wave.size(); ++i) take(wave[i], std::move(results[i]));
+  }
+
+  std::vector<Seen> asked_of(const std::function<Seen(const Spec&)>& question, const std::vector<std::size_t>& wave) {
+    std::vector<Seen> results(wave.size());
+    in_parallel(wave.size(), [&](std::size_t i) { results[i] = question(space_.candidates[wave[i]].spec); });
+    return results;
   }
 
   void take(std::size_t one, Seen result) {

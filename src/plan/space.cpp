@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "plan/trainer_way.h"
 
 namespace tidemark::plan {
 namespace {
@@ -57,7 +58,8 @@ class Maker {
   }
 
   /// The walk comes to those of one family one after another: the size of a pass is the last decision.
-  void add(const Spec& spec, std::int64_t changes) {
+  void add(const Spec& walked, std::int64_t changes) {
+    const Spec spec = as_the_trainer_has_it(walked);
     if (space_.families.empty()) space_.families.emplace_back();
     try {
       check_spec(spec);

@@ -185,13 +185,13 @@ class Pass {
     const StreamId outside = run_.stream;
     const Setting<StreamId> stream(run_.stream, node.stream);
     if (!ready_events_.empty()) wait_for_gradients(node);
+    for (const std::function<void()>* told : node.told) (*told)();
     if (node.variable) {
       if (node.stream != outside) leaf_streams_.insert(node.stream);
       if (!leaf_) return accumulate_grad(node);
       gradient_ = std::move(node.gradients[0]);
       return;
     }
-    for (const std::function<void()>* told : node.told) (*told)();
     Tensors outputs = call(node);
     node.gradients.clear();
     node.saved.clear();

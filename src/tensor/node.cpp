@@ -145,10 +145,12 @@ bool is_handed_on(const Tensor& tensor) {
   return tensor.impl().grad_fn && tensor.impl().grad_fn->backward == gradients_as_they_come;
 }
 
-void tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
-  TM_CHECK(output.impl().grad_fn, "a leaf has no node that could tell");
-  output.impl().grad_fn->told.push_back(&told);
+Ref<Node> tell_of_gradient(const Tensor& output, const std::function<void()>& told) {
   ++output.run().side_effects;
+  const bool is_leaf = !output.impl().grad_fn;
+  Ref<Node> accumulator = is_leaf ? accumulator_of(output) : Ref<Node>();
+  (is_leaf ? accumulator : output.impl().grad_fn)->told.push_back(&told);
+  return accumulator;
 }
 
 }  // namespace tidemark

@@ -108,7 +108,8 @@ Tensors hand_on(Tensors inputs, const std::function<void()>& told);
 /// Whether hand_on gave this tensor.
 bool is_handed_on(const Tensor& tensor);
 
-/// Tensor.register_hook: calls `told` when the gradient of `output` is complete, before it goes on.
-void tell_of_gradient(const Tensor& output, const std::function<void()>& told);
+/// Tensor.register_hook: calls `told` when the gradient of `output` is complete, before it goes on.  Returns what
+/// accumulates the gradient of a leaf, which the caller keeps until then, as the leaf would.
+Ref<Node> tell_of_gradient(const Tensor& output, const std::function<void()>& told);
 
 }  // namespace tidemark

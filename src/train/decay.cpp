@@ -17,21 +17,23 @@ bool has_part(const std::string& name, std::string_view part, bool open) {
   return false;
 }
 
-bool decays(const Module& module, std::string name) {
+}  // namespace
+
+bool decays(const Module& module, const Parameter& parameter) {
   if (module.is_layer_norm) return false;
+  std::string name = full_name(module, parameter);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   for (const char* text : {"bias", "layernorm", "rmsnorm"})
     if (name.find(text) != std::string::npos) return false;
   return !has_part(name, "norm", false) && !has_part(name, "_norm", true);
 }
 
-}  // namespace
-
 void group_by_decay(Module& root, StepHooks& hooks) {
   std::unordered_set<const TensorImpl*> decaying;
   visit_parameters(root, [&](const Module& module, const Parameter& parameter) {
-    if (decays(module, full_name(module, parameter))) decaying.insert(&parameter.tensor.impl());
+    if (decays(module, parameter)) decaying.insert(&parameter.tensor.impl());
   });
+  hooks.optimizer_parameters.clear();
   hooks.group_parameters(trainable_parameters(root),
                          [&](const Tensor& parameter) { return decaying.contains(&parameter.impl()); });
 }

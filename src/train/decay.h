@@ -4,6 +4,7 @@
 
 namespace tidemark {
 
+bool decays(const Module& module, const Parameter& parameter);
 /// The Trainer's optimizer steps weights that decay apart from those that do not: `hooks` get both groups.
 void group_by_decay(Module& root, StepHooks& hooks);
 

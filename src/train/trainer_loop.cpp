@@ -26,7 +26,7 @@ class TrainerLoop {
       Tensor loss = compute_loss();
       phase_ends(StepPhase::forward);
       begin(StepPhase::backward);
-      loss_ = backward_pass(std::move(loss));
+      loss_ = backward_pass(std::move(loss), micro + 1 == batches_.size());
       if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(inputs_);
       look_at_loss();
       phase_ends(StepPhase::backward);
@@ -34,7 +34,7 @@ class TrainerLoop {
     begin(StepPhase::optimizer);
     norm_.reset();
     scaler_.unscale(training_.optimizer);
-    norm_ = clip_grad_norm(training_.optimizer);
+    norm_ = clip_grad_norm(training_.optimizer, options_.hooks.reduce_norms);
     scaler_.step(training_.optimizer);
     scaler_.update();
     name_state(training_.optimizer);
@@ -89,9 +89,12 @@ class TrainerLoop {
   }
 
   /// Accelerator.backward divides by its own number of accumulated steps, 1.  Returns loss.detach().
-  Tensor backward_pass(Tensor loss) {
+  Tensor backward_pass(Tensor loss, bool is_last) {
     const Tensor divided = div_scalar(loss);
-    backward(scaler_.scale(divided));
+    if (options_.hooks.backward)
+      options_.hooks.backward(divided, is_last);
+    else
+      backward(scaler_.scale(divided));
     if (options_.hooks.after_backward) options_.hooks.after_backward();
     return detach(loss);
   }

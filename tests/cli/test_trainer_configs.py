@@ -292,9 +292,14 @@ TRAINERS = ["--autocast", "bf16", "--dtype", "fp32", "--max-grad-norm", 1]
 WRITTEN = {"trl": "yaml", "llamafactory": "yaml", "swift": "yaml", "trainer": "json"}
 
 
+SHARDED = ["--parallel", "fsdp2", *TRAINERS, "--fix", "data_parallel,offload,reshard,tensor_parallel,pipeline,context_parallel"]
+
+
 @pytest.mark.parametrize("form", WRITTEN)
-@pytest.mark.parametrize("gpus, more", [("", []), ("x2", ["--parallel", "zero2", "--dtype", "bf16", "--autocast", "none", "--fix", "data_parallel,offload,tensor_parallel,pipeline,context_parallel"])])
+@pytest.mark.parametrize("gpus, more", [("", []), ("x2", SHARDED), ("x2", ["--parallel", "zero2", "--dtype", "bf16", "--autocast", "none", "--fix", "data_parallel,offload,tensor_parallel,pipeline,context_parallel"])])
 def test_what_is_written_says_what_was_planned(tidemark, predicted, work, form, gpus, more):
+    if (form, more) == ("swift", SHARDED):
+        pytest.skip("ms-swift's own FSDP is not known: an error, below")
     path = f"{form}.{WRITTEN[form]}"
     options = [*PLANNED[:7], PLANNED[7] + gpus, *PLANNED[8:], *([] if gpus else TRAINERS), *more, "--fix", "checkpointing,micro_batch", "--json", "plan.json", "--write", f"{form}={path}"]
     done = tidemark(*options)
@@ -308,7 +313,7 @@ def test_what_is_written_says_what_was_planned(tidemark, predicted, work, form, 
     assert (work / path).read_text() == first, "it is not the same twice"
 
 
-@pytest.mark.parametrize("form, more, word", [("trainer", ["--lora"], "lora"), ("axolotl", [], "base_model"), ("trl", ["--freeze", "embed_tokens"], "freeze"), ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel")])
+@pytest.mark.parametrize("form, more, word", [("trainer", ["--lora"], "lora"), ("axolotl", [], "base_model"), ("trl", ["--freeze", "embed_tokens"], "freeze"), ("llamafactory", ["--checkpointing", "non_reentrant", "--checkpoint-layers", "0"], "checkpoint_layers"), ("swift", ["--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "fsdp"), ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel")])
 def test_what_cannot_be_written_is_an_error(tidemark, work, form, more, word):
     done = tidemark("plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--fix", "allocator,attention,checkpointing", *more, "--write", f"{form}=out.yaml")
     assert done.returncode == UNSUPPORTED and word in done.stderr, done.stdout + done.stderr

@@ -16,6 +16,8 @@ CASES = {
     "plain": [],
     "all_at_once": ["--grad-accumulation", 2, "--max-grad-norm", 1, "--checkpointing", "non_reentrant", "--optimizer-impl", "fused", "--dtype", "fp32", "--autocast", "bf16", "--attn", "eager"],
     "lora": ["--lora-r", 4, "--lora-target-modules", "all-linear", "--checkpointing", "reentrant", "--optimizer-impl", "loop"],
+    "chosen_layers": ["--checkpointing", "reentrant", "--checkpoint-layers", "0,2-3"],
+    "kept_operators": ["--checkpointing", "non_reentrant", "--checkpoint-layers", "0-2", "--checkpoint-save", "silu", "--checkpoint-save-layers", "0-1"],
     "frozen": ["--freeze", "embed_tokens,layers.0.", "--optimizer", "sgd", "--momentum", 0.9],
     "scaled": ["--dtype", "fp32", "--autocast", "fp16", "--grad-scaler"],
     "ddp": ["--parallel", "ddp", "--ddp-gradient-as-bucket-view"],
@@ -27,6 +29,10 @@ BY_TRAINER = {
     "plain": ["--max-grad-norm", 1],
     "autocast": ["--dtype", "fp32", "--autocast", "bf16", "--max-grad-norm", 1, "--grad-accumulation", 2, "--optimizer-impl", "fused"],
     "scaled": ["--dtype", "fp32", "--autocast", "fp16", "--grad-scaler", "--checkpointing", "non_reentrant"],
+    "ddp_accumulate": ["--parallel", "ddp", "--grad-accumulation", 2, "--dtype", "fp32", "--autocast", "bf16"],
+    "fsdp2": ["--parallel", "fsdp2", "--max-grad-norm", 1],
+    "fsdp2_autocast": ["--parallel", "fsdp2", "--autocast", "bf16", "--checkpointing", "non_reentrant"],
+    "fsdp2_accumulate": ["--parallel", "fsdp2", "--dtype", "fp32", "--autocast", "bf16", "--grad-accumulation", 2, "--fsdp2-reshard-after-forward", "false", "--optimizer-impl", "fused"],
 }
 # ProcessGroupNCCL's watchdog looks every 100 ms, and until then DDP's first buckets live on (docs/design/clock.md).  A step of a real model takes
 # longer, which is what a prediction takes for granted; so small a one does not.  Operations that allocate nothing pass the virtual GPU's time.
@@ -75,6 +81,20 @@ def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     spec, peak = planned(tmp_path, BY_TRAINER[name], "trainer", arguments)
     assert spec["loop"] == "trainer"
     arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
-    finished = run([PYTHON, PROGRAM, arguments], options=("--steps", "3"), gpu="h100-80gb")
+    gpus = spec["gpus"]
+    launcher = ["torchrun", "--nproc_per_node", gpus] if gpus > 1 else [PYTHON]
+    finished = run([*launcher, PROGRAM, arguments], options=("--steps", "3", *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
     assert finished.peak == peak
+
+
+def test_deepspeed_starts_by_what_is_written(run, tmp_path):
+    """Its peak is a plain loop's with one group of parameters, and the Trainer's optimizer has two: flat parts of each are apart."""
+    arguments = tmp_path / "arguments.json"
+    spec, planned_peak = planned(tmp_path, ["--parallel", "zero2", "--max-grad-norm", 1], "trainer", arguments)
+    assert "optimizer" not in json.loads((tmp_path / "arguments.deepspeed.json").read_text())
+    arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
+    finished = run(["torchrun", "--nproc_per_node", spec["gpus"], PROGRAM, arguments], options=("--steps", "3", "--gpus", str(spec["gpus"])), gpu="h100-80gb")
+    assert finished.exit_code == 0, finished.errors
+    allocated, _ = finished.peak
+    assert planned_peak[0] < allocated < 1.0001 * planned_peak[0]

@@ -346,15 +346,16 @@ def train(spec):
 
     if "pp" in spec:
         return trained_by_pipeline(spec)
+    if spec.get("loop") == "trainer":
+        from trainer import trained_by_trainer
+
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+        return trained_by_trainer(spec, build(spec, "cpu" if spec.get("parallel", "none").startswith("zero") else "cuda"), rows_of(spec), pause)
     if spec.get("parallel", "none").startswith("zero"):
         return trained_by_deepspeed(build(spec), spec)
     if spec.get("parallel") == "gemini":
         return gemini.trained_by_gemini(spec, build, rows_of(spec))
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
-    if spec.get("loop") == "trainer":
-        from trainer import trained_by_trainer
-
-        return trained_by_trainer(spec, build(spec), rows_of(spec), pause)
     loop(wrapped(build(spec), spec), rows_of(spec), spec)
 
 

@@ -73,6 +73,15 @@ def by_trainer():
         "lora": {"lora": LORA}, "lora_amp": {"lora": LORA, "autocast": "bf16", "checkpointing": "non_reentrant"},
         "ddp": {"gpus": 4, "parallel": "ddp"}, "ddp_amp": {**mixed, "gpus": 4, "parallel": "ddp", "grad_accumulation": 2, "ddp": {"no_sync": True}},
     }
+    low, whole = {"param_dtype": "bf16", "reduce_dtype": "bf16", "reshard_after_forward": "true"}, {"reshard_after_forward": "true"}
+    odd = {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021, "tie_word_embeddings": True}}
+    sharded = {
+        "plain": {"fsdp2": whole}, "fp32": {"fsdp2": whole, "dtype": "fp32"}, "mixed": {}, "mixed_fp32": {"dtype": "fp32"}, "mixed_clip": {"max_grad_norm": 1.0, "optimizer_impl": "fused"},
+        "keep": {"fsdp2": {**low, "reshard_after_forward": "false"}}, "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant", "max_grad_norm": 1.0},
+        "accumulate": {"fsdp2": {**low, "requires_gradient_sync": False}, "grad_accumulation": 3}, "accumulate_fp32": {"fsdp2": {**whole, "requires_gradient_sync": False}, "dtype": "fp32", "grad_accumulation": 2},
+        "lora": {"lora": LORA}, "lora_checkpoint": {"lora": LORA, "checkpointing": "non_reentrant", "max_grad_norm": 1.0}, "frozen": {"freeze": ["layers.1.", "embed_tokens"]}, "tied_last": {**odd, "rank": 3},
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}, "weight_decay": 0.1}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "two_sgd": {"gpus": 2, "optimizer": "sgd"}}
+    options |= {f"fsdp2_{name}": {"gpus": 4, "parallel": "fsdp2", "load": "wrapped", "fsdp2": low, **chosen} for name, chosen in sharded.items()}
     return {f"trainer_{name}": {"loop": "trainer", **chosen} for name, chosen in options.items()}
 
 

@@ -29,9 +29,35 @@ def trained_by_trainer(spec, model, rows, pause):
 def arguments_of(spec, folder):
     import transformers
 
-    autocast = spec.get("autocast", "none")
-    clip = {"max_grad_norm": spec.get("max_grad_norm", 0)}
+    autocast = mixed_precision(spec)
+    clip = {"max_grad_norm": spec.get("max_grad_norm", spec.get("zero", {}).get("gradient_clipping", 0))}
     return transformers.TrainingArguments(
         folder, per_device_train_batch_size=spec["batch"], gradient_accumulation_steps=spec.get("grad_accumulation", 1), max_steps=spec.get("steps", 3), **clip,
         optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")], weight_decay=spec.get("weight_decay", 0.0),
-        ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None, bf16=autocast == "bf16", fp16=autocast == "fp16", remove_unused_columns=False, save_strategy="no", report_to="none", disable_tqdm=True)
+        ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None, bf16=autocast == "bf16", fp16=autocast == "fp16", remove_unused_columns=False, save_strategy="no", report_to="none", disable_tqdm=True,
+        **shared(spec))
+
+
+def mixed_precision(spec):
+    """Under FSDP 2 it is a policy and no autocast; DeepSpeed's weights are bf16."""
+    if spec.get("parallel", "none").startswith("zero"):
+        return "bf16"
+    return spec.get("fsdp2", {}).get("param_dtype", spec.get("autocast", "none"))
+
+
+def shared(spec):
+    """How GPUs share the training: fsdp_config and DeepSpeed's JSON, as `tidemark plan --write trainer` has them."""
+    parallel = spec.get("parallel", "none")
+    if parallel == "fsdp2":
+        asked = spec.get("fsdp2", {})
+        return {"fsdp": True, "fsdp_config": {"version": 2, "reshard_after_forward": asked.get("reshard_after_forward", "true") == "true", "cpu_offload": asked.get("offload_policy") == "cpu",
+                                              "auto_wrap_policy": "TRANSFORMER_BASED_WRAP"}}
+    if not parallel.startswith("zero"):
+        return {}
+    zero = dict(spec.get("zero", {}))
+    zero.pop("gradient_clipping", None)
+    for part in ("offload_optimizer", "offload_param"):
+        if part in zero:
+            zero[part] = {"device": zero[part], "pin_memory": True}
+    auto = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping")
+    return {"deepspeed": {**dict.fromkeys(auto, "auto"), "bf16": {"enabled": "auto"}, "zero_force_ds_cpu_optimizer": False, "zero_optimization": {"stage": int(parallel[-1]), **zero}}}
