@@ -26,15 +26,18 @@ std::map<Release, fs::path> releases() {
 
 }  // namespace
 
-std::optional<fs::path> shipped_program(const std::string& model_type, const std::string& transformers) {
+std::optional<fs::path> shipped_program(const std::string& model_type, const Spec& spec) {
   if (model_type.find('/') != std::string::npos) return std::nullopt;
   const std::map<Release, fs::path> folders = releases();
   std::set<Release> having;
   std::error_code error;
   for (const auto& [release, folder] : folders)
     if (fs::is_regular_file(folder / model_type, error)) having.insert(release);
-  const std::optional<Release> nearest = nearest_release(having, release_of(transformers));
-  return nearest ? std::optional(folders.at(*nearest) / model_type) : std::nullopt;
+  const std::optional<Release> nearest = nearest_release(having, release_of(spec.transformers));
+  if (!nearest) return std::nullopt;
+  const fs::path& folder = folders.at(*nearest);
+  if (!is_answered_by_program(spec, model_type, folder.filename().string())) return std::nullopt;
+  return folder / model_type;
 }
 
 std::vector<std::string> shipped_model_types() {

@@ -10,8 +10,9 @@
 
 namespace tidemark::cli {
 
-/// The file of a model type, of the release that is asked for, else of the nearest before it, else of the oldest.
-std::optional<std::filesystem::path> shipped_program(const std::string& model_type, const std::string& transformers);
+/// The file of a model type, of the release of transformers that is asked for, else of the nearest before it, else of the oldest; none where the
+/// family as it is written in C++ answers.
+std::optional<std::filesystem::path> shipped_program(const std::string& model_type, const Spec& spec);
 
 /// All model types that have one, in order.
 std::vector<std::string> shipped_model_types();

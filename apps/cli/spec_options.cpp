@@ -170,7 +170,6 @@ std::vector<Program> read_programs(const std::vector<std::string>& files, Value&
 
 void take_program(Asked& asked, Program program) {
   asked.model_config = program.config;
-  asked.spec.transformers = program.transformers;
   asked.programs.push_back(std::move(program));
 }
 
@@ -267,10 +266,9 @@ Asked read_asked(const SpecOptions& given) {
 void capture_unknown(Asked& asked) {
   const Value* type = asked.model_config.find("model_type");
   const std::string* name = type ? type->as_text() : nullptr;
-  const auto is_it = [&](const ModelEntry& entry) { return *name == entry.model_type; };
-  if (!asked.programs.empty() || !name || std::any_of(model_entries().begin(), model_entries().end(), is_it)) return;
+  if (!asked.programs.empty() || !name) return;
   std::string refusal;
-  if (const auto shipped = shipped_program(*name, asked.spec.transformers)) {
+  if (const auto shipped = shipped_program(*name, asked.spec)) {
     try {
       return take_family(asked, shipped->string());
     } catch (const Error& error) {
@@ -278,6 +276,7 @@ void capture_unknown(Asked& asked) {
       refusal = error.message();
     }
   }
+  if (is_written_family(*name)) return;
   if (asked.config_file.empty() && refusal.empty()) return;
   take_program(asked, captured_model(asked.spec, *name, asked.config_file, refusal, Environment::of_this_process()));
 }

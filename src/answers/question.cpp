@@ -17,12 +17,6 @@
 namespace tidemark::answers {
 namespace {
 
-bool is_known_family(const Value& model_config) {
-  const std::string& type = model_type_of(model_config);
-  return std::any_of(model_entries().begin(), model_entries().end(),
-                     [&](const ModelEntry& entry) { return type == entry.model_type; });
-}
-
 const std::string& text_in(const Value& map, const char* of, const char* key) {
   const Value* value = map.find(key);
   if (!value || !value->as_text()) throw Error(Errc::bad_file, "a text is missing", fmt::format("{}: {}", of, key));
@@ -67,9 +61,9 @@ Card card_of(const Value& asked, const Spec& spec, const Data& data) {
   return io::card_as_asked(std::move(card), data.device_memory, spec.memory, kLinkNames[static_cast<std::size_t>(spec.link)]);
 }
 
-/// Of the release that is asked for, else of the nearest before it, else of the oldest.
+/// Of the release that is asked for, else of the nearest before it, else of the oldest; none where the family as it is written
+/// in C++ answers.
 std::optional<std::string> program_name_of(const Spec& spec, const std::vector<std::string>& names) {
-  if (is_known_family(spec.model)) return std::nullopt;
   const std::string& type = model_type_of(spec.model);
   std::map<Release, std::string> found;
   std::set<Release> having;
@@ -81,11 +75,12 @@ std::optional<std::string> program_name_of(const Spec& spec, const std::vector<s
     found.emplace(*release, name);
   }
   const auto nearest = nearest_release(having, release_of(spec.transformers));
-  return nearest ? std::optional(found.at(*nearest)) : std::nullopt;
+  if (!nearest) return std::nullopt;
+  const std::string& name = found.at(*nearest);
+  return is_answered_by_program(spec, type, name.substr(0, name.find('/'))) ? std::optional(name) : std::nullopt;
 }
 
 std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const Programs& programs) {
-  if (is_known_family(spec.model)) return std::nullopt;
   if (const Value* program = asked.find("program"))
     return FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")};
   const auto name = programs.text ? program_name_of(spec, programs.names) : std::nullopt;
@@ -96,13 +91,13 @@ void take_family(Question& question, FamilyText family) {
   try {
     Program bound = io::read_family_text(family.text, family.name, question.model_config, family_use_of(question.spec));
     question.family_config = std::exchange(question.model_config, bound.config);
-    question.spec.transformers = bound.transformers;
     std::vector<Program> one;
     one.push_back(std::move(bound));
     question.programs = std::make_shared<const std::vector<Program>>(std::move(one));
   } catch (const Error& error) {
-    if (error.code() == Errc::unsupported) throw NotCaptured(error);
-    throw;
+    if (error.code() != Errc::unsupported) throw;
+    if (is_written_family(model_type_of(question.spec.model))) return;
+    throw NotCaptured(error);
   }
   question.family = std::move(family);
 }

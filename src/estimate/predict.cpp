@@ -139,7 +139,10 @@ void count_parameters(Module& root, Work& work) {
 
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   const Value& model_config = read.config;
-  const KnownRelease torch = known_torch(spec.torch), transformers = known_transformers(spec.transformers);
+  const KnownRelease torch = known_torch(spec.torch);
+  const KnownRelease transformers = options.programs.empty()
+                                        ? known_transformers(spec.transformers)
+                                        : captured_transformers(options.programs.front().transformers, spec.transformers);
   check_card(card, torch.version);
   Report report;
   report.engine = "predict";

@@ -215,6 +215,13 @@ FamilyUse family_use_of(const Spec& spec) {
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, spec.head};
 }
 
+bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured) {
+  if (!is_written_family(model_type)) return true;
+  const bool asks_more =
+      spec.parallel == Parallel::ep || spec.parallel == Parallel::zero3 || spec.tp || spec.cp || spec.pp;
+  return !asks_more && is_nearer_than_written(captured, spec.transformers);
+}
+
 const std::string& model_type_of(const Value& model_config) {
   const Value* type = model_config.find("model_type");
   if (!type || !type->as_text())

@@ -1,6 +1,7 @@
 // What the user's program would do with a Spec, from the weights on.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "estimate/recorder.h"
 #include "estimate/spec.h"
@@ -17,6 +18,10 @@ Context context_of(const Spec& spec);
 
 /// What a family's program is bound for.
 FamilyUse family_use_of(const Spec& spec);
+
+/// Whether a family's program of the release `captured` of transformers answers: always where the family is not written in
+/// C++, else where it is nearer to the release that is asked for and tells what the strategy has to know of a model.
+bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured);
 
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);

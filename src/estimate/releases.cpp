@@ -67,6 +67,17 @@ KnownRelease known_transformers(std::string_view asked) {
   return answered_by("transformers", nearest, is_it, kTransformers.back(), asked);
 }
 
+KnownRelease captured_transformers(std::string_view captured, std::string_view asked) {
+  if (asked.empty()) return {std::string(captured), {}};
+  const bool is_it = numbers_of(asked).parts == numbers_of(captured).parts;
+  return answered_by("transformers", captured, is_it, captured, asked);
+}
+
+bool is_nearer_than_written(std::string_view captured, std::string_view asked) {
+  const auto wanted = release_of(asked), program = release_of(captured), written = release_of(kTransformers.back());
+  return wanted && program && *program > *written && *program <= *wanted;
+}
+
 bool is_version(std::string_view text) {
   const Numbers numbers = numbers_of(text);
   constexpr std::string_view kGoesOn = ".+-abcdprv";  // 2.12.0.dev1, 2.12.0+cu130, 2.12.0a0, 2.12.0rc1

@@ -1,5 +1,8 @@
 #include "zoo/index.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/did_you_mean.h"
 #include "base/error.h"
 #include "zoo/checks.h"
@@ -120,6 +123,11 @@ const ModelEntry& part_entry(const Value& config, const char* part, const char* 
 }  // namespace
 
 std::span<const ModelEntry> model_entries() { return kEntries; }
+
+bool is_written_family(std::string_view model_type) {
+  const auto is_it = [&](const ModelEntry& entry) { return model_type == entry.model_type; };
+  return std::any_of(std::begin(kEntries), std::end(kEntries), is_it);
+}
 
 const ModelEntry& model_entry(const std::string& model_type) {
   std::vector<std::string> known;

@@ -41,6 +41,8 @@ std::span<const ModelEntry> model_entries();
 /// never such a part.
 Decoder text_part(const Value& config, const char* usual_type);
 VisionTower vision_part(const Value& config, const char* usual_type);
+/// Whether there is an entry of that model type.
+bool is_written_family(std::string_view model_type);
 /// Throws Error{unsupported} with the nearest name.
 const ModelEntry& model_entry(const std::string& model_type);
 

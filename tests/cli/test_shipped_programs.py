@@ -35,6 +35,23 @@ def test_a_family_that_is_not_written_in_cpp_needs_no_python(predicted):
     assert larger["peak"]["allocated_bytes"] > report["peak"]["allocated_bytes"]
 
 
+def told_of(report):
+    return [row["what"] for row in report["assumptions"] if "transformers" in row["what"]]
+
+
+def test_the_program_nearer_to_the_release_stands_for_the_family_in_cpp(predicted):
+    llama = {**GRANITE, "model_type": "llama"}
+    assert told_of(predicted(llama, "--transformers", "5.17.0", **NO_PYTHON)) == []
+    assert told_of(predicted(llama, "--transformers", "5.23.0", **NO_PYTHON)) == ["the model is a program, captured of transformers 5.23.0 with torch 2.15.0"]
+    newer = told_of(predicted(llama, "--transformers", "5.24.0", **NO_PYTHON))
+    assert newer[0] == "transformers 5.24.0 has not been compared with predictions: it is taken for 5.23.0, the newest that has"
+    classes = {**llama, "architectures": ["LlamaForSequenceClassification"], "pad_token_id": 0}   # no program is of these
+    for config, *more in ((classes,), (llama, "--gpus", 2, "--tp-degree", 2)):
+        said = told_of(predicted(config, "--transformers", "5.23.0", *more, **NO_PYTHON))
+        assert said[0] == "transformers 5.23.0 has not been compared with predictions: it is taken for 5.17.0, the newest that has"
+        assert not any("is a program" in what for what in said)
+
+
 def test_a_family_may_be_of_another_release_and_of_images(predicted):
     report = predicted({"model_type": "resnet"}, **NO_PYTHON)
     assert any("the model is a program, captured of transformers 5.23.0" in row["what"] for row in report["assumptions"])

@@ -77,10 +77,21 @@ TEST(PlaceOf, CountsCards) {
 }
 
 TEST(ProgramNeeded, IsTheNearestRelease) {
-  const auto needed = [](const char* model) { return program_needed(io::value_from_json(question_about(model), "question"), sample_data()); };
-  EXPECT_EQ(needed(kSmall), std::nullopt);
-  EXPECT_EQ(needed(R"({"model_type": "granite"})"), "5.17.0/granite");
+  const auto needed = [](const char* model, Value more = Value::Map()) {
+    Value question = io::value_from_json(question_about(model), "question");
+    question.set("spec", merged(*question.find("spec"), std::move(more)));
+    return program_needed(question, sample_data());
+  };
+  const auto of = [](const char* release) { return Value(Value::Map{{"transformers", release}}); };
+  EXPECT_EQ(needed(R"({"model_type": "granite"})"), "5.23.0/granite");
+  EXPECT_EQ(needed(R"({"model_type": "granite"})", of("5.17.2")), "5.17.0/granite");
   EXPECT_EQ(needed(R"({"model_type": "none_such"})"), std::nullopt);
+  // Llama is written in C++ too, as 5.17.0 has it.
+  EXPECT_EQ(needed(kSmall), std::nullopt);
+  EXPECT_EQ(needed(kSmall, of("5.17.0")), std::nullopt);
+  EXPECT_EQ(needed(kSmall, of("5.24.0")), "5.23.0/llama");
+  const Value in_parts = Value::Map{{"transformers", "5.24.0"}, {"gpus", 2}, {"tp", Value::Map{{"degree", 2}}}};
+  EXPECT_EQ(needed(kSmall, in_parts), std::nullopt);
 }
 
 }  // namespace

@@ -34,6 +34,16 @@ TEST(Releases, TheNearestKnownOneAnswersForAnotherAndSaysSo) {
   EXPECT_NE(known_torch(newest + ".dev20300101+cu140").assumption, "");
 }
 
+TEST(Releases, AProgramAnswersForOthersThanItsOwnAndSaysSo) {
+  for (const char* asked : {"", "5.23.0"}) EXPECT_EQ(captured_transformers("5.23.0", asked).assumption, "") << asked;
+  EXPECT_EQ(captured_transformers("5.23.0", "5.24.0").assumption,
+            "transformers 5.24.0 has not been compared with predictions: it is taken for 5.23.0, the newest that has");
+  EXPECT_NE(captured_transformers("5.23.0", "5.10.0").assumption.find("the nearest that has"), std::string::npos);
+  EXPECT_TRUE(is_nearer_than_written("5.23.0", "5.24.0"));
+  for (const char* asked : {"", "5.17.0", "5.20.1", "4.57.0"}) EXPECT_FALSE(is_nearer_than_written("5.23.0", asked)) << asked;
+  EXPECT_FALSE(is_nearer_than_written("5.17.0", "5.24.0"));
+}
+
 TEST(Releases, WhatAVersionLooksLike) {
   for (const char* version : {"2.11", "2.11.0", "2.12.0.dev20260101+cu130", "2.12.0a0+git123", "5.0.0rc1"})
     EXPECT_TRUE(is_version(version)) << version;
