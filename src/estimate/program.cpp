@@ -9,11 +9,13 @@
 #include "estimate/communicators.h"
 #include "estimate/device.h"
 #include "estimate/layer_set.h"
+#include "estimate/releases.h"
 #include "estimate/strategies.h"
 #include "nn/embeddings.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
 #include "train/decay.h"
+#include "zoo/model.h"
 
 namespace tidemark {
 namespace {
