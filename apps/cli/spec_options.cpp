@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "captured_model.h"
 #include "card_choice.h"
+#include "estimate/predict.h"
 #include "estimate/releases.h"
 #include "files.h"
 #include "hub.h"
@@ -176,6 +177,7 @@ void take_program(Asked& asked, Program program) {
 /// The one of the configuration.
 void take_family(Asked& asked, const std::string& file) {
   Program program = program_of_family(file, asked.spec, asked.model_config);
+  if (is_written_family(program.model_type)) check_programs(asked.spec, {&program, 1});
   asked.family_file = file;
   asked.family_config = asked.model_config;
   take_program(asked, std::move(program));

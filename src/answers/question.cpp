@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/release.h"
+#include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/card_as_asked.h"
 #include "io/hf_config.h"
@@ -90,9 +91,10 @@ std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const 
 void take_family(Question& question, FamilyText family) {
   try {
     Program bound = io::read_family_text(family.text, family.name, question.model_config, family_use_of(question.spec));
-    question.family_config = std::exchange(question.model_config, bound.config);
     std::vector<Program> one;
     one.push_back(std::move(bound));
+    if (is_written_family(one.front().model_type)) check_programs(question.spec, one);
+    question.family_config = std::exchange(question.model_config, one.front().config);
     question.programs = std::make_shared<const std::vector<Program>>(std::move(one));
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw;

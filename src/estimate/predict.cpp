@@ -201,6 +201,10 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   }
 }
 
+void check_programs(const Spec& spec, std::span<const Program> programs) {
+  make_model(spec, Value(), programs)->batch_sizes(data_of(spec));
+}
+
 std::vector<ModelInfo> known_models() {
   std::vector<ModelInfo> models;
   for (const ModelEntry& entry : model_entries()) {

@@ -40,6 +40,9 @@ struct PredictOptions {
 /// known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong in either.
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options = {});
 
+/// Throws Error{unsupported} where the programs do not hold for batches as they are asked for; predict() would, too.
+void check_programs(const Spec& spec, std::span<const Program> programs);
+
 struct ModelInfo {
   std::string model_type, summary;
   std::vector<std::string> heads;

@@ -20,11 +20,6 @@
 namespace tidemark {
 namespace {
 
-Data data_of(const Spec& spec) {
-  const ImageSize size = parse_image_size(spec.image_size);
-  return {spec.batch, spec.seq, spec.images, size.height, size.width, spec.image_tokens, spec.labels};
-}
-
 bool contains_any(const std::string& name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const std::string& pattern) { return name.find(pattern) != std::string::npos; });
@@ -215,6 +210,11 @@ Context context_of(const Spec& spec) {
 
 FamilyUse family_use_of(const Spec& spec) {
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, spec.head};
+}
+
+Data data_of(const Spec& spec) {
+  const ImageSize size = parse_image_size(spec.image_size);
+  return {spec.batch, spec.seq, spec.images, size.height, size.width, spec.image_tokens, spec.labels};
 }
 
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured) {

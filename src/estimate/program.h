@@ -13,6 +13,8 @@ namespace tidemark {
 
 Dtype dtype_of(WeightDtype dtype);
 Phase phase_of(const Stage& stage);
+/// What its batches are of.
+Data data_of(const Spec& spec);
 /// How the model's forward is to run.
 Context context_of(const Spec& spec);
 

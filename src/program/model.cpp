@@ -174,7 +174,7 @@ struct ProgramModel {
     if (set("S", seq) && seq == 0)
       throw Error(Errc::bad_value, "seq: how long are texts? The configuration does not say what the model takes",
                   program.file, "--seq N");
-    set_grid(data);
+    const bool takes_any_size = set_grid(data);
     BatchSizes sizes;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       Dims dims;
@@ -185,6 +185,7 @@ struct ProgramModel {
       else
         sizes.others.push_back({dims, type.of_weights ? std::nullopt : std::optional(type.dtype)});
     }
+    if (!takes_any_size && has_images()) check_image_size(data, sizes);
     check(data, sizes);
     return sizes;
   }
@@ -199,13 +200,19 @@ struct ProgramModel {
   }
 
   /// Whole patches down and across, of models that take images of any size; those of its capture where nobody says.
-  void set_grid(const Data& data) {
-    if (data.image_height == 0) return;
+  bool set_grid(const Data& data) {
     const std::int64_t patch = patch_size(program.config);
-    if (patch > 0 && set("grid_h", data.image_height / patch) && set("grid_w", data.image_width / patch)) return;
-    if (has_images())
-      throw Error(Errc::unsupported, fmt::format("{} takes images of one size", program.model_type), program.file,
-                  "leave image_size out");
+    if (data.image_height == 0 || patch == 0) return false;
+    return set("grid_h", data.image_height / patch) && set("grid_w", data.image_width / patch);
+  }
+
+  void check_image_size(const Data& data, const BatchSizes& sizes) const {
+    if (data.image_height == 0) return;
+    const Dims own = sizes.pixel_values.value_or(Dims());
+    const int last = own.count() - 1;
+    if (last >= 1 && own[last - 1] == data.image_height && own[last] == data.image_width) return;
+    throw Error(Errc::unsupported, fmt::format("{} takes images of one size", program.model_type), program.file,
+                "leave image_size out");
   }
 
   /// A program whose sizes were not solved holds for those of its capture alone.
