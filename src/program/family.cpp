@@ -73,6 +73,7 @@ class FamilyReader {
   Program read() {
     header();
     check_class();
+    check_labels();
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding}};
@@ -129,6 +130,24 @@ class FamilyReader {
       if (const std::string* name = (*classes)[i].as_text(); name && instead_.contains(*name))
         throw Error(Errc::unsupported, fmt::format("the program of {} is of {}, not of {}", model_type_, class_, *name),
                     file_);
+  }
+
+  /// Classes are counted by what the configuration calls them, which captures leave aside: theirs had the two that
+  /// transformers takes where nobody says (PreTrainedConfig.num_labels, 5.23.0).
+  void check_labels() const {
+    if (!head_.ends_with("classification")) return;
+    const Value *names = binding_.config.find("id2label"), *count = binding_.config.find("num_labels");
+    std::int64_t labels = 2;
+    if (names && names->as_map())
+      labels = std::ssize(*names->as_map());
+    else if (count && count->as_integer())
+      labels = *count->as_integer();
+    if (labels != 2)
+      throw Error(Errc::unsupported, fmt::format("the program of {} tells two classes apart, not {}", model_type_, labels),
+                  file_);
+    const Value* problem = binding_.config.find("problem_type");
+    if (problem && problem->as_text() && *problem->as_text() != "single_label_classification")
+      throw Error(Errc::unsupported, fmt::format("the program of {} is of single_label_classification", model_type_), file_);
   }
 
   void add_key(LineReader& reader) {
