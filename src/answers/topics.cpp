@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <new>
 #include <vector>
 
 #include "answers/describe.h"
@@ -162,6 +163,8 @@ Answer answer(std::string_view topic, std::string_view question, const Data& dat
     return {answer_text(topic, question, data), std::nullopt};
   } catch (const Error& error) {
     return {io::value_to_json_line(error_value(error)), error.code()};
+  } catch (const std::bad_alloc&) {
+    throw;  // for a bug it would be taken below
   } catch (const std::exception& error) {
     return {io::value_to_json_line(error_value_of_bug(error.what())), std::nullopt, true};
   }
