@@ -203,11 +203,9 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
 
 void check_programs(const Spec& spec, std::span<const Program> programs) {
   const Program& program = programs.front();
-  if (is_written_family(program.model_type)) {
-    const std::string usual = head_of(model_entry(program.model_type), spec.head, program.config).class_name;
-    if (program.class_name != usual)
-      throw Error(Errc::unsupported, fmt::format("the program is of {}, not of {}", program.class_name, usual), program.file);
-  }
+  const std::string usual = head_of(model_entry(program.model_type), spec.head, program.config).class_name;
+  if (program.class_name != usual)
+    throw Error(Errc::unsupported, fmt::format("the program is of {}, not of {}", program.class_name, usual), program.file);
   make_model(spec, Value(), programs)->batch_sizes(data_of(spec));
 }
 
