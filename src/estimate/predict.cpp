@@ -191,7 +191,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
 
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   const ReferenceConfig read =
-      options.programs.empty() ? as_transformers_reads(model_config) : ReferenceConfig{model_config, {}};
+      options.programs.empty() ? as_transformers_reads(model_config) : ReferenceConfig{options.programs.front().config, {}};
   try {
     return simulate(spec, read, card, options);
   } catch (const NotRepeatable&) {

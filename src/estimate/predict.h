@@ -36,7 +36,7 @@ struct PredictOptions {
   Work* work = nullptr;
 };
 
-/// `model_config` is the model's config.json.  The report comes back judged.  Throws Error{unsupported} for what is
+/// `model_config` is the model's config.json; programs bring theirs.  The report comes back judged.  Throws Error{unsupported} for what is
 /// known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong in either.
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options = {});
 

@@ -298,7 +298,7 @@ std::int64_t text_length(const Value& config, std::int64_t asked) {
   const Value* text = config.find("text_config");
   for (const Value* part : {&config, text})
     if (const Value* longest = part ? part->find("max_position_embeddings") : nullptr; longest && longest->as_integer())
-      return *longest->as_integer();
+      return std::min(*longest->as_integer(), kUsualTokens);
   return 0;
 }
 
