@@ -57,6 +57,7 @@ class Family {
  private:
   /// None where the program does not hold, and the family as it is written does.
   SharedPrograms bound(const Spec& spec) const {
+    if (is_written_) check_as_written(spec, model_config_);
     try {
       std::vector<Program> programs;
       programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));

@@ -127,6 +127,18 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::sp
   return model;
 }
 
+/// What the family as it is written in C++ makes of the configuration and the data, which it knows more of than its program
+/// does: what the real model refuses, and what fails on a card alone.  Of what it does not simulate it says nothing.
+BatchSizes sizes_as_written(const Spec& spec, const Value& config) {
+  const std::unique_ptr<Model> written = make_model(spec, config, {});
+  try {
+    return written->batch_sizes(data_of(spec));
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported) throw;
+    return {};
+  }
+}
+
 std::string told_of(const Program& program) {
   return fmt::format("the model is a program, captured of transformers {} with torch {}", program.transformers,
                      program.torch);
@@ -189,9 +201,18 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
 
 }  // namespace
 
+void check_as_written(const Spec& spec, const Value& model_config) {
+  sizes_as_written(spec, as_transformers_reads(model_config).config);
+}
+
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
-  const ReferenceConfig read =
-      options.programs.empty() ? as_transformers_reads(model_config) : ReferenceConfig{options.programs.front().config, {}};
+  ReferenceConfig read = as_transformers_reads(model_config);
+  if (!options.programs.empty()) {
+    if (is_written_family(options.programs.front().model_type))
+      for (std::string& assumption : sizes_as_written(spec, read.config).assumptions)
+        read.assumptions.push_back(std::move(assumption));
+    read.config = options.programs.front().config;
+  }
   try {
     return simulate(spec, read, card, options);
   } catch (const NotRepeatable&) {

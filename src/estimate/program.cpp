@@ -238,8 +238,9 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                  const Value& model_config, StepOptions options, Recorder& recorder) {
   Model& model = *models.front();
   BatchSizes sizes = model.batch_sizes(data_of(spec));
-  if (spec.seq == 0 && sizes.input_ids)
-    recorder.assume(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*sizes.input_ids)[1]));
+  const std::optional<Dims>& text = sizes.input_ids ? sizes.input_ids : sizes.labels;
+  if (spec.seq == 0 && text && text->count() == 2)
+    recorder.assume(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   if (spec.pp) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/did_you_mean.h"
@@ -170,10 +171,7 @@ struct ProgramModel {
   BatchSizes batch_sizes(const Data& data) {
     set("B", data.batch);
     set("images", data.images * data.batch);
-    const std::int64_t seq = text_length(program.config, data.seq);
-    if (set("S", seq) && seq == 0)
-      throw Error(Errc::bad_value, "seq: how long are texts? The configuration does not say what the model takes",
-                  program.file, "--seq N");
+    set("S", text_length(program.config, data.seq));
     const bool takes_any_size = set_grid(data);
     BatchSizes sizes;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -282,6 +280,9 @@ std::vector<std::pair<std::string, std::string>> mode_of(const Context& context)
           {"padding", truth(context.padding)}};
 }
 
+/// What transformers' configurations call how many tokens a model takes.
+constexpr std::array kPositions{"max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len"};
+
 /// Of the attention, that of the text: "sdpa vision_config=eager" is what is made when sdpa is asked for.
 bool was_captured_so(const Program& program, const Context& context) {
   for (const auto& [key, asked] : mode_of(context)) {
@@ -297,9 +298,10 @@ std::int64_t text_length(const Value& config, std::int64_t asked) {
   if (asked > 0) return asked;
   const Value* text = config.find("text_config");
   for (const Value* part : {&config, text})
-    if (const Value* longest = part ? part->find("max_position_embeddings") : nullptr; longest && longest->as_integer())
-      return std::min(*longest->as_integer(), kUsualTokens);
-  return 0;
+    for (const char* key : kPositions)
+      if (const Value* longest = part ? part->find(key) : nullptr; longest && longest->as_integer())
+        return std::min(*longest->as_integer(), kUsualTokens);
+  return kUsualTokens;
 }
 
 const Program& program_for(std::span<const Program> programs, const Context& context) {

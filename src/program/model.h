@@ -10,7 +10,7 @@
 
 namespace tidemark {
 
-/// How long texts are: as asked, else kUsualTokens or what the configuration says that the model takes at most; 0 where it does not.
+/// How long texts are: as asked, else kUsualTokens, or what the configuration says that the model takes at most if that is less.
 std::int64_t text_length(const Value& config, std::int64_t asked);
 
 /// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.

@@ -13,7 +13,7 @@ struct ReferenceConfig {
 };
 
 /// Leaves out keys that nothing in transformers reads: they change nothing there, and nothing here.  A configuration of
-/// a family that is not known comes back as it is.  Throws Error{unsupported} for weights that are stored in a format
+/// a family that is not known keeps all its keys.  Throws Error{unsupported} for weights that are stored in a format
 /// that is not trained.
 ReferenceConfig as_transformers_reads(const Value& config);
 
