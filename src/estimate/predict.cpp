@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "estimate/communicators.h"
@@ -139,6 +140,19 @@ BatchSizes sizes_as_written(const Spec& spec, const Value& config) {
   }
 }
 
+/// What a program alone tells of the configuration and the data.
+std::vector<std::string> noted(const Spec& spec, const Program& program) {
+  std::vector<std::string> keys, assumptions;
+  for (const UnreadKey& one : program.unread)
+    if (!is_of_every_class(one.key)) keys.push_back(one.path + (one.nearest.empty() ? "" : " (" + one.nearest + "?)"));
+  if (!keys.empty()) assumptions.push_back(told_unread(keys));
+  if (const auto most = positions_of(program.config); most && spec.seq > most->count)
+    assumptions.push_back(fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
+                                      "lookup fails on a real card",
+                                      spec.seq, most->count, most->key));
+  return assumptions;
+}
+
 std::string told_of(const Program& program) {
   return fmt::format("the model is a program, captured of transformers {} with torch {}", program.transformers,
                      program.torch);
@@ -208,10 +222,11 @@ void check_as_written(const Spec& spec, const Value& model_config) {
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
   ReferenceConfig read = as_transformers_reads(model_config);
   if (!options.programs.empty()) {
-    if (is_written_family(options.programs.front().model_type))
-      for (std::string& assumption : sizes_as_written(spec, read.config).assumptions)
-        read.assumptions.push_back(std::move(assumption));
-    read.config = options.programs.front().config;
+    const Program& program = options.programs.front();
+    std::vector<std::string> known =
+        is_written_family(program.model_type) ? sizes_as_written(spec, read.config).assumptions : noted(spec, program);
+    std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
+    read.config = program.config;
   }
   try {
     return simulate(spec, read, card, options);

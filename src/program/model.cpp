@@ -227,6 +227,8 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
     const bool is_images = sizes.pixel_values && !sizes.input_ids;  // a sample is one
+    if (data.images > 0 && !has_images() && !is_images && !program.config.find("vision_config"))
+      throw Error(Errc::bad_value, fmt::format("{} takes none", program.model_type), "images");
     if ((data.images > 0) != has_images() && !is_images)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
@@ -294,14 +296,19 @@ bool was_captured_so(const Program& program, const Context& context) {
 
 }  // namespace
 
-std::int64_t text_length(const Value& config, std::int64_t asked) {
-  if (asked > 0) return asked;
+std::optional<Positions> positions_of(const Value& config) {
   const Value* text = config.find("text_config");
   for (const Value* part : {&config, text})
     for (const char* key : kPositions)
       if (const Value* longest = part ? part->find(key) : nullptr; longest && longest->as_integer())
-        return std::min(*longest->as_integer(), kUsualTokens);
-  return kUsualTokens;
+        return Positions{key, *longest->as_integer()};
+  return std::nullopt;
+}
+
+std::int64_t text_length(const Value& config, std::int64_t asked) {
+  if (asked > 0) return asked;
+  const std::optional<Positions> most = positions_of(config);
+  return most ? std::min(most->count, kUsualTokens) : kUsualTokens;
 }
 
 const Program& program_for(std::span<const Program> programs, const Context& context) {

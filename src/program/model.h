@@ -2,13 +2,22 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "nn/context.h"
 #include "nn/model.h"
 #include "program/program.h"
 
 namespace tidemark {
+
+/// How many tokens a model was made for, and the key that says it.
+struct Positions {
+  std::string key;
+  std::int64_t count = 0;
+};
+std::optional<Positions> positions_of(const Value& config);
 
 /// How long texts are: as asked, else kUsualTokens, or what the configuration says that the model takes at most if that is less.
 std::int64_t text_length(const Value& config, std::int64_t asked);

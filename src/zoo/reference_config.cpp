@@ -133,10 +133,16 @@ ReferenceConfig as_transformers_reads(const Value& config) {
   ReferenceConfig result{own ? reader.read(config, *own, "") : config, {}};
   read_quantization(result.config, result.assumptions);
   read_attention(result.config, result.assumptions);
-  if (!reader.unread().empty())
-    result.assumptions.push_back(fmt::format("config.json: transformers does not read {}, so it changes nothing",
-                                             fmt::join(reader.unread(), ", ")));
+  if (!reader.unread().empty()) result.assumptions.push_back(told_unread(reader.unread()));
   return result;
+}
+
+bool is_of_every_class(std::string_view key) {
+  return holds(kKeysOfAllClasses, key) || covers(harmless_config_keys(), key);
+}
+
+std::string told_unread(const std::vector<std::string>& keys) {
+  return fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", "));
 }
 
 }  // namespace tidemark

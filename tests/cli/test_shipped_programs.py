@@ -112,6 +112,20 @@ def test_a_length_that_nobody_says_is_an_assumption(tidemark, folders, config, t
     assert "nobody said how many" not in tidemark("predict", "config.json", "--gpu", "h200", "--seq", "64", **NO_PYTHON).stdout
 
 
+def test_keys_that_nobody_reads_are_listed_and_mistakes_are_refused(predicted):
+    report = predicted({**GRANITE, "hidden_sizes": 100, "n_special": 2, "num_hidden_layer": 9}, **NO_PYTHON)
+    assert report["assumptions"][0]["what"] == "config.json: transformers does not read hidden_sizes, n_special, num_hidden_layer, so it changes nothing"
+    missing = predicted({"model_type": "granite", "num_hidden_layer": 9}, **NO_PYTHON)
+    assert "num_hidden_layer (num_hidden_layers?)" in missing["assumptions"][0]["what"]
+    for config, options, said in (({**GRANITE, "num_attention_heads": "six"}, (), 'config.json: num_attention_heads: expected a number, found "six"'),
+                                  ({**GRANITE, "num_hidden_layers": 0}, (), "config.json: num_hidden_layers: expected at least 1, found 0"),
+                                  (GRANITE, ("--images", 1), "images: granite takes none")):
+        refused = predicted(config, *options, **NO_PYTHON)
+        assert refused.returncode == 2 and said in refused.stderr
+    long = predicted({**GRANITE, "max_position_embeddings": 63}, **NO_PYTHON)
+    assert any(row["what"].startswith("64 tokens are more than the 63 positions of the model (max_position_embeddings)") for row in long["assumptions"])
+
+
 def test_weights_in_a_format_that_is_not_trained_are_refused_of_any_family(predicted):
     refused = predicted({**GRANITE, "quantization_config": {"quant_method": "gptq"}}, **NO_PYTHON)
     assert refused.returncode == 3 and "quantization_config = gptq" in refused.stderr
