@@ -3,10 +3,11 @@
 # changed and stores torch's differences beside the recordings in tests/golden.  docs/howto/follow-a-release.md says how to go on.
 #   tools/follow_release.sh TORCH TRANSFORMERS
 # First torch alone, with the transformers of tests/golden, then transformers with that torch, so that every change has one cause.
+# A torch whose differences are stored is not recorded again: remove tests/golden/*/torch-TORCH.diff.gz for that.
 # All is kept in build/follow; run again, it goes on where it stopped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# = 2 ] || { sed -n '2,6s/^# //p' "$0" >&2; exit 2; }
+[ $# = 2 ] || { sed -n '2,7s/^# //p' "$0" >&2; exit 2; }
 torch=$1 transformers=$2
 base=tools/requirements/torch-2.11.txt
 base_torch=$(sed -n 's/^torch==//p' $base) base_transformers=$(sed -n 's/^transformers==//p' $base)
@@ -29,7 +30,10 @@ changes() {
 
 python3 tools/environment.py .venv $base
 with_base=build/follow/$torch+$base_transformers
-if [ "$torch" != "$base_torch" ]; then
+if [ "$torch" != "$base_torch" ] && [ -e "tests/golden/steps/torch-$torch.diff.gz" ]; then
+  tools/environment.py "$with_base/environment" "$torch" "$base_transformers"   # what changed in its packages is looked up there
+  python3 tools/trace/differences.py unpack "$torch" "$with_base/recordings"
+elif [ "$torch" != "$base_torch" ]; then
   release "$torch" "$base_transformers"
   echo "== what torch $torch changed, against $base_torch"
   changes tests/golden .venv "$with_base"

@@ -29,6 +29,9 @@ struct Asking {
   Place place;
 };
 
+/// What says how GPUs share the work, and goes with how many they are.
+constexpr std::array kShares{"parallel", "tp", "cp", "pp"};
+
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
@@ -40,6 +43,8 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
     options.said.set("gpu", asking.place.card);
   }
   options.gpus = asking.place.gpus * nodes > 1 ? asking.place.gpus * nodes : 0;
+  const bool says_how = std::any_of(kShares.begin(), kShares.end(), [&](const char* key) { return options.said.find(key); });
+  if (options.gpus > 1 && says_how && !options.said.find("gpus")) options.said.set("gpus", options.gpus);
   asking.asked = read_asked(options);
   asking.options = std::move(options);
   asking.place.gpus = std::max(asking.place.gpus * nodes, asking.asked.spec.gpus);

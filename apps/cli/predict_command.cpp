@@ -65,7 +65,7 @@ Report predicted_ranks(const PredictCommandOptions& options) {
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
-  Report report = predict_all_ranks(asked.spec, asked.model_config, card, {.on_event = {}, .programs = asked.programs});
+  Report report = predict_all_ranks(asked.spec, asked.model_config, card, {.on_event = {}, .programs = *asked.programs});
   return told(std::move(report), asked);
 }
 
@@ -77,7 +77,7 @@ Report predicted(const SpecOptions& options, const std::string& events) {
   capture_unknown(asked);
   EventFile file(events);
   PredictOptions how = file.options();
-  how.programs = asked.programs;
+  how.programs = *asked.programs;
   Report report = predict(asked.spec, asked.model_config, card, how);
   file.finish();
   return told(std::move(report), asked);

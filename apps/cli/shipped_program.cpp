@@ -6,8 +6,6 @@
 
 #include "base/release.h"
 #include "estimate/program.h"
-#include "files.h"
-#include "io/program_text.h"
 #include "resources.h"
 
 namespace tidemark::cli {
@@ -36,7 +34,7 @@ std::optional<fs::path> shipped_program(const std::string& model_type, const Spe
   const std::optional<Release> nearest = nearest_release(having, release_of(spec.transformers));
   if (!nearest) return std::nullopt;
   const fs::path& folder = folders.at(*nearest);
-  if (!is_answered_by_program(spec, model_type, folder.filename().string())) return std::nullopt;
+  if (!may_answer(spec, model_type, folder.filename().string())) return std::nullopt;
   return folder / model_type;
 }
 
@@ -46,10 +44,6 @@ std::vector<std::string> shipped_model_types() {
   for (const auto& [release, folder] : releases())
     for (const auto& entry : fs::directory_iterator(folder, error)) types.insert(entry.path().filename().string());
   return {types.begin(), types.end()};
-}
-
-Program program_of_family(const std::string& file, const Spec& spec, const Value& model_config) {
-  return io::read_family_text(read_file(file), file, model_config, family_use_of(spec));
 }
 
 }  // namespace tidemark::cli

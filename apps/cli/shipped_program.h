@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "estimate/spec.h"
-#include "program/program.h"
 
 namespace tidemark::cli {
 
@@ -16,8 +15,5 @@ std::optional<std::filesystem::path> shipped_program(const std::string& model_ty
 
 /// All model types that have one, in order.
 std::vector<std::string> shipped_model_types();
-
-/// The program of one configuration.  Throws Error{unsupported} where the family's does not hold for it.
-Program program_of_family(const std::string& file, const Spec& spec, const Value& model_config);
 
 }  // namespace tidemark::cli

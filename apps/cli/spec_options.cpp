@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "captured_model.h"
 #include "card_choice.h"
-#include "estimate/predict.h"
 #include "estimate/releases.h"
 #include "files.h"
 #include "hub.h"
@@ -118,7 +117,7 @@ std::filesystem::path model_file(const std::string& model, bool offline, Asked& 
 }
 
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = {}, .family_file = {}, .family_config = {}, .sources = {}, .assumptions = {}};
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = std::make_shared<const std::vector<Program>>(), .family = {}, .sources = {}, .assumptions = {}};
   const Value& model = asked.spec.model;
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");
@@ -169,18 +168,10 @@ std::vector<Program> read_programs(const std::vector<std::string>& files, Value&
   return programs;
 }
 
-void take_program(Asked& asked, Program program) {
-  asked.model_config = program.config;
-  asked.programs.push_back(std::move(program));
-}
-
-/// The one of the configuration.
-void take_family(Asked& asked, const std::string& file) {
-  Program program = program_of_family(file, asked.spec, asked.model_config);
-  if (is_written_family(program.model_type)) check_programs(asked.spec, {&program, 1});
-  asked.family_file = file;
-  asked.family_config = asked.model_config;
-  take_program(asked, std::move(program));
+void take_family(Asked& asked, const std::string& file, bool is_asked_for) {
+  answers::FamilyText family{file, read_file(file), is_asked_for};
+  asked.programs = answers::programs_of_family(family, asked.model_config)(asked.spec);
+  asked.family = std::move(family);
 }
 
 /// What the option says, or 0.
@@ -254,9 +245,9 @@ Asked read_asked(const SpecOptions& given) {
   if (!options.config.empty()) value.set("model", options.config);
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
-  asked.programs = std::move(programs);
+  asked.programs = std::make_shared<const std::vector<Program>>(std::move(programs));
   if (is_family_file(options.programs))
-    take_family(asked, options.programs[0]);
+    take_family(asked, options.programs[0], true);
   choose_versions(asked);
   if (trainer) {
     asked.assumptions = trainer->assumptions;
@@ -268,11 +259,11 @@ Asked read_asked(const SpecOptions& given) {
 void capture_unknown(Asked& asked) {
   const Value* type = asked.model_config.find("model_type");
   const std::string* name = type ? type->as_text() : nullptr;
-  if (!asked.programs.empty() || !name) return;
+  if (!asked.programs->empty() || !name) return;
   std::string refusal;
   if (const auto shipped = shipped_program(*name, asked.spec)) {
     try {
-      return take_family(asked, shipped->string());
+      return take_family(asked, shipped->string(), false);
     } catch (const Error& error) {
       if (error.code() != Errc::unsupported) throw;
       refusal = error.message();
@@ -280,7 +271,9 @@ void capture_unknown(Asked& asked) {
   }
   if (is_written_family(*name)) return;
   if (asked.config_file.empty() && refusal.empty()) return;
-  take_program(asked, captured_model(asked.spec, *name, asked.config_file, refusal, Environment::of_this_process()));
+  std::vector<Program> captured;
+  captured.push_back(captured_model(asked.spec, *name, asked.config_file, refusal, Environment::of_this_process()));
+  asked.programs = std::make_shared<const std::vector<Program>>(std::move(captured));
 }
 
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where) {

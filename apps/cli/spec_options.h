@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "answers/family_programs.h"
 #include "base/value.h"
 #include "estimate/spec.h"
-#include "program/program.h"
 #include "training_file.h"
 
 namespace CLI {
@@ -33,9 +33,8 @@ struct Asked {
   Spec spec;
   Value model_config;
   std::filesystem::path config_file;           // that it was read from; empty of a configuration in a spec
-  std::vector<Program> programs;               // the model as captured, where asked for or of no family that is known
-  std::string family_file;                     // that the program was bound of, to this configuration; or empty
-  Value family_config;
+  answers::SharedPrograms programs;            // the model as captured; empty where the family as it is written answers
+  std::optional<answers::FamilyText> family;   // that may answer, if not this spec then one of another strategy
   std::map<std::string, std::string> sources;  // of what was found and not said, by name
   std::vector<std::string> assumptions;        // of a trainer's file
 };

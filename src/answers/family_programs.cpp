@@ -5,8 +5,10 @@
 #include <string>
 #include <tuple>
 
+#include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/program_text.h"
+#include "zoo/model.h"
 
 namespace tidemark::answers {
 namespace {
@@ -32,24 +34,45 @@ Way way_of(const Spec& spec) {
           spec.head};
 }
 
+bool is_written(const Value& model_config) {
+  const Value* type = model_config.find("model_type");
+  const std::string* name = type ? type->as_text() : nullptr;
+  return name && is_written_family(*name);
+}
+
 class Family {
  public:
-  Family(FamilyText text, Value model_config) : text_(std::move(text)), model_config_(std::move(model_config)) {}
+  Family(FamilyText text, Value model_config)
+      : text_(std::move(text)), model_config_(std::move(model_config)), is_written_(is_written(model_config_)) {}
 
   SharedPrograms operator()(const Spec& spec) {
     const std::lock_guard lock(mutex_);
     SharedPrograms& known = known_[way_of(spec)];
-    if (!known) {
-      std::vector<Program> programs;
-      programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));
-      known = std::make_shared<const std::vector<Program>>(std::move(programs));
-    }
-    return known;
+    if (!known) known = bound(spec);
+    const bool answers = known->empty() || text_.is_asked_for ||
+                         is_answered_by_program(spec, known->front().model_type, known->front().transformers);
+    return answers ? known : none_;
   }
 
  private:
+  /// None where the program does not hold, and the family as it is written does.
+  SharedPrograms bound(const Spec& spec) const {
+    if (is_written_) check_as_written(spec, model_config_);
+    try {
+      std::vector<Program> programs;
+      programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));
+      if (is_written_) check_programs(spec, programs);
+      return std::make_shared<const std::vector<Program>>(std::move(programs));
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported || !is_written_ || text_.is_asked_for) throw;
+      return none_;
+    }
+  }
+
   const FamilyText text_;
   const Value model_config_;
+  const bool is_written_;
+  const SharedPrograms none_ = std::make_shared<const std::vector<Program>>();
   std::mutex mutex_;
   std::map<Way, SharedPrograms> known_;
 };

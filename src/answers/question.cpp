@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <set>
 
+#include "answers/family_programs.h"
 #include "base/number.h"
 #include "base/release.h"
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/card_as_asked.h"
 #include "io/hf_config.h"
-#include "io/program_text.h"
 #include "io/value_json.h"
 #include "zoo/model.h"
 
@@ -78,7 +78,7 @@ std::optional<std::string> program_name_of(const Spec& spec, const std::vector<s
   const auto nearest = nearest_release(having, release_of(spec.transformers));
   if (!nearest) return std::nullopt;
   const std::string& name = found.at(*nearest);
-  return is_answered_by_program(spec, type, name.substr(0, name.find('/'))) ? std::optional(name) : std::nullopt;
+  return may_answer(spec, type, name.substr(0, name.find('/'))) ? std::optional(name) : std::nullopt;
 }
 
 std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const Programs& programs) {
@@ -90,15 +90,9 @@ std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const 
 
 void take_family(Question& question, FamilyText family) {
   try {
-    Program bound = io::read_family_text(family.text, family.name, question.model_config, family_use_of(question.spec));
-    std::vector<Program> one;
-    one.push_back(std::move(bound));
-    if (is_written_family(one.front().model_type)) check_programs(question.spec, one);
-    question.family_config = std::exchange(question.model_config, one.front().config);
-    question.programs = std::make_shared<const std::vector<Program>>(std::move(one));
+    question.programs = programs_of_family(family, question.model_config)(question.spec);
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw;
-    if (is_written_family(model_type_of(question.spec.model))) return;
     throw NotCaptured(error);
   }
   question.family = std::move(family);
@@ -127,7 +121,7 @@ void refuse_unknown(const std::string& model_type) {
 Question read_question(const Value& asked, const Data& data) {
   Spec spec = spec_of(asked);
   Card card = card_of(asked, spec, data);
-  Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs = std::make_shared<const std::vector<Program>>(), .family = {}, .family_config = {}, .sources = {}};
+  Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs = std::make_shared<const std::vector<Program>>(), .family = {}, .sources = {}};
   take_sources(question, asked);
   if (auto family = family_of(asked, spec, data.programs))
     take_family(question, std::move(*family));

@@ -30,15 +30,15 @@ class NotCaptured : public Error {
 /// The captured program of a family, as a text.
 struct FamilyText {
   std::string name, text;
+  bool is_asked_for = false;  // by name: no other answers in its place
 };
 
 struct Question {
   Spec spec;
-  Value model_config;  // as the engine is to read it
+  Value model_config;
   Card card;
   std::shared_ptr<const std::vector<Program>> programs;  // may be empty, never null
-  std::optional<FamilyText> family;  // that the program was bound of, to `family_config`
-  Value family_config;
+  std::optional<FamilyText> family;  // that may answer, if not this question then one of another strategy
   std::map<std::string, std::string> sources;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "estimate/communicators.h"
@@ -127,6 +128,31 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::sp
   return model;
 }
 
+/// What the family as it is written in C++ makes of the configuration and the data, which it knows more of than its program
+/// does: what the real model refuses, and what fails on a card alone.  Of what it does not simulate it says nothing.
+BatchSizes sizes_as_written(const Spec& spec, const Value& config) {
+  const std::unique_ptr<Model> written = make_model(spec, config, {});
+  try {
+    return written->batch_sizes(data_of(spec));
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported) throw;
+    return {};
+  }
+}
+
+/// What a program alone tells of the configuration and the data.
+std::vector<std::string> noted(const Spec& spec, const Program& program) {
+  std::vector<std::string> keys, assumptions;
+  for (const UnreadKey& one : program.unread)
+    if (!is_of_every_class(one.key)) keys.push_back(one.path + (one.nearest.empty() ? "" : " (" + one.nearest + "?)"));
+  if (!keys.empty()) assumptions.push_back(told_unread(keys));
+  if (const auto most = positions_of(program.config); most && spec.seq > most->count)
+    assumptions.push_back(fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
+                                      "lookup fails on a real card",
+                                      spec.seq, most->count, most->key));
+  return assumptions;
+}
+
 std::string told_of(const Program& program) {
   return fmt::format("the model is a program, captured of transformers {} with torch {}", program.transformers,
                      program.torch);
@@ -189,9 +215,19 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
 
 }  // namespace
 
+void check_as_written(const Spec& spec, const Value& model_config) {
+  sizes_as_written(spec, as_transformers_reads(model_config).config);
+}
+
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
-  const ReferenceConfig read =
-      options.programs.empty() ? as_transformers_reads(model_config) : ReferenceConfig{model_config, {}};
+  ReferenceConfig read = as_transformers_reads(model_config);
+  if (!options.programs.empty()) {
+    const Program& program = options.programs.front();
+    std::vector<std::string> known =
+        is_written_family(program.model_type) ? sizes_as_written(spec, read.config).assumptions : noted(spec, program);
+    std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
+    read.config = program.config;
+  }
   try {
     return simulate(spec, read, card, options);
   } catch (const NotRepeatable&) {

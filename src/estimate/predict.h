@@ -36,9 +36,13 @@ struct PredictOptions {
   Work* work = nullptr;
 };
 
-/// `model_config` is the model's config.json.  The report comes back judged.  Throws Error{unsupported} for what is
+/// `model_config` is the model's config.json; programs bring theirs.  The report comes back judged.  Throws Error{unsupported} for what is
 /// known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong in either.
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options = {});
+
+/// Of a family that is written in C++: throws Error for a configuration, or data, that the real model refuses, which the
+/// family's program may not know.
+void check_as_written(const Spec& spec, const Value& model_config);
 
 /// Of programs of a family that is written in C++ too: throws Error{unsupported} where they are not of the class that is
 /// trained, or do not hold for batches as they are asked for.

@@ -217,11 +217,14 @@ Data data_of(const Spec& spec) {
   return {spec.batch, spec.seq, spec.images, size.height, size.width, spec.image_tokens, spec.labels};
 }
 
+bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured) {
+  return !is_written_family(model_type) || is_nearer_than_written(captured, spec.transformers);
+}
+
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured) {
-  if (!is_written_family(model_type)) return true;
   const bool asks_more =
       spec.parallel == Parallel::ep || spec.parallel == Parallel::zero3 || spec.tp || spec.cp || spec.pp;
-  return !asks_more && is_nearer_than_written(captured, spec.transformers);
+  return may_answer(spec, model_type, captured) && !(asks_more && is_written_family(model_type));
 }
 
 const std::string& model_type_of(const Value& model_config) {
@@ -235,6 +238,9 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                  const Value& model_config, StepOptions options, Recorder& recorder) {
   Model& model = *models.front();
   BatchSizes sizes = model.batch_sizes(data_of(spec));
+  const std::optional<Dims>& text = sizes.input_ids ? sizes.input_ids : sizes.labels;
+  if (spec.seq == 0 && text && text->count() == 2)
+    recorder.assume(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
   if (spec.pp) {

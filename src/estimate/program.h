@@ -21,8 +21,11 @@ Context context_of(const Spec& spec);
 /// What a family's program is bound for.
 FamilyUse family_use_of(const Spec& spec);
 
-/// Whether a family's program of the release `captured` of transformers answers: always where the family is not written in
-/// C++, else where it is nearer to the release that is asked for and tells what the strategy has to know of a model.
+/// Whether a family's program of the release `captured` of transformers may answer: always where the family is not written in
+/// C++, else where it is nearer to the release that is asked for.
+bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured);
+
+/// And whether it does: of a family that is written in C++ too it has to tell what the strategy must know of a model.
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured);
 
 /// How its training loop goes.

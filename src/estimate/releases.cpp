@@ -75,7 +75,7 @@ KnownRelease captured_transformers(std::string_view captured, std::string_view a
 
 bool is_nearer_than_written(std::string_view captured, std::string_view asked) {
   const auto wanted = release_of(asked), program = release_of(captured), written = release_of(kTransformers.back());
-  return wanted && program && *program > *written && *program <= *wanted;
+  return program && *program > *written && (!wanted || *program <= *wanted);
 }
 
 bool is_version(std::string_view text) {

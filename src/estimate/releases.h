@@ -17,7 +17,8 @@ KnownRelease known_transformers(std::string_view asked);
 /// For a model that was captured of the release `captured`, which answers for all others.
 KnownRelease captured_transformers(std::string_view captured, std::string_view asked);
 
-/// Whether a program that was captured of the release `captured` is nearer to what is asked for than families written in C++ are.
+/// Whether a program that was captured of the release `captured` is nearer to what is asked for, or to the newest where nothing is, than
+/// families written in C++ are.
 bool is_nearer_than_written(std::string_view captured, std::string_view asked);
 
 /// Whether it begins with two or three numbers, and goes on as versions do.

@@ -25,9 +25,12 @@ struct ModelOutputs {
   std::vector<Tensor> cache;  // of past_key_values, an object that is no part of it to who looks for tensors
 };
 
+/// Of a sample where nobody says, as far as the model takes so many.
+inline constexpr std::int64_t kUsualTokens = 2048;
+
 /// What the data is like, as asked for.
 struct Data {
-  std::int64_t batch = 1, seq = 0, images = 0;
+  std::int64_t batch = 1, seq = 0, images = 0;  // seq 0: kUsualTokens
   std::int64_t image_height = 0, image_width = 0;  // 0: the model's own
   std::optional<std::int64_t> image_tokens;
   bool labels = true;

@@ -75,11 +75,12 @@ void guess_shape(const Spec& spec, PassWork& pass) {
 
 /// What cannot be simulated is refused when its turn comes.
 PassWork counted(const Engine& engine, const Spec& alone) {
-  PassWork pass{.work = {},
-                .layers = size_in(engine.model_config, "num_hidden_layers"),
-                .hidden_size = size_in(engine.model_config, "hidden_size")};
+  PassWork pass{};
   try {
     const auto programs = engine.programs(alone);
+    const Value& config = programs->empty() ? engine.model_config : programs->front().config;
+    pass.layers = size_in(config, "num_hidden_layers");
+    pass.hidden_size = size_in(config, "hidden_size");
     PredictOptions options;
     options.interval = false;
     options.programs = *programs;

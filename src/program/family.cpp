@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "program/line_reader.h"
 #include "program/model.h"
+#include "program/reads.h"
 
 namespace tidemark {
 namespace {
@@ -62,6 +64,9 @@ bool compare(double a, std::string_view comparison, double b) {
   return comparison == "<" ? a < b : comparison == "<=" ? a <= b : comparison == ">" ? a > b : a >= b;
 }
 
+/// What transformers' configurations call how many layers there are.
+constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth"};
+
 class FamilyReader {
  public:
   FamilyReader(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
@@ -72,6 +77,7 @@ class FamilyReader {
 
   Program read() {
     header();
+    std::vector<UnreadKey> unread = unread_keys(binding_.config, reads_, used_paths());
     check_class();
     check_labels();
     bind();
@@ -87,7 +93,9 @@ class FamilyReader {
       if (!find_path(binding_.config, key.path)) set_path(binding_.config, key.path, key.value);
       if (const bool* flag = key.value.as_bool(); flag && *flag) binding_.flags.insert(key.path);
     }
-    return read_program(text_, file_, read_value_, &binding_);
+    Program program = read_program(text_, file_, read_value_, &binding_);
+    program.unread = std::move(unread);
+    return program;
   }
 
  private:
@@ -117,6 +125,8 @@ class FamilyReader {
         head_ = reader.name("_");
       else if (reader.take_word("instead"))
         while (!reader.at_end()) instead_.insert(reader.name("_"));
+      else if (reader.take_word("reads"))
+        reads_.push_back(read_reads(reader));
     }
   }
 
@@ -163,6 +173,15 @@ class FamilyReader {
     keys_.push_back(std::move(key));
   }
 
+  std::vector<std::string> used_paths() const {
+    std::vector<std::string> paths;
+    for (const Key& key : keys_) {
+      paths.push_back(key.path);
+      paths.insert(paths.end(), key.others.begin(), key.others.end());
+    }
+    return paths;
+  }
+
   /// "part vision_config = {…}": what the class takes where there is none, which may not be the part's own defaults.
   void add_part(LineReader& reader) {
     const std::string name = reader.name("_");
@@ -188,10 +207,22 @@ class FamilyReader {
     for (const std::string& path : paths) {
       const Value* found = find_path(binding_.config, path);
       if (!found || (found->is_null() && key.null_is_absent)) continue;
+      check_number(key, path, *found);
       key.value = *found;
       key.is_known = true;
       return;
     }
+  }
+
+  /// A class whose default is a number takes no word for it, and none is built without layers.
+  static void check_number(const Key& key, const std::string& path, const Value& value) {
+    const bool is_whole = is_literal(key.fallback) && key.fallback.find_first_not_of("-0123456789") == std::string::npos;
+    if (is_whole && (value.as_text() || value.as_bool()))
+      throw Error(Errc::bad_value, fmt::format("expected a number, found {}", told(value)), "config.json: " + path);
+    const std::string name = path.substr(path.rfind('.') + 1);
+    const std::int64_t* number = value.as_integer();
+    if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
+      throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
   }
 
   /// Values, then defaults that are numbers or words, then those that are made of others.
@@ -364,6 +395,7 @@ class FamilyReader {
   std::set<std::string> instead_;  // classes that are trained where a configuration names them
   std::vector<Key> keys_;
   std::map<std::string, Value> parts_;
+  std::vector<Reads> reads_;
   std::vector<Line> holds_, mains_;
   std::vector<std::pair<std::string, Value>> mode_;
   std::vector<std::string> names_;

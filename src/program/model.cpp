@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/did_you_mean.h"
@@ -170,10 +171,7 @@ struct ProgramModel {
   BatchSizes batch_sizes(const Data& data) {
     set("B", data.batch);
     set("images", data.images * data.batch);
-    const std::int64_t seq = text_length(program.config, data.seq);
-    if (set("S", seq) && seq == 0)
-      throw Error(Errc::bad_value, "seq: how long are texts? The configuration does not say what the model takes",
-                  program.file, "--seq N");
+    set("S", text_length(program.config, data.seq));
     const bool takes_any_size = set_grid(data);
     BatchSizes sizes;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -229,6 +227,8 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
     const bool is_images = sizes.pixel_values && !sizes.input_ids;  // a sample is one
+    if (data.images > 0 && !has_images() && !is_images && !program.config.find("vision_config"))
+      throw Error(Errc::bad_value, fmt::format("{} takes none", program.model_type), "images");
     if ((data.images > 0) != has_images() && !is_images)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
@@ -282,6 +282,9 @@ std::vector<std::pair<std::string, std::string>> mode_of(const Context& context)
           {"padding", truth(context.padding)}};
 }
 
+/// What transformers' configurations call how many tokens a model takes.
+constexpr std::array kPositions{"max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len"};
+
 /// Of the attention, that of the text: "sdpa vision_config=eager" is what is made when sdpa is asked for.
 bool was_captured_so(const Program& program, const Context& context) {
   for (const auto& [key, asked] : mode_of(context)) {
@@ -293,13 +296,19 @@ bool was_captured_so(const Program& program, const Context& context) {
 
 }  // namespace
 
-std::int64_t text_length(const Value& config, std::int64_t asked) {
-  if (asked > 0) return asked;
+std::optional<Positions> positions_of(const Value& config) {
   const Value* text = config.find("text_config");
   for (const Value* part : {&config, text})
-    if (const Value* longest = part ? part->find("max_position_embeddings") : nullptr; longest && longest->as_integer())
-      return *longest->as_integer();
-  return 0;
+    for (const char* key : kPositions)
+      if (const Value* longest = part ? part->find(key) : nullptr; longest && longest->as_integer())
+        return Positions{key, *longest->as_integer()};
+  return std::nullopt;
+}
+
+std::int64_t text_length(const Value& config, std::int64_t asked) {
+  if (asked > 0) return asked;
+  const std::optional<Positions> most = positions_of(config);
+  return most ? std::min(most->count, kUsualTokens) : kUsualTokens;
 }
 
 const Program& program_for(std::span<const Program> programs, const Context& context) {

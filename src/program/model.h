@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "nn/context.h"
 #include "nn/model.h"
@@ -10,7 +12,14 @@
 
 namespace tidemark {
 
-/// How long texts are: as asked, else what the configuration says that the model takes at most; 0 where neither does.
+/// How many tokens a model was made for, and the key that says it.
+struct Positions {
+  std::string key;
+  std::int64_t count = 0;
+};
+std::optional<Positions> positions_of(const Value& config);
+
+/// How long texts are: as asked, else kUsualTokens, or what the configuration says that the model takes at most if that is less.
 std::int64_t text_length(const Value& config, std::int64_t asked);
 
 /// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.

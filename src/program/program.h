@@ -8,6 +8,7 @@
 
 #include "base/value.h"
 #include "program/argument.h"
+#include "program/unread_key.h"
 
 namespace tidemark {
 
@@ -128,6 +129,7 @@ struct Program {
   std::vector<Condition> conditions;           // of the sizes that it holds for
   std::vector<std::pair<Expression, std::int64_t>> counted;  // what rows were written out for (rows.h)
   Value config = {};
+  std::vector<UnreadKey> unread = {};          // keys of the configuration that a family's program was bound to
   ModuleDeclaration root = {};
   std::map<std::string, Body> bodies;
   std::string main;  // the last body

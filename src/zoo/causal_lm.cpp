@@ -98,7 +98,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   add_decoder(m, decoder);
   refuse(request.head == "sequence_classification" && decoder.experts.output_router_logits, "output_router_logits",
          "true with a score for each class");
-  model->batch_sizes = text_batches({"max_position_embeddings", 2048}, false);
+  model->batch_sizes = text_batches({"max_position_embeddings", kUsualTokens}, false);
   if (decoder.experts.count > 0)
     model->batch_sizes = [texts = std::move(model->batch_sizes),
                           skew = request.context.routing_skew](const Data& data) {

@@ -98,7 +98,7 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
   llava.language_context = behind(llava.context, root["model"]["vision_tower"]);
   model->batch_sizes = [llava](const Data& data) {
     check_image_size(data, llava.tower.image_size);
-    return with_images(text_batch(data, 2048), data, llava.tokens_per_image(),
+    return with_images(text_batch(data, kUsualTokens), data, llava.tokens_per_image(),
                        image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };
   const TextHead head{c.tie_word_embeddings || llava.decoder.tie_word_embeddings, llava.decoder.logit_softcap};

@@ -97,18 +97,23 @@ class Reader {
   std::vector<std::string> unread_;
 };
 
-/// transformers: quantizers.quantizer_finegrained_fp8.FineGrainedFP8HfQuantizer.is_trainable is false (5.17.0), and
-/// with dequantize=True there is nothing left that is quantized.
+/// Those that transformers does not train (5.17.0: quantizers.quantizer_finegrained_fp8.FineGrainedFP8HfQuantizer and
+/// quantizer_mxfp4.Mxfp4HfQuantizer, is_trainable), and with dequantize=True there is nothing left that is quantized.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kDequantized{
+    {{"fp8", "FineGrainedFP8Config"}, {"mxfp4", "Mxfp4Config"}}};
+
 void read_quantization(Value& config, std::vector<std::string>& assumptions) {
   const Value* quantization = config.find("quantization_config");
   if (!quantization || quantization->is_null()) return;
   const Value* method = quantization->find("quant_method");
   const std::string name = method && method->as_text() ? *method->as_text() : quantization->quoted();
-  refuse(name != "fp8", "quantization_config", name);
+  const auto* found = std::find_if(kDequantized.begin(), kDequantized.end(), [&](const auto& one) { return one.first == name; });
+  refuse(found == kDequantized.end(), "quantization_config", name);
   config.set("quantization_config", Value());
   assumptions.push_back(
-      "config.json: the weights are stored in fp8, which transformers does not train: they are dequantized on loading "
-      "(FineGrainedFP8Config(dequantize=True))");
+      fmt::format("config.json: the weights are stored in {}, which transformers does not train: they are dequantized on loading "
+                  "({}(dequantize=True))",
+                  name, found->second));
 }
 
 /// PreTrainedConfig._attn_implementation: an argument of from_pretrained wins over it, and so does --attn.
@@ -124,15 +129,20 @@ void read_attention(const Value& config, std::vector<std::string>& assumptions) 
 ReferenceConfig as_transformers_reads(const Value& config) {
   const Value* type = config.find("model_type");
   const ConfigClass* own = type && type->as_text() ? class_of(*type->as_text()) : nullptr;
-  if (!own) return {config, {}};
   Reader reader;
-  ReferenceConfig result{reader.read(config, *own, ""), {}};
+  ReferenceConfig result{own ? reader.read(config, *own, "") : config, {}};
   read_quantization(result.config, result.assumptions);
   read_attention(result.config, result.assumptions);
-  if (!reader.unread().empty())
-    result.assumptions.push_back(fmt::format("config.json: transformers does not read {}, so it changes nothing",
-                                             fmt::join(reader.unread(), ", ")));
+  if (!reader.unread().empty()) result.assumptions.push_back(told_unread(reader.unread()));
   return result;
+}
+
+bool is_of_every_class(std::string_view key) {
+  return holds(kKeysOfAllClasses, key) || covers(harmless_config_keys(), key);
+}
+
+std::string told_unread(const std::vector<std::string>& keys) {
+  return fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", "));
 }
 
 }  // namespace tidemark

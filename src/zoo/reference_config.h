@@ -1,6 +1,7 @@
 // A config.json as the class of its family in transformers sees it.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/value.h"
@@ -13,8 +14,14 @@ struct ReferenceConfig {
 };
 
 /// Leaves out keys that nothing in transformers reads: they change nothing there, and nothing here.  A configuration of
-/// a family that is not known comes back as it is.  Throws Error{unsupported} for weights that are stored in a format
+/// a family that is not known keeps all its keys.  Throws Error{unsupported} for weights that are stored in a format
 /// that is not trained.
 ReferenceConfig as_transformers_reads(const Value& config);
+
+/// Whether transformers asks every configuration for the key, or it is of no matter to a training.
+bool is_of_every_class(std::string_view key);
+
+/// The assumption about keys that are not read.
+std::string told_unread(const std::vector<std::string>& keys);
 
 }  // namespace tidemark

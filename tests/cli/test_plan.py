@@ -39,6 +39,16 @@ def test_the_answer_is_what_predict_says(tidemark, work):
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
 
 
+@pytest.mark.parametrize(("fixed", "is_program"), [(("--parallel", "fsdp2", "--fix", "tensor_parallel,data_parallel"), True), (("--tp-degree", "2", "--fix", "tensor_parallel"), False)], ids=["fsdp2", "tp"])
+def test_each_candidate_is_answered_as_predict_answers_it(tidemark, work, fixed, is_program):
+    """On this release a program answers for Llama, but under tensor parallelism, where the family as it is written in C++ does."""
+    text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gbx2", "--transformers", "5.23.0", *fixed)
+    tidemark(*shlex.split(text.split("the first, alone:")[1].strip())[1:], "--all-ranks", "--json", "report.json")
+    report, first = json.loads((work / "report.json").read_text()), read(work)["answers"][0]
+    assert any("is a program" in row["what"] for row in report["assumptions"]) == is_program
+    assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
+
+
 def test_answers_are_in_order_and_refused_ones_do_not_fit(tidemark, work):
     planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "3GiB", "--answers", "5")
     plan = read(work)

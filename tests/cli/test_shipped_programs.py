@@ -104,10 +104,42 @@ def test_what_a_program_does_not_hold_for_is_said(predicted):
     assert refused.returncode == 3 and "the program of granite is trained for causal_lm, and this configuration was not captured: " in refused.stderr
 
 
-def test_a_length_that_nobody_says_is_asked_for(tidemark, folders):
-    (folders / "work" / "config.json").write_text(json.dumps({"model_type": "olmo"}))
-    refused = tidemark("predict", "config.json", "--gpu", "h200", **NO_PYTHON)
-    assert refused.returncode == 2 and "seq: how long are texts?" in refused.stderr and "--seq N" in refused.stderr
+@pytest.mark.parametrize(("config", "tokens"), [({"model_type": "olmo"}, 2048), ({**GRANITE, "max_position_embeddings": 96}, 96), ({"model_type": "gpt2"}, 1024), ({"model_type": "whisper"}, 448)])
+def test_a_length_that_nobody_says_is_an_assumption(tidemark, folders, config, tokens):
+    (folders / "work" / "config.json").write_text(json.dumps(config))
+    done = tidemark("predict", "config.json", "--gpu", "h200", **NO_PYTHON)
+    assert f"assumed: a sample has {tokens} tokens, as nobody said how many (--seq)" in done.stdout, done.stderr
+    assert "nobody said how many" not in tidemark("predict", "config.json", "--gpu", "h200", "--seq", "64", **NO_PYTHON).stdout
+
+
+def test_keys_that_nobody_reads_are_listed_and_mistakes_are_refused(predicted):
+    report = predicted({**GRANITE, "hidden_sizes": 100, "n_special": 2, "num_hidden_layer": 9}, **NO_PYTHON)
+    assert report["assumptions"][0]["what"] == "config.json: transformers does not read hidden_sizes, n_special, num_hidden_layer, so it changes nothing"
+    missing = predicted({"model_type": "granite", "num_hidden_layer": 9}, **NO_PYTHON)
+    assert "num_hidden_layer (num_hidden_layers?)" in missing["assumptions"][0]["what"]
+    for config, options, said in (({**GRANITE, "num_attention_heads": "six"}, (), 'config.json: num_attention_heads: expected a number, found "six"'),
+                                  ({**GRANITE, "num_hidden_layers": 0}, (), "config.json: num_hidden_layers: expected at least 1, found 0"),
+                                  (GRANITE, ("--images", 1), "images: granite takes none")):
+        refused = predicted(config, *options, **NO_PYTHON)
+        assert refused.returncode == 2 and said in refused.stderr
+    long = predicted({**GRANITE, "max_position_embeddings": 63}, **NO_PYTHON)
+    assert any(row["what"].startswith("64 tokens are more than the 63 positions of the model (max_position_embeddings)") for row in long["assumptions"])
+
+
+def test_weights_in_a_format_that_is_not_trained_are_refused_of_any_family(predicted):
+    refused = predicted({**GRANITE, "quantization_config": {"quant_method": "gptq"}}, **NO_PYTHON)
+    assert refused.returncode == 3 and "quantization_config = gptq" in refused.stderr
+    stored = predicted({**GRANITE, "quantization_config": {"quant_method": "mxfp4"}}, **NO_PYTHON)
+    assert any("(Mxfp4Config(dequantize=True))" in row["what"] for row in stored["assumptions"])
+    assert answer(stored) == answer(predicted(GRANITE, **NO_PYTHON))
+
+
+def test_what_the_family_in_cpp_knows_is_said_where_a_program_answers(predicted):
+    llama = {**GRANITE, "model_type": "llama"}
+    read = predicted({**llama, "n_special": 1}, "--transformers", "5.23.0", **NO_PYTHON)
+    assert [row["what"] for row in read["assumptions"]][:2] == ["config.json: transformers does not read n_special, so it changes nothing", "the model is a program, captured of transformers 5.23.0 with torch 2.15.0"]
+    refused = predicted({**llama, "num_key_value_heads": 4}, "--transformers", "5.23.0", **NO_PYTHON)
+    assert refused.returncode == 2 and "num_key_value_heads" in refused.stderr
 
 
 def test_models_lists_what_is_shipped(tidemark):

@@ -60,3 +60,5 @@ def test_new_recordings_come_to_those_that_are_stored(tmp_path, monkeypatch, cap
     assert capsys.readouterr().out == "2.15.0\n+1024\n+3\n"
     differences.mark("steps", "2.15.0", "sgd")
     assert "1 of 1 cases differ, 2 are not recorded" in capsys.readouterr().out
+    differences.unpack("2.15.0", tmp_path / "unpacked")
+    assert {name: differences.text_of(path) for name, path in differences.recordings(tmp_path / "unpacked/steps").items()} == {"adamw": "2.15.0\n+1024\n"}

@@ -5,6 +5,7 @@
     differences.py add KIND RAW RELEASE             the same of new recordings alone: the others stay
     differences.py without KIND RELEASE CASE ...    the release has no recording of these cases
     differences.py read KIND RELEASE [CASE ...]     prints the recordings of these cases as the release has them
+    differences.py unpack RELEASE OUT               all recordings as the release has them, each kind into OUT/KIND
 
 A recording is text, whose base stands beside the differences: NAME.txt.gz, or NAME.json.  With the release's number wherever the base's
 stands, it is equal, or there is an edit script.  The file has, packed with gzip:
@@ -139,16 +140,33 @@ def mark(kind, release, *names):
     pack(kind, release, text_with(release, {name: script for name, script in scripts.items() if name not in names}, sorted({*without, *names})))
 
 
-def read(kind, release, *names):
+def recorded(kind, release, *names):
+    """(name, text) of these cases as the release has them, of all when none is named."""
     scripts, without = stored(text_of(path_of(kind, release)))
     bases = recordings(GOLDEN / kind)
     for name in names or sorted({*bases, *scripts} - {*without}):
         base = as_of(release, text_of(bases[name])) if name in bases else ""
-        sys.stdout.write(edited(base, scripts.get(name, "")))
+        yield name, edited(base, scripts.get(name, ""))
+
+
+def read(kind, release, *names):
+    for _, text in recorded(kind, release, *names):
+        sys.stdout.write(text)
+
+
+def unpack(release, out):
+    for path in sorted(GOLDEN.glob(f"*/torch-{release}.diff.gz")):
+        kind = path.parent.name
+        ending = next(ending for ending in ENDINGS if any(path.parent.glob(f"*{ending}")))
+        folder = pathlib.Path(out, kind)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in recorded(kind, release):
+            packed = gzip.compress(text.encode(), mtime=0) if ending.endswith(".gz") else text.encode()
+            (folder / (name + ending)).write_bytes(packed)
 
 
 if __name__ == "__main__":
-    commands = {"write": write, "add": add, "without": mark, "read": read}
+    commands = {"write": write, "add": add, "without": mark, "read": read, "unpack": unpack}
     if len(sys.argv) < 4 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])
