@@ -86,6 +86,7 @@ Value largest_value(const plan::LargestPlan& found, plan::Size size) {
   largest.append("of", std::string(plan::kSizeNames[static_cast<std::size_t>(size)]));
   largest.append("value", found.value);
   largest.append("refused", found.refused);
+  if (!found.why.empty()) largest.append("why", found.why);
   value.append("largest", std::move(largest));
   return value;
 }

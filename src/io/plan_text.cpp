@@ -170,8 +170,8 @@ std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, con
                             const plan::Bounds& bounds) {
   const std::string_view name = plan::kSizeNames[static_cast<std::size_t>(size)];
   if (found.value == 0) return nothing_fits(found.plan, card) + counts(found.plan);
-  const std::string why = found.why.empty() ? std::string("does not fit in any way") : found.why;
-  return fmt::format("largest {}: {} on {}; {} {}\n", name, group_digits(found.value), where(card, bounds),
+  const std::string why = found.why.empty() ? std::string(" does not fit in any way") : ": " + found.why;
+  return fmt::format("largest {}: {} on {}; {}{}\n", name, group_digits(found.value), where(card, bounds),
                      group_digits(found.refused), why) +
          answers_table(found.plan) + details(found.plan.answers.front()) + counts(found.plan);
 }

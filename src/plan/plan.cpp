@@ -45,7 +45,10 @@ Plan plan_in(const Question& question, const Space& space, Goal goal, const Engi
   if (plan.answers.empty()) {
     const Outcome least = search(space, Goal::least_memory, needs, 1);
     plan.simulated += least.simulated;
-    if (!least.answers.empty()) plan.least = planned(question, space, least.answers.front());
+    if (!least.answers.empty())
+      plan.least = planned(question, space, least.answers.front());
+    else
+      throw_refusal(engine, space.candidates.front().spec);
   }
   return plan;
 }

@@ -33,7 +33,7 @@ struct Plan {
   std::map<std::string, std::int64_t> refusals;
 };
 
-/// Throws Error for what is wrong in the question.
+/// Throws Error for what is wrong in the question, and where nothing of it can be simulated, why the first cannot.
 Plan make_plan(const Question& question, Goal goal, const Engine& engine);
 
 /// Of a space that is there already.
