@@ -40,6 +40,8 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
     options.said.set("gpu", asking.place.card);
   }
   options.gpus = asking.place.gpus * nodes > 1 ? asking.place.gpus * nodes : 0;
+  if (options.file.empty() && options.trainer.file.empty() && !is_training_file(options.config))
+    options.said = merged(beginning_of_written(plan.writes, std::max<std::int64_t>(options.gpus, 1)), options.said);
   asking.asked = read_asked(options);
   asking.options = std::move(options);
   asking.place.gpus = std::max(asking.place.gpus * nodes, asking.asked.spec.gpus);
@@ -227,7 +229,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->group("Output");
   command
       ->add_option("--write", options.writes,
-                   "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl or python (again for more)")
+                   "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl, torchtitan or python (again for more)")
       ->type_name("FORMAT=PATH")
       ->group("Output");
   add_vary_options(*command);
