@@ -28,6 +28,8 @@ if [ "${1:-}" = --tests ]; then
   [ -d .venv-torch-2.6/transformers-4.51 ] || .venv-torch-2.6/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.6/transformers-4.51 transformers==4.51.3
   # The newest releases that are followed; beside them the transformers that predictions are compared with.
   python3 tools/environment.py .venv-torch-2.15 2.15.0 5.23.0
+  # What `tidemark.plan(..., ray=True)` is tried with.
+  [ -x .venv-ray/bin/ray ] || { python3 -m venv --clear .venv-ray && .venv-ray/bin/pip install --quiet --disable-pip-version-check ray==2.60.0; }
   [ -d .venv-torch-2.15/transformers-5.17 ] || .venv-torch-2.15/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.15/transformers-5.17 transformers==5.17.0
 fi
 

@@ -84,7 +84,11 @@ PlanAnswer planned(const Value& asked, const Data& data) {
   if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data);
   const Asking asking = read_asking(asked, card_said(asked), wishes, data);
   if (!wishes.checkpointing_under.empty()) check_checkpointing_alone(wishes, "checkpointing_under");
-  const plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
+  plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
+  if (const Value* said = asked.find("share")) {
+    question.share.emplace();
+    read_fields(*said, *question.share, {"", "share"});
+  }
   const ReportCard card = card_for_text(asking.engine.card);
   if (!wishes.largest.empty()) {
     const plan::Size size = size_of(wishes.largest, "largest");

@@ -9,6 +9,7 @@ Value planned_value(const Planned& one) {
   Value value = Value::Map();
   value.append("change", one.change);
   value.append("spec", write_fields(one.spec));
+  if (one.number) value.append("number", static_cast<std::int64_t>(*one.number));
   Value peak = Value::Map();
   peak.append("allocated_bytes", one.seen.peak.allocated_bytes);
   peak.append("reserved_bytes", one.seen.peak.reserved_bytes);

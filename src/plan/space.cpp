@@ -100,6 +100,7 @@ Space make_space(Spec spec, const Bounds& bounds, const Freedom& freedom) {
   spec.model = {};
   Space space = Maker(bounds, freedom).make(spec);
   std::erase_if(space.families, [](const auto& family) { return family.empty(); });
+  for (std::size_t one = 0; one < space.candidates.size(); ++one) space.candidates[one].number = one;
   for (std::size_t number = 0; number < space.families.size(); ++number) {
     auto& family = space.families[number];
     for (const std::size_t one : family) space.candidates[one].family = number;
