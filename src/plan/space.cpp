@@ -71,7 +71,7 @@ class Maker {
       throw Error(Errc::bad_value, fmt::format("there are more than {} configurations", kMostCandidates), {},
                   "fix decisions with --fix, or allow fewer values");
     space_.families.back().push_back(space_.candidates.size());
-    space_.candidates.push_back({spec, changes, space_.families.size() - 1});
+    space_.candidates.push_back({.spec = spec, .changes = changes, .family = space_.families.size() - 1});
   }
 
   [[noreturn]] void refuse() const {
