@@ -141,8 +141,11 @@ std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
   std::string text = fmt::format("nothing fits: {} has {}", card.name.empty() ? "the card" : card.name,
                                  format_bytes(card.total_bytes));
   if (plan.least)
-    text += fmt::format(", and the least that would do needs {}: {}", format_bytes(plan.least->seen.peak.device_bytes),
-                        change_text(plan.least->change));
+    // What is not known of the card beside the allocator can be what keeps it out.
+    text += fmt::format("{} {}: {}",
+                        plan.least->seen.peak.device_bytes <= card.total_bytes ? "; what needs least may fit, and needs about"
+                                                                               : ", and the least that would do needs",
+                        format_bytes(plan.least->seen.peak.device_bytes), change_text(plan.least->change));
   return text + "\n  --allow lora, or another decision that changes the training, may make it fit\n";
 }
 

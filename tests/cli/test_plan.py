@@ -130,6 +130,13 @@ def test_nothing_fits(tidemark, work):
     assert read(work)["answers"][0]["change"]["lora"]["r"] == 16
 
 
+def test_what_may_fit_is_not_said_to_need_less_than_there_is(tidemark, work):
+    (work / "config.json").write_text(json.dumps({**LLAMA, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4, "vocab_size": 4096}))
+    text = planned(tidemark, "config.json", "--seq", "256", "--gpu", "l4x2", "--memory", "600MiB", "--parallel", "ddp", "--fix", "data_parallel,tensor_parallel,pipeline,context_parallel", code=1)
+    assert read(work)["least"]["peak"]["device_bytes"] < 600 * 2**20
+    assert "has 600 MiB; what needs least may fit, and needs about" in text
+
+
 def test_the_cheapest(tidemark, work):
     (work / "prices.json").write_text(json.dumps({"h100-80gb": 3.0, "l40s": 1.0, "t4": 0.3}))
     text = planned(tidemark, *BASE, "--cheapest", "h100-80gb,l40s,t4", "--prices", "prices.json")
