@@ -22,6 +22,12 @@ endif()
 # are yaml-cpp's archive beside it, and what fmt has one source file for.
 add_library(tidemark_fmt INTERFACE)
 add_library(tidemark_yaml INTERFACE)
+# Headers alone: Debian's CMake files of them name a library, which is not needed.
+find_path(TIDEMARK_TOML_HEADERS toml++/toml.h REQUIRED)
+add_library(tidemark_toml INTERFACE)
+if(NOT TIDEMARK_TOML_HEADERS STREQUAL /usr/include)
+  target_include_directories(tidemark_toml SYSTEM INTERFACE ${TIDEMARK_TOML_HEADERS})
+endif()
 if(TIDEMARK_PORTABLE)
   get_target_property(fmt_includes fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
   get_target_property(fmt_definitions fmt::fmt INTERFACE_COMPILE_DEFINITIONS)  # one set of objects for both ways of linking

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libfmt-dev libevent-dev)
+packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libtomlplusplus-dev libfmt-dev libevent-dev)
 [ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium emscripten strace)
 # Node.js of another place than Debian brings npm itself.
 [ "${1:-}" != --tests ] || command -v npm >/dev/null || packages+=(npm)
@@ -28,6 +28,8 @@ if [ "${1:-}" = --tests ]; then
   [ -d .venv-torch-2.6/transformers-4.51 ] || .venv-torch-2.6/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.6/transformers-4.51 transformers==4.51.3
   # The newest releases that are followed; beside them the transformers that predictions are compared with.
   python3 tools/environment.py .venv-torch-2.15 2.15.0 5.23.0
+  # What `tidemark.plan(..., ray=True)` is tried with.
+  [ -x .venv-ray/bin/ray ] || { python3 -m venv --clear .venv-ray && .venv-ray/bin/pip install --quiet --disable-pip-version-check ray==2.60.0; }
   [ -d .venv-torch-2.15/transformers-5.17 ] || .venv-torch-2.15/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.15/transformers-5.17 transformers==5.17.0
 fi
 

@@ -10,6 +10,7 @@ if [ "${1:-}" = fast ]; then
 fi
 tools/setup.sh --tests
 export TIDEMARK_BIN="$PWD/build/release/apps/cli/tidemark" TIDEMARK_PYTHON="$PWD/.venv/bin/python" TIDEMARK_PYTHON_26="$PWD/.venv-torch-2.6/bin/python" TIDEMARK_PYTHON_215="$PWD/.venv-torch-2.15/bin/python"
+export TIDEMARK_PYTHON_RAY="$PWD/.venv-ray/bin/python"
 export TIDEMARK_TRANSFORMERS_451="$PWD/.venv-torch-2.6/transformers-4.51"
 export PATH="$PWD/.venv/bin:$PATH"
 status=0

@@ -29,9 +29,6 @@ struct Asking {
   Place place;
 };
 
-/// What says how GPUs share the work, and goes with how many they are.
-constexpr std::array kShares{"parallel", "tp", "cp", "pp"};
-
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
@@ -43,8 +40,8 @@ Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t
     options.said.set("gpu", asking.place.card);
   }
   options.gpus = asking.place.gpus * nodes > 1 ? asking.place.gpus * nodes : 0;
-  const bool says_how = std::any_of(kShares.begin(), kShares.end(), [&](const char* key) { return options.said.find(key); });
-  if (options.gpus > 1 && says_how && !options.said.find("gpus")) options.said.set("gpus", options.gpus);
+  if (options.file.empty() && options.trainer.file.empty() && !is_training_file(options.config))
+    options.said = merged(beginning_of_written(plan.writes, std::max<std::int64_t>(options.gpus, 1)), options.said);
   asking.asked = read_asked(options);
   asking.options = std::move(options);
   asking.place.gpus = std::max(asking.place.gpus * nodes, asking.asked.spec.gpus);
@@ -232,7 +229,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->group("Output");
   command
       ->add_option("--write", options.writes,
-                   "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl or python (again for more)")
+                   "Write the first answer for a trainer: trainer, trl, llamafactory, swift, axolotl, torchtitan or python (again for more)")
       ->type_name("FORMAT=PATH")
       ->group("Output");
   add_vary_options(*command);

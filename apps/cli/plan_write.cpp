@@ -51,6 +51,12 @@ bool writes_for_trainer(const std::vector<std::string>& writes) {
   });
 }
 
+Value beginning_of_written(const std::vector<std::string>& writes, std::int64_t gpus) {
+  Value keys = Value::Map();
+  for (const std::string& text : writes) keys = merged(std::move(keys), io::beginning_of_written(parsed(text).format, gpus));
+  return keys;
+}
+
 std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,
                          const Value& model_config, const Card& card) {
   std::string lines;

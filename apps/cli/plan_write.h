@@ -15,6 +15,9 @@ void check_writes(const std::vector<std::string>& writes);
 /// Whether one of them is for transformers' Trainer, whose loop is then the one to plan for.
 bool writes_for_trainer(const std::vector<std::string>& writes);
 
+/// Keys of a spec that hold for what they train on so many GPUs where nothing else is said.
+Value beginning_of_written(const std::vector<std::string>& writes, std::int64_t gpus);
+
 /// Writes the files, and returns a line about each.  `model` is as it was asked for: a path, or a name on the hub.
 std::string write_answer(const std::vector<std::string>& writes, const plan::Planned& answer, const std::string& model,
                          const Value& model_config, const Card& card);

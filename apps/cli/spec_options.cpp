@@ -242,6 +242,8 @@ Asked read_asked(const SpecOptions& given) {
     value.set("model", trainer->model);
   }
   value = merged(std::move(value), options.said);
+  if (options.gpus > 0 && !value.find("gpus"))
+    if (const std::int64_t split = answers::gpus_of_one_copy(value); split > 1) value.set("gpus", split);
   if (!options.config.empty()) value.set("model", options.config);
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);

@@ -69,9 +69,7 @@ fs::path config_of_model(const std::string& model, bool offline) {
 
 bool is_training_file(const std::string& path) {
   if (!is_file(path)) return false;
-  if (has_ending(path, {".toml"}))
-    throw Error(Errc::unsupported, "TOML, as torchtitan has it, is not read", path, "say it with options, or with --spec");
-  const bool must_be = has_ending(path, {".yaml", ".yml", ".sh", ".bash"});
+  const bool must_be = has_ending(path, {".yaml", ".yml", ".toml", ".sh", ".bash"});
   if (!must_be && !has_ending(path, {".json"})) return false;
   const Value keys = io::value_of_training_file(read_file(path), path);
   if (!must_be && (!keys.as_map() || keys.find("model_type"))) return false;
@@ -97,11 +95,15 @@ io::TrainingConfig read_training_file(const TrainingFileOptions& options, const 
             return io::read_hf_config(read_file(path), path);
           },
       .gpus = gpus,
-      .gpus_per_node = gpus_per_node};
+      .gpus_per_node = gpus_per_node,
+      .has_model = !model.empty()};
   for (const auto& [path, value] : {std::pair{&options.accelerate, &files.accelerate}, std::pair{&options.deepspeed, &files.deepspeed}})
     if (!path->empty()) *value = io::value_of_training_file(read_file(*path), *path);
   io::TrainingConfig config = io::read_training_config(*format, keys, options.file, files);
-  config.model = model.empty() ? found_model(file, config.model) : model;
+  if (!model.empty())
+    config.model = model;
+  else if (const std::string* named = config.model.as_text())
+    config.model = found_model(file, *named);
   return config;
 }
 

@@ -21,6 +21,9 @@ __vector_base<_Tp, _Allocator>::__destruct_at_end(pointer __new_last) _NOEXCEPT\
   mv "$prefix/libcxx/vector.new" "$prefix/libcxx/vector"
 fi
 
+# Headers alone, the same for every machine.
+[ -d "$prefix/include/toml++" ] || { mkdir -p "$prefix/include" && cp -r /usr/include/toml++ "$prefix/include/"; }
+
 # Debian's lists of sources are not read by default; they are read here, in a folder of their own.
 apt_folder=$prefix/apt
 mkdir -p "$apt_folder/lists/partial" "$apt_folder/parts"

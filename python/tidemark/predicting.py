@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import core, errors, inputs, places
+from . import core, errors, inputs, places, sharing
 from .reports import Plan, Report
 
 
@@ -35,22 +35,29 @@ def predict(config, *, all_ranks=False, margin=None, offline=False, **options):
     return Report.from_text(_by_command("predict", asked, words)[0])
 
 
-def plan(config, *, offline=False, **options):
+def plan(config, *, offline=False, ray=False, **options):
     """Which configuration to run: `tidemark plan`.
 
     `config` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
     checkpointing_under="24GiB", cheapest={"l40s": 0.9, "h100-80gbx8": 2.5}, nodes, samples, fix=["checkpointing"], allow=["lora=8|64"],
     margin="p90", answers=3.
+
+    With `ray` the search is shared out to the nodes of a Ray cluster, on which this package is installed too: the one that `ray.init` has
+    joined, else the one that it finds, or starts.  The answers are the same.
     """
     ours = core.keys_of("plan")
     wishes = {key: inputs._plain(value) for key, value in options.items() if key in ours and value is not None}
     asked = inputs.read(config, {key: value for key, value in options.items() if key not in ours}, offline)
+    if ray:
+        sharing.check(asked, wishes)
     if not asked.is_elsewhere:
         try:
-            answer = json.loads(core.ask("plan", {**asked.question, "plan": wishes, "with_text": True}))
+            question = {**asked.question, "plan": wishes, "with_text": True}
+            answer = json.loads(core.ask("plan", sharing.over_ray(question) if ray else question))
             return Plan(json.loads(answer["json"]), answer["text"], answer["json"])
         except errors.NotCaptured:
-            pass
+            if ray:
+                raise
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         text, printed = _by_command("plan", asked, _plan_words(wishes, folder))
     return Plan(json.loads(text), printed, text)

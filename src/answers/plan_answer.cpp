@@ -18,10 +18,11 @@ struct Asking {
   plan::Engine engine;
 };
 
-Value with_card(Value asked, const std::string& card) {
+Value with_card(Value asked, const Place& place) {
   const Value* spec = asked.find("spec");
   Value keys = spec ? *spec : Value(Value::Map());
-  keys.set("gpu", card);
+  keys.set("gpu", place.card);
+  if (const std::int64_t split = gpus_of_one_copy(keys); place.gpus > 1 && split > 1 && !keys.find("gpus")) keys.set("gpus", split);
   asked.set("spec", std::move(keys));
   return asked;
 }
@@ -35,7 +36,7 @@ std::string card_said(const Value& asked) {
 
 Asking read_asking(const Value& asked, const std::string& card, const PlanWishes& wishes, const Data& data) {
   const Place place = place_of(card, data.cards);
-  Asking asking{.question = read_question(card.empty() ? asked : with_card(asked, place.card), data), .gpus = 1, .engine = {}};
+  Asking asking{.question = read_question(card.empty() ? asked : with_card(asked, place), data), .gpus = 1, .engine = {}};
   Question& question = asking.question;
   asking.gpus = std::max(place.gpus * wishes.nodes, question.spec.gpus);
   asking.engine.model_config = question.model_config;
@@ -83,7 +84,11 @@ PlanAnswer planned(const Value& asked, const Data& data) {
   if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data);
   const Asking asking = read_asking(asked, card_said(asked), wishes, data);
   if (!wishes.checkpointing_under.empty()) check_checkpointing_alone(wishes, "checkpointing_under");
-  const plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
+  plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
+  if (const Value* said = asked.find("share")) {
+    question.share.emplace();
+    read_fields(*said, *question.share, {"", "share"});
+  }
   const ReportCard card = card_for_text(asking.engine.card);
   if (!wishes.largest.empty()) {
     const plan::Size size = size_of(wishes.largest, "largest");

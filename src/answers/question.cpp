@@ -6,6 +6,7 @@
 #include <set>
 
 #include "answers/family_programs.h"
+#include "base/bytes.h"
 #include "base/number.h"
 #include "base/release.h"
 #include "estimate/predict.h"
@@ -145,6 +146,16 @@ Place place_of(const std::string& text, const io::Catalogue& cards) {
   } catch (const Error&) {
     return {text.substr(0, cross), gpus};
   }
+}
+
+std::int64_t gpus_of_one_copy(const Value& keys) {
+  std::int64_t gpus = 1;
+  for (const char* way : {"pp", "tp", "cp"}) {
+    const Value* options = keys.find(way);
+    const Value* degree = options && options->as_map() ? options->find("degree") : nullptr;
+    if (degree && degree->as_integer() && *degree->as_integer() > 0) gpus = checked_multiply(gpus, *degree->as_integer());
+  }
+  return gpus;
 }
 
 }  // namespace tidemark::answers

@@ -55,4 +55,8 @@ struct Place {
 };
 Place place_of(const std::string& text, const io::Catalogue& cards);
 
+/// GPUs that one copy of the model is laid out over by a spec's keys (pp, tp, cp).  As many it has at least: a plan says
+/// elsewhere how many there are, and decides what they do.
+std::int64_t gpus_of_one_copy(const Value& keys);
+
 }  // namespace tidemark::answers

@@ -59,7 +59,10 @@ Value keys_of_predict() {
 Value keys_of_plan() {
   Value wishes = io::schema_of_fields(describe_fields<PlanWishes>());
   wishes.set("description", "What is best, and what may change");
+  Value share = io::schema_of_fields(describe_fields<plan::Share>());
+  share.set("description", "Of a search that several machines do: one of them, or what they found");
   return merged(keys_of_question(), Value::Map{{"plan", std::move(wishes)},
+                                               {"share", std::move(share)},
                                                {"with_text", schema("boolean", "Answer {\"json\", \"text\"}: the plan, and the plan for a person")}});
 }
 

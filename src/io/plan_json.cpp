@@ -9,6 +9,7 @@ Value planned_value(const Planned& one) {
   Value value = Value::Map();
   value.append("change", one.change);
   value.append("spec", write_fields(one.spec));
+  if (one.number) value.append("number", static_cast<std::int64_t>(*one.number));
   Value peak = Value::Map();
   peak.append("allocated_bytes", one.seen.peak.allocated_bytes);
   peak.append("reserved_bytes", one.seen.peak.reserved_bytes);
@@ -86,6 +87,7 @@ Value largest_value(const plan::LargestPlan& found, plan::Size size) {
   largest.append("of", std::string(plan::kSizeNames[static_cast<std::size_t>(size)]));
   largest.append("value", found.value);
   largest.append("refused", found.refused);
+  if (!found.why.empty()) largest.append("why", found.why);
   value.append("largest", std::move(largest));
   return value;
 }

@@ -141,8 +141,11 @@ std::string nothing_fits(const plan::Plan& plan, const ReportCard& card) {
   std::string text = fmt::format("nothing fits: {} has {}", card.name.empty() ? "the card" : card.name,
                                  format_bytes(card.total_bytes));
   if (plan.least)
-    text += fmt::format(", and the least that would do needs {}: {}", format_bytes(plan.least->seen.peak.device_bytes),
-                        change_text(plan.least->change));
+    // What is not known of the card beside the allocator can be what keeps it out.
+    text += fmt::format("{} {}: {}",
+                        plan.least->seen.peak.device_bytes <= card.total_bytes ? "; what needs least may fit, and needs about"
+                                                                               : ", and the least that would do needs",
+                        format_bytes(plan.least->seen.peak.device_bytes), change_text(plan.least->change));
   return text + "\n  --allow lora, or another decision that changes the training, may make it fit\n";
 }
 
@@ -170,8 +173,8 @@ std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, con
                             const plan::Bounds& bounds) {
   const std::string_view name = plan::kSizeNames[static_cast<std::size_t>(size)];
   if (found.value == 0) return nothing_fits(found.plan, card) + counts(found.plan);
-  const std::string why = found.why.empty() ? std::string("does not fit in any way") : found.why;
-  return fmt::format("largest {}: {} on {}; {} {}\n", name, group_digits(found.value), where(card, bounds),
+  const std::string why = found.why.empty() ? std::string(" does not fit in any way") : ": " + found.why;
+  return fmt::format("largest {}: {} on {}; {}{}\n", name, group_digits(found.value), where(card, bounds),
                      group_digits(found.refused), why) +
          answers_table(found.plan) + details(found.plan.answers.front()) + counts(found.plan);
 }

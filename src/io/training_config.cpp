@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "io/value_json.h"
+#include "io/value_toml.h"
 #include "io/value_yaml.h"
 #include "plan/plan.h"
 
@@ -30,8 +31,12 @@ std::string line_of(const std::vector<std::string>& unread) {
 }  // namespace
 
 const Value& TrainingDraft::model_config() {
-  if (!model_config_) model_config_ = files.model_config(model);
+  if (!model_config_) model_config_ = config && !files.has_model ? *config : files.model_config(model);
   return *model_config_;
+}
+
+void TrainingDraft::note_unread(const TrainingKeys& keys, std::string_view section) {
+  for (const std::string& key : keys.unread()) unread.push_back(fmt::format("{}.{}", section, key));
 }
 
 void TrainingDraft::assume(std::string what) { assumptions.push_back(std::move(what)); }
@@ -54,12 +59,12 @@ TrainingConfig read_training_config(const TrainingFormat& format, const Value& k
   TrainingKeys reader(keys, where);
   TrainingDraft draft(files);
   format.read(reader, draft);
-  if (const std::vector<std::string> unread = reader.unread(); !unread.empty())
-    draft.assume(line_of(unread));
+  for (std::string& key : reader.unread()) draft.unread.push_back(std::move(key));
+  if (!draft.unread.empty()) draft.assume(line_of(draft.unread));
   draft.spec.model = {};
   check_spec(draft.spec, where);
   return {.title = std::string(format.title),
-          .model = draft.model,
+          .model = draft.config && !files.has_model ? *draft.config : Value(draft.model),
           .spec = plan::changes_of(Spec{}, draft.spec),
           .assumptions = std::move(draft.assumptions)};
 }
@@ -67,6 +72,7 @@ TrainingConfig read_training_config(const TrainingFormat& format, const Value& k
 Value value_of_training_file(std::string_view text, const std::string& where) {
   if (text.size() > kMaxSettingsBytes) throw Error(Errc::bad_file, "it is too large for the settings of a trainer", where);
   if (where.ends_with(".sh") || where.ends_with(".bash")) return value_of_shell_script(text, where);
+  if (where.ends_with(".toml")) return value_from_toml(text, where);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool brace = first != std::string_view::npos && text[first] == '{';
   if (where.ends_with(".json") || (brace && !where.ends_with(".yaml") && !where.ends_with(".yml")))

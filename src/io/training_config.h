@@ -1,4 +1,4 @@
-// The files that people train with - TrainingArguments, accelerate, DeepSpeed, TRL, LLaMA-Factory, axolotl, ms-swift -
+// The files that people train with - TrainingArguments, accelerate, DeepSpeed, TRL, LLaMA-Factory, axolotl, ms-swift, torchtitan -
 // read as specs.  Each project is one TrainingFormat in a file of its own, training_format_NAME.cpp; nothing lists them
 // but the build, by their names (training_formats.cpp.in).
 #pragma once
@@ -23,6 +23,7 @@ struct TrainingFiles {
   std::optional<Value> accelerate = {}, deepspeed = {};  // from options; they win over what the trainer's file names
   std::int64_t gpus = 0;                                 // that were asked for; 0: as the files say
   std::int64_t gpus_per_node = 0;
+  bool has_model = false;  // one was said instead of the file's
 };
 
 /// A trainer's file while it is read.
@@ -31,10 +32,15 @@ struct TrainingDraft {
 
   Spec spec;
   std::string model;  // its name or path, as it stands in the file; may be empty
+  std::optional<Value> config = {};  // of the model, where the project has its own
   std::vector<std::string> assumptions;
   const TrainingFiles& files;
   void assume(std::string what);
+  /// Keys of one section that nobody asked for.
+  void note_unread(const TrainingKeys& keys, std::string_view section);
   const Value& model_config();  // throws Error where no model is named
+
+  std::vector<std::string> unread;
 
  private:
   std::optional<Value> model_config_ = {};
@@ -58,6 +64,7 @@ struct TrainingFormat {
   std::vector<std::string_view> signs;  // keys that tell it from others: the format of which most stand in a file is its
   LoopKind loop = LoopKind::trainer;  // whose loop trains by it
   bool is_base = false;  // others are made of it and have its keys too: it is the last that is thought of
+  Value begins_as = {};   // keys of the file that a plan for it begins with; null: nothing that has to be said
   void (*read)(TrainingKeys& keys, TrainingDraft& draft) = nullptr;
   /// The files, the first of which `path` names and `read` reads; none where it is read alone.
   std::vector<WrittenFile> (*write)(const TrainingAnswer& answer, const std::string& path) = nullptr;
@@ -71,7 +78,7 @@ const TrainingFormat* recognised_format(const Value& keys);
 
 struct TrainingConfig {
   std::string title;
-  std::string model;
+  Value model;  // its name or path, or its configuration
   Value spec;  // keys of a spec file, without the model
   std::vector<std::string> assumptions;
 };
@@ -84,7 +91,7 @@ TrainingConfig read_training_config(const TrainingFormat& format, const Value& k
 /// list, and one without any is true.
 Value value_of_shell_script(std::string_view text, const std::string& where);
 
-/// The values of a file: JSON, YAML, or the command line in a shell script that starts one of these trainers.
+/// The values of a file: JSON, YAML, TOML, or the command line in a shell script that starts one of these trainers.
 Value value_of_training_file(std::string_view text, const std::string& where);
 
 }  // namespace tidemark::io

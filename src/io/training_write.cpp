@@ -71,7 +71,8 @@ void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
             throw Error(Errc::not_found, "it is not written", path);
           },
       .model_config = [&](const std::string&) { return answer.model_config; },
-      .gpus = answer.spec.gpus};
+      .gpus = answer.spec.gpus,
+      .has_model = true};
   const Value keys = value_of_training_file(files.front().text, files.front().path);
   const TrainingConfig read = read_training_config(format, keys, files.front().path, with);
   const Spec said = comparable(read_spec(read.spec)), meant = comparable(answer.spec);
@@ -87,6 +88,13 @@ void check_read_back(const TrainingFormat& format, const TrainingAnswer& answer,
 void refuse_to_write(std::string_view title, const std::string& key, const std::string& why) {
   throw Error(Errc::unsupported, fmt::format("{}: {}", title, why), "--write: " + key,
               "keep what it can say with --fix, or write python");
+}
+
+Value beginning_of_written(std::string_view name, std::int64_t gpus) {
+  const TrainingFormat& format = format_named(name);
+  if (!format.begins_as.as_map()) return Value::Map();
+  const TrainingFiles alone{.read = {}, .model_config = {}, .gpus = gpus, .has_model = true};
+  return read_training_config(format, format.begins_as, std::string(name), alone).spec;
 }
 
 LoopKind loop_of_written(std::string_view format) { return format_named(format).loop; }

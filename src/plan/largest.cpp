@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/in_parallel.h"
 
@@ -10,6 +12,8 @@ namespace tidemark::plan {
 namespace {
 
 constexpr std::int64_t kMost = 1 << 20;
+/// Where the search begins that nobody says a length for.
+constexpr std::int64_t kUsualTokens = 1024;
 
 std::int64_t size_of(const Spec& spec, Size size) {
   switch (size) {
@@ -35,26 +39,29 @@ class Largest {
   Largest(Question question, Size size, const Engine& engine)
       : question_(std::move(question)), size_(size), engine_(engine), oracle_(make_oracle(engine)) {
     if (size == Size::batch) question_.bounds.samples_per_step = 0;
-    start_ = std::max<std::int64_t>(size_of(question_.spec, size), 1);
+    start_ = std::max<std::int64_t>(size_of(question_.spec, size), size == Size::seq ? kUsualTokens : 1);
+    // Of tokens as many pieces as any context parallelism makes of them, so that each is in the space.
+    const std::int64_t pieces = size == Size::seq ? 2 * question_.bounds.gpus : 1;
+    start_ = (start_ + pieces - 1) / pieces * pieces;
   }
 
   LargestPlan find() {
-    const Space space = make_space(question_.spec, question_.bounds, question_.freedom);
+    const Space space = make_space(sized(question_.spec, size_, start_), question_.bounds, question_.freedom);
     LargestPlan found;
     const std::vector<Spec> ways = by_memory(space);
     for (std::size_t at = 0; at < ways.size(); at += kWave) {
       const std::size_t count = std::min(kWave, ways.size() - at);
+      const std::int64_t value = found.value;
       std::vector<Seen> next(count);
-      in_parallel(count, [&](std::size_t i) { next[i] = seen(ways[at + i], above(ways[at + i], found.value)); });
+      in_parallel(count, [&](std::size_t i) { next[i] = seen(ways[at + i], above(ways[at + i], value)); });
       simulated_ += static_cast<std::int64_t>(count);
-      for (std::size_t i = 0; i < count; ++i) raise(ways[at + i], next[i], found);
+      for (std::size_t i = 0; i < count; ++i) raise(ways[at + i], value, std::move(next[i]), found);
     }
-    found.refused = found.value + 1;
-    if (is_full_) found.why.clear();
-    if (found.value > 0) {
-      question_.spec = sized(question_.spec, size_, found.value);
-      found.plan = plan_in(question_, space_at(space, found.value), Goal::fastest, engine_);
-    }
+    found.refused = std::numeric_limits<std::int64_t>::max();
+    for (const Spec& way : ways) found.refused = std::min(found.refused, above(way, found.value));
+    // Where nothing fits: what the smallest would need.
+    const std::int64_t told = found.value > 0 ? found.value : size_ == Size::seq ? start_ : 1;
+    found.plan = plan_in(question_, space_at(space, told), Goal::fastest, engine_);
     found.plan.simulated += simulated_;
     return found;
   }
@@ -69,11 +76,15 @@ class Largest {
   std::int64_t above(const Spec& way, std::int64_t value) const { return (value / grain(way) + 1) * grain(way); }
 
   Seen seen(const Spec& way, std::int64_t value) const {
+    Seen refused;
+    if (value > kMost) {
+      refused.refusal = fmt::format("more than {} are not tried", kMost);
+      return refused;
+    }
     const Spec spec = sized(way, size_, value);
     try {
       check_spec(spec);
     } catch (const Error& error) {
-      Seen refused;
       refused.refusal = error.message();
       return refused;
     }
@@ -96,31 +107,52 @@ class Largest {
     return ordered;
   }
 
-  /// `next` is what was seen of the first value above found.value then; another way may have raised it since.
-  void raise(const Spec& way, const Seen& next, LargestPlan& found) {
-    if (next.refusal.empty())
-      is_full_ |= !next.fits;
-    else if (found.why.empty())
-      found.why = next.refusal;
+  /// `next` is what was seen of the first above `value`; another way may have raised found.value since.
+  void raise(const Spec& way, std::int64_t value, Seen next, LargestPlan& found) {
+    if (!next.refusal.empty() && found.value > value) {
+      value = found.value;
+      next = asked(way, above(way, value));
+    }
     if (!next.fits && (found.value > 0 || next.refusal.empty())) return;
-    std::int64_t low = found.value, high = 0;
-    for (std::int64_t value = std::max(above(way, low), start_ / grain(way) * grain(way)); value <= kMost; value *= 2) {
-      if (!fits(way, value)) {
-        high = value;
-        break;
-      }
-      low = value;
+    const std::int64_t first = above(way, found.value);
+    Range range = doubled(way, std::max(first, start_ / grain(way) * grain(way)), next.fits ? above(way, value) : 0);
+    while (range.high - range.low > grain(way) && range.high > first) {
+      const std::int64_t middle = (range.low + range.high) / 2 / grain(way) * grain(way);
+      narrow(range, middle, asked(way, middle));
     }
-    while (high - low > grain(way)) {
-      const std::int64_t middle = (low + high) / 2 / grain(way) * grain(way);
-      (fits(way, middle) ? low : high) = middle;
-    }
-    found.value = std::max(found.value, low);
+    if (!range.low_fits || range.low <= found.value) return;
+    found.value = range.low;
+    found.why = std::move(range.why);
   }
 
-  bool fits(const Spec& way, std::int64_t value) {
+  /// What is refused below all that fits is too small, such as fewer tokens than the images are; above it, too large.
+  struct Range {
+    std::int64_t low = 0, high = 0;  // high: 0, nothing is known yet
+    bool low_fits = false;
+    std::string why;  // high was refused
+  };
+
+  static void narrow(Range& range, std::int64_t value, const Seen& seen) {
+    if (seen.fits || (!seen.refusal.empty() && !range.low_fits)) {
+      range.low = value;
+      range.low_fits |= seen.fits;
+    } else {
+      range.high = value;
+      range.why = seen.refusal;
+    }
+  }
+
+  /// From `fitting`, which does (0: nothing is known to), to the first that does not.
+  Range doubled(const Spec& way, std::int64_t from, std::int64_t fitting) {
+    Range range{.low = fitting, .high = 0, .low_fits = fitting > 0, .why = {}};
+    for (std::int64_t value = from == fitting ? 2 * from : from; range.high == 0 && (range.low_fits || value <= kMost); value *= 2)
+      narrow(range, value, asked(way, value));
+    return range;
+  }
+
+  Seen asked(const Spec& way, std::int64_t value) {
     ++simulated_;
-    return seen(way, value).fits;
+    return seen(way, value);
   }
 
   /// Every way, with that size.
@@ -134,7 +166,6 @@ class Largest {
   const Engine& engine_;
   const Oracle oracle_;
   std::int64_t start_ = 1, simulated_ = 0;
-  bool is_full_ = false;  // some way did not fit for want of memory
 };
 
 }  // namespace

@@ -14,9 +14,9 @@ enum class Size { batch, seq, images };
 
 struct LargestPlan {
   std::int64_t value = 0;    // 0: nothing fits
-  std::int64_t refused = 0;  // the next larger one, with which nothing fits
+  std::int64_t refused = 0;  // the next larger one that can be asked for, with which nothing fits
   std::string why;           // … since it cannot be simulated; empty: since memory is full
-  Plan plan;                 // the fastest ways of training with `value`
+  Plan plan;                 // the fastest ways of training with `value`, and what they change of the question
 };
 
 /// The largest that fits in any way that the free decisions allow; the next larger one is tried in all of them.  Relies

@@ -156,6 +156,8 @@ Seen confirmed(const Engine& engine, const Spec& spec) {
 
 }  // namespace
 
+void throw_refusal(const Engine& engine, const Spec& spec) { report_of(engine, spec, ranks_to_search(spec), false); }
+
 Engine without_end(const Engine& engine) {
   Engine other = engine;
   other.card.total_bytes = DriverMemory::kMostBytes;

@@ -28,6 +28,9 @@ struct Engine {
 /// addresses.  Not owned: `engine` must live as long.
 Oracle make_oracle(const Engine& engine);
 
+/// Of a spec that cannot be simulated the Error that says why; does nothing of another.
+void throw_refusal(const Engine& engine, const Spec& spec);
+
 /// The engine on a card that no training fills.
 Engine without_end(const Engine& engine);
 

@@ -23,7 +23,7 @@ Value differences(const Value& from, const Value& to, const std::vector<FieldDes
 
 Planned planned(const Question& question, const Space& space, const Found& found) {
   const Spec& spec = space.candidates[found.candidate].spec;
-  return {.spec = spec, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time};
+  return {.spec = spec, .number = space.candidates[found.candidate].number, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time};
 }
 
 }  // namespace
@@ -45,7 +45,10 @@ Plan plan_in(const Question& question, const Space& space, Goal goal, const Engi
   if (plan.answers.empty()) {
     const Outcome least = search(space, Goal::least_memory, needs, 1);
     plan.simulated += least.simulated;
-    if (!least.answers.empty()) plan.least = planned(question, space, least.answers.front());
+    if (!least.answers.empty())
+      plan.least = planned(question, space, least.answers.front());
+    else if (!question.share)
+      throw_refusal(engine, space.candidates.front().spec);
   }
   return plan;
 }
@@ -55,7 +58,18 @@ Value changes_of(const Spec& from, const Spec& spec) {
 }
 
 Plan make_plan(const Question& question, Goal goal, const Engine& engine) {
-  return plan_in(question, make_space(question.spec, question.bounds, question.freedom), goal, engine);
+  const Space space = make_space(question.spec, question.bounds, question.freedom);
+  if (!question.share) return plan_in(question, space, goal, engine);
+  const Share& share = *question.share;
+  const Space mine = shared(space, share);
+  if (!share.is_part() && mine.candidates.empty()) throw_refusal(engine, space.candidates.front().spec);
+  Plan plan = plan_in(question, mine, goal, engine);
+  if (share.is_part()) return plan;
+  plan.candidates = static_cast<std::size_t>(share.candidates);
+  plan.simulated += share.simulated;
+  plan.refusals.clear();
+  for (const auto& [why, count] : share.refusals) plan.refusals.emplace(why, static_cast<std::int64_t>(count));
+  return plan;
 }
 
 }  // namespace tidemark::plan

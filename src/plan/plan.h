@@ -6,6 +6,7 @@
 
 #include "plan/oracle.h"
 #include "plan/search.h"
+#include "plan/share.h"
 #include "plan/space.h"
 
 namespace tidemark::plan {
@@ -15,10 +16,12 @@ struct Question {
   Bounds bounds;
   Freedom freedom;
   std::size_t answers = 3;
+  std::optional<Share> share;  // of a search that several machines do
 };
 
 struct Planned {
   Spec spec;
+  std::optional<std::size_t> number = {};  // of the candidate, where it is one of a space
   Value change;  // keys of a spec file that differ from what was asked about
   Seen seen;     // with a report, which has a row for each kind of rank, of answers alone
   StepTime time;
@@ -33,7 +36,7 @@ struct Plan {
   std::map<std::string, std::int64_t> refusals;
 };
 
-/// Throws Error for what is wrong in the question.
+/// Throws Error for what is wrong in the question, and where nothing of it can be simulated, why the first cannot.
 Plan make_plan(const Question& question, Goal goal, const Engine& engine);
 
 /// Of a space that is there already.

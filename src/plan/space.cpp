@@ -71,7 +71,7 @@ class Maker {
       throw Error(Errc::bad_value, fmt::format("there are more than {} configurations", kMostCandidates), {},
                   "fix decisions with --fix, or allow fewer values");
     space_.families.back().push_back(space_.candidates.size());
-    space_.candidates.push_back({spec, changes, space_.families.size() - 1});
+    space_.candidates.push_back({.spec = spec, .changes = changes, .family = space_.families.size() - 1});
   }
 
   [[noreturn]] void refuse() const {
@@ -100,6 +100,7 @@ Space make_space(Spec spec, const Bounds& bounds, const Freedom& freedom) {
   spec.model = {};
   Space space = Maker(bounds, freedom).make(spec);
   std::erase_if(space.families, [](const auto& family) { return family.empty(); });
+  for (std::size_t one = 0; one < space.candidates.size(); ++one) space.candidates[one].number = one;
   for (std::size_t number = 0; number < space.families.size(); ++number) {
     auto& family = space.families[number];
     for (const std::size_t one : family) space.candidates[one].family = number;

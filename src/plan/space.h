@@ -12,6 +12,7 @@ namespace tidemark::plan {
 struct Candidate {
   Spec spec;
   std::int64_t changes = 0;  // decisions that differ from what was asked about
+  std::size_t number = 0;    // in the whole space
   std::size_t family = 0;    // of those that differ in the size of a pass alone
 };
 

@@ -87,13 +87,64 @@ def test_the_largest_fits_and_the_next_does_not(tidemark, work, size):
     assert tidemark("predict", *asked, f"--{size}", largest["refused"]).returncode == 1
 
 
+def test_the_command_says_the_largest(tidemark, work):
+    text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "4GiB", "--largest", "batch", "--fix", "attention,optimizer_impl,allocator")
+    largest, answer = read(work)["largest"]["value"], read(work)["answers"][0]
+    assert answer["change"]["batch"] == answer["spec"]["batch"] == largest
+    command = shlex.split(text.split("the first, alone:")[1].strip())
+    assert tidemark(*command[1:], "--json", "report.json").returncode == 0
+    assert json.loads((work / "report.json").read_text())["peak"]["reserved_bytes"] == answer["peak"]["reserved_bytes"]
+
+
+LLAVA = {"model_type": "llava", "image_token_index": 200, "text_config": {**LLAMA, "num_hidden_layers": 4},
+         "vision_config": {"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 16, "image_size": 336, "patch_size": 14}}
+
+
+@pytest.mark.parametrize("asked, largest, ends", [("--seq 2048", "images", "2048 tokens hold no 4 images"), ("--images 2", "seq", None)])
+def test_too_small_is_no_end_and_too_large_is_said(tidemark, work, asked, largest, ends):
+    (work / "config.json").write_text(json.dumps(LLAVA))
+    text = planned(tidemark, "config.json", *asked.split(), "--gpu", "rtx-3060-12gb", "--largest", largest, "--fix", "attention,optimizer_impl,allocator")
+    found = read(work)["largest"]
+    assert found["value"] == 3 if ends else found["value"] > 1152   # of two images
+    assert (ends in found["why"] and ends in text) if ends else "why" not in found
+
+
+def test_no_length_is_needed_for_context_parallelism(tidemark, work):
+    free = "tensor_parallel,pipeline,offload,reshard,bucket_view,checkpointing,attention,optimizer_impl,allocator"
+    planned(tidemark, "config.json", "--parallel", "fsdp2", "--gpu", "rtx-3060-12gbx2", "--memory", "4GiB", "--largest", "seq", "--fix", free)
+    found = read(work)
+    assert found["answers"][0]["spec"]["cp"]["degree"] == 2 and found["largest"]["value"] % 4 == 0
+
+
+def test_the_layout_says_how_many_gpus_it_takes(tidemark, work):
+    planned(tidemark, *BASE, "--tp-degree", "4", "--gpu", "a100-80gbx8", "--fix", "tensor_parallel,pipeline,context_parallel")
+    spec = read(work)["answers"][0]["spec"]
+    assert spec["gpus"] == 8 and spec["tp"]["degree"] == 4
+
+
+@pytest.mark.parametrize("question", [[], ["--largest", "batch"], ["--goal", "least_memory"]])
+def test_what_cannot_be_simulated_is_not_said_not_to_fit(tidemark, work, question):
+    (work / "config.json").write_text(json.dumps(LLAVA))
+    done = tidemark("plan", "config.json", "--images", "1", "--lora-r", "8", "--gpu", "a100-80gb", *question)
+    refused(done, USAGE, "PEFT chooses no modules of its own for llava", "name them, or write all-linear")
+
+
 def test_nothing_fits(tidemark, work):
     text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "1200MiB", code=1)
     assert text.startswith("nothing fits") and "the least that would do needs" in text and "--allow lora" in text
     plan = read(work)
     assert plan["answers"] == [] and plan["least"]["peak"]["device_bytes"] > 1200 * 2**20
+    text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "1200MiB", "--largest", "batch", code=1)
+    assert "the least that would do needs" in text and read(work)["least"]["change"]["batch"] == 1
     planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "1500MiB", "--allow", "lora=16")
     assert read(work)["answers"][0]["change"]["lora"]["r"] == 16
+
+
+def test_what_may_fit_is_not_said_to_need_less_than_there_is(tidemark, work):
+    (work / "config.json").write_text(json.dumps({**LLAMA, "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4, "vocab_size": 4096}))
+    text = planned(tidemark, "config.json", "--seq", "256", "--gpu", "l4x2", "--memory", "600MiB", "--parallel", "ddp", "--fix", "data_parallel,tensor_parallel,pipeline,context_parallel", code=1)
+    assert read(work)["least"]["peak"]["device_bytes"] < 600 * 2**20
+    assert "has 600 MiB; what needs least may fit, and needs about" in text
 
 
 def test_the_cheapest(tidemark, work):

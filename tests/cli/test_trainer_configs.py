@@ -226,7 +226,9 @@ MISTAKES = [
     ("trl.yaml", changed(TRL, "gradient_checkpointing", "maybe"), USAGE, "true or false"),
     ("some.yaml", "batch: 3\n", UNSUPPORTED, "TRL"),
     ("run.sh", "echo hello\n", USAGE, "--"),
-    ("titan.toml", "[training]\n", UNSUPPORTED, "TOML"),
+    ("titan.toml", "[training]\nseq_len = \n", USAGE, "titan.toml:2"),
+    ("titan.toml", "[something]\nx = 1\n", UNSUPPORTED, "torchtitan"),
+    ("titan.toml", "[training]\nlocal_batch_size = 2\nglobal_batch_size = 3\n", UNSUPPORTED, "global_batch_size"),
     ("trl.yaml", TRL + "deepspeed: nowhere.json\n", USAGE, "nowhere.json"),
 ]
 
@@ -323,3 +325,95 @@ def test_what_cannot_be_written_is_an_error(tidemark, work, form, more, word):
 def test_writing_needs_a_format_that_there_is(tidemark, work):
     refused(tidemark(*PLANNED, "--write", "trll=x.yaml"), USAGE, "trll", "trl")
     refused(tidemark(*PLANNED, "--write", "x.yaml"), USAGE, "format")
+
+
+TITAN = """# torchtitan
+[job]
+description = "a Llama"
+[model]
+name = "llama3"
+flavor = "debugmodel"  # its own sizes
+[optimizer]
+name = "AdamW"
+lr = 8e-4
+[lr_scheduler]
+warmup_steps = 2
+[training]
+local_batch_size = 2
+seq_len = 512
+max_norm = 1.0
+dataset = "c4_test"
+[parallelism]
+data_parallel_shard_degree = -1
+[activation_checkpoint]
+mode = "none"
+[compile]
+enable = false
+components = ["model", "loss"]
+"""
+DEBUG_MODEL = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 6, "num_attention_heads": 16, "vocab_size": 2048, "max_position_embeddings": 512, "rms_norm_eps": 1e-5}
+ALWAYS = {"batch": 2, "seq": 512, "dtype": "fp32", "max-grad-norm": 1, "zero-grad": "before_forward", "use-cache": "false", "optimizer-impl": "fused"}
+MIXED = {"autocast": "bf16"}
+FULLY = {"parallel": "fsdp2", "load": "wrapped", "fsdp2-param-dtype": "bf16", "fsdp2-reduce-dtype": "fp32"}
+AGAIN = {**MIXED, "checkpointing": "non_reentrant"}
+CHANGES = [
+    ("", "", 1, MIXED),
+    ('mode = "none"', 'mode = "full"', 1, AGAIN),
+    ('mode = "none"', 'mode = "selective"', 1, {**AGAIN, "checkpoint-layers": "1,3,5"}),
+    ('mode = "none"', 'mode = "selective"\nselective_ac_option = "4"', 1, {**AGAIN, "checkpoint-layers": "3"}),
+    ("max_norm = 1.0", 'global_batch_size = 6\ndtype = "bfloat16"', 1, {"grad-accumulation": 3, "dtype": "bf16"}),
+    ("max_norm = 1.0", 'mixed_precision_param = "float32"', 1, {}),
+    ('name = "AdamW"', 'name = "Adam"\nimplementation = "for-loop"', 1, {**MIXED, "optimizer": "adam", "weight-decay": 0.1, "optimizer-impl": "loop"}),
+    ("", "", 4, FULLY),
+    ("_shard_degree = -1", '_shard_degree = 2\ndata_parallel_replicate_degree = 2\nfsdp_reshard_after_forward = "never"', 4, {**FULLY, "fsdp2-data-parallel-replicate-degree": 2, "fsdp2-reshard-after-forward": "false"}),
+    ("_shard_degree = -1", "_shard_degree = 1\ndata_parallel_replicate_degree = 2", 2, {**MIXED, "parallel": "ddp", "ddp-bucket-cap-mb": 100}),
+    ("_shard_degree = -1", "_shard_degree = -1\ncontext_parallel_degree = 2", 4, {**FULLY, "cp-degree": 2}),
+]
+
+
+def words(options):
+    return [word for key, value in options.items() for word in (f"--{key}", value)]
+
+
+@pytest.mark.parametrize("old, new, gpus, options", CHANGES)
+def test_torchtitan(predicted, work, old, new, gpus, options):
+    (work / "titan.toml").write_text(TITAN.replace(old, new) if old else TITAN)
+    (work / "model" / "config.json").write_text(json.dumps(DEBUG_MODEL))
+    report = predicted("titan.toml", card=("--gpu", "h100-80gb" + (f"x{gpus}" if gpus > 1 else "")))
+    assert steps(report) == steps(predicted("model", *words({**ALWAYS, **options}), *(["--gpus", gpus] if gpus > 1 else [])))
+    assert "the one of transformers with the same sizes" in assumed(report) and "keys that are not read" not in assumed(report)
+    (work / "titan.toml").write_text(TITAN.replace("max_norm = 1.0", "max_norm = 1.0\nnobody_knows = 1"))
+    assert "keys that are not read: training.nobody_knows" in assumed(predicted("titan.toml"))
+
+
+@pytest.mark.parametrize("old, new", [
+    ('mode = "none"', 'mode = "selective"\nselective_ac_option = "op"'), ('mode = "none"', 'mode = "memory_budget"'), ("_shard_degree = -1", "_shard_degree = -1\ntensor_parallel_degree = 2"),
+    ("_shard_degree = -1", "_shard_degree = 3"), ("enable = false", "enable = true"), ('flavor = "debugmodel"', 'flavor = "8B_flex"'), ('flavor = "debugmodel"', 'flavor = "8B"\nconverters = ["float8"]'),
+    ("lr = 8e-4", "early_step_in_backward = true"), ("max_norm = 1.0", "enable_cpu_offload = true"),
+])
+def test_torchtitan_names_what_is_not_predicted(tidemark, work, old, new):
+    (work / "titan.toml").write_text(TITAN.replace(old, new))
+    refused(tidemark("predict", "titan.toml", "--gpu", "h100-80gb", "--gpus", 1), UNSUPPORTED, "titan.toml", new.split("\n")[-1].split(" = ")[0])
+
+
+@pytest.mark.parametrize("asked, gpus", [(["titan.toml"], 1), (["titan.toml"], 4), (["model", "--batch", 2, "--seq", 512], 1), (["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 2], 2)])
+def test_torchtitan_is_written_as_planned(tidemark, predicted, work, asked, gpus):
+    (work / "titan.toml").write_text(TITAN)
+    (work / "model" / "config.json").write_text(json.dumps(DEBUG_MODEL))
+    card = "h100-80gb" + (f"x{gpus}" if gpus > 1 else "")
+    done = tidemark("plan", *asked, "--gpu", card, "--fix", "checkpointing,attention,allocator,tensor_parallel,pipeline,data_parallel", "--json", "plan.json", "--write", "torchtitan=out.toml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads((work / "plan.json").read_text())["answers"][0]
+    assert answer["spec"]["zero_grad"] == "before_forward" and answer["spec"]["parallel"] == ("fsdp2" if gpus > 1 else "none")
+    report = predicted("out.toml", "--all-ranks", card=("--gpu", card)) if gpus > 1 else predicted("out.toml")
+    assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (answer["peak"]["allocated_bytes"], answer["peak"]["reserved_bytes"])
+    alone = done.stdout.split("the first, alone:")[1].split("\n")[1].split()[1:]
+    assert steps(predicted(*alone[1:], card=()))[-1] == steps(predicted("out.toml", card=("--gpu", card)))[-1]
+
+
+@pytest.mark.parametrize("more, word", [([], "no flavor of these sizes"), (["--max-grad-norm", 1, "--zero-grad", "after_step"], "zero_grad"), (["--tp-degree", 2, "--gpus", 2], "tp")])
+def test_what_torchtitan_cannot_say_is_an_error(tidemark, work, more, word):
+    if more:
+        (work / "model" / "config.json").write_text(json.dumps(DEBUG_MODEL))
+    done = tidemark("plan", "model", "--seq", 512, "--gpu", "h100-80gb", *more, "--fix", "checkpointing,attention,allocator,tensor_parallel", "--write", "torchtitan=out.toml")
+    assert done.returncode == UNSUPPORTED and word in done.stderr, done.stdout + done.stderr

@@ -3,10 +3,14 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from running import PYTHON, ROOT, TIDEMARK
+
+sys.path.insert(0, str(ROOT / "validation/programs"))
+import environments  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 
@@ -45,13 +49,13 @@ def as_long_as_real(text):
     return text.replace(backward, backward + AS_LONG_AS_REAL)
 
 
-def planned(folder, options, form, path):
+def planned(folder, options, form, path, model=LLAMA, seq=256):
     """The first answer of a plan on an H100, or two, which is written to `path`, and its peak."""
     (folder / "model").mkdir()
-    (folder / "model" / "config.json").write_text(json.dumps(LLAMA))
+    (folder / "model" / "config.json").write_text(json.dumps(model))
     gpus = 2 if "--parallel" in options else 1
     card = "h100-80gb" + ("x2" if gpus > 1 else "")
-    words = [TIDEMARK, "plan", folder / "model", "--batch", 2, "--seq", 256, *options, "--gpu", card, "--fix", FIXED, "--json", folder / "plan.json", "--write", f"{form}={path}"]
+    words = [TIDEMARK, "plan", folder / "model", "--batch", 2, "--seq", seq, *options, "--gpu", card, "--fix", FIXED, "--json", folder / "plan.json", "--write", f"{form}={path}"]
     environment = {**os.environ, "PATH": f"{Path(PYTHON).parent}:{os.environ['PATH']}", "VIRTUAL_ENV": str(Path(PYTHON).parent.parent)}
     done = subprocess.run([str(word) for word in words], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -98,3 +102,42 @@ def test_deepspeed_starts_by_what_is_written(run, tmp_path):
     assert finished.exit_code == 0, finished.errors
     allocated, _ = finished.peak
     assert planned_peak[0] < allocated < 1.0001 * planned_peak[0]
+
+
+@pytest.fixture(scope="session")
+def torchtitan():
+    """A Python that has torchtitan, over that of the other programs."""
+    try:
+        return environments.environment(PYTHON, [["--no-deps", "torchtitan==0.2.2"], ["torchdata>=0.8.0", "tomli", "tyro", "tensorboard"]])
+    except environments.Missing as missing:
+        pytest.skip(f"torchtitan cannot be installed here: {missing}")
+
+
+TITAN_MODEL = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 6, "num_attention_heads": 16, "vocab_size": 2048, "max_position_embeddings": 512, "rms_norm_eps": 1e-5}
+# By how much the prediction is above it at most: torchtitan's Llama has other operations, and lets go of the logits earlier (docs/howto/trainer-configs.md).
+BY_TORCHTITAN = {"plain": ([], 0.055), "checkpointed": (["--checkpointing", "non_reentrant"], 0.013), "accumulated": (["--grad-accumulation", 2, "--optimizer-impl", "foreach"], 0.055), "fsdp2": (["--parallel", "fsdp2"], 0.085)}
+
+
+def titan_data(folder):
+    """A tokenizer of as many words as the model knows, and rows of them."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    tokenizer = Tokenizer(models.WordLevel({f"w{number}": number for number in range(2040)} | {"<unk>": 2040}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(["<s>", "</s>"])
+    tokenizer.save(str(folder / "model" / "tokenizer.json"))
+    (folder / "model" / "tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>", "eos_token": "</s>"}))
+    (folder / "data").mkdir()
+    row = json.dumps({"text": " ".join(f"w{number}" for number in range(2000))}) + "\n"
+    (folder / "data" / "rows.jsonl").write_text(row * 40)
+
+
+@pytest.mark.parametrize("name", BY_TORCHTITAN)
+def test_torchtitan_starts_with_what_is_written(run, torchtitan, tmp_path, name):
+    options, above = BY_TORCHTITAN[name]
+    spec, (allocated, reserved) = planned(tmp_path, options, "torchtitan", tmp_path / "train.toml", TITAN_MODEL, 512)
+    titan_data(tmp_path)
+    gpus = spec["gpus"]
+    command = [torchtitan, "-m", "torch.distributed.run", "--nproc_per_node", gpus, "-m", "torchtitan.train", "--job.config_file", tmp_path / "train.toml", "--training.dataset_path", tmp_path / "data", "--training.steps", 4]
+    finished = run(command, options=("--steps", "3", *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
+    assert finished.exit_code == 0, finished.errors
+    assert finished.peak[0] <= allocated <= (1 + above) * finished.peak[0]

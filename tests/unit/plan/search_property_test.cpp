@@ -34,7 +34,7 @@ Made made(std::int64_t card_bytes) {
       Spec spec;
       spec.seq = static_cast<std::int64_t>(number);
       spec.batch = pass + 1;
-      made.space.candidates.push_back({spec, *rc::gen::inRange<std::int64_t>(0, 5), static_cast<std::size_t>(family)});
+      made.space.candidates.push_back({.spec = spec, .changes = *rc::gen::inRange<std::int64_t>(0, 5), .family = static_cast<std::size_t>(family)});
       Seen seen;
       seen.peak.device_bytes = bytes;
       seen.fits = bytes <= card_bytes && !is_refused;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "io/spec_json.h"
+#include "plan/share.h"
 
 namespace tidemark::plan {
 namespace {
@@ -40,6 +41,37 @@ TEST(PlanSpace, NoTwoCandidatesAreTheSame) {
   std::set<std::string> seen;
   for (const Candidate& one : make_space(llama(), bounds(4, 16), {}).candidates)
     ASSERT_TRUE(seen.insert(io::write_spec_json(one.spec)).second);
+}
+
+TEST(PlanShare, PartsAreWholeFamiliesAndTogetherTheSpace) {
+  const Space whole = make_space(llama(), bounds(4, 16), {});
+  std::set<std::size_t> numbers;
+  std::size_t families = 0;
+  for (std::int64_t part = 0; part < 7; ++part) {
+    Share share;
+    share.part = part, share.of = 7;
+    const Space mine = shared(whole, share);
+    families += mine.families.size();
+    for (const auto& family : mine.families)
+      for (const std::size_t one : family) EXPECT_EQ(whole.candidates[mine.candidates[one].number].family % 7, static_cast<std::size_t>(part));
+    for (const Candidate& one : mine.candidates) {
+      EXPECT_TRUE(numbers.insert(one.number).second);
+      EXPECT_TRUE(whole.candidates[one.number].spec == one.spec);
+    }
+  }
+  EXPECT_EQ(numbers.size(), whole.candidates.size());
+  EXPECT_EQ(families, whole.families.size());
+}
+
+TEST(PlanShare, NamedCandidatesAlone) {
+  const Space whole = make_space(llama(), bounds(4, 16), {});
+  Share share;
+  share.numbers = {3, 0, 12}, share.candidates = 100;
+  const Space mine = shared(whole, share);
+  ASSERT_EQ(mine.candidates.size(), 3U);
+  EXPECT_EQ(mine.candidates[1].number, 3U);
+  share.of = 1'000'000, share.part = 999'999, share.candidates = 0;
+  EXPECT_TRUE(shared(whole, share).candidates.empty());
 }
 
 TEST(PlanSpace, WhatIsAskedAboutComesFirstAndHasNoChanges) {
