@@ -1,4 +1,5 @@
 // The page in the system's Chromium, over HTTP and as a file.
+import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -44,4 +45,21 @@ export async function answered(tab, act) {
   const before = await tab.evaluate(() => Number(document.body.dataset.answered));
   await act();
   await tab.waitForFunction((number) => Number(document.body.dataset.answered) > number, before);
+}
+
+/// Works with a page of which nothing complains.
+export async function withPage(browser, url, options, work) {
+  const { tab, complaints, close } = await open(browser, url, options);
+  try {
+    await work(tab);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await close();
+  }
+}
+
+/// A control by its name, in `host`, which is a page or a part of one.
+export function control(host, name) {
+  const roles = ["combobox", "slider", "spinbutton", "checkbox", "textbox", "radio"].map((role) => host.getByRole(role, { name, exact: true }));
+  return roles.reduce((any, one) => any.or(one));
 }

@@ -9,6 +9,13 @@ export function size(bytes) {
   return `${unit === 0 ? bytes : Number(bytes).toPrecision(3)} ${UNITS[unit]}`;
 }
 
+/// Of a step, as the command shows it.
+export function duration(seconds) {
+  if (seconds <= 0) return "-";
+  if (seconds < 0.0995) return `${(seconds * 1000).toFixed(0)} ms`;
+  return `${seconds < 999.5 ? Number(seconds.toPrecision(3)) : Math.round(seconds)} s`;
+}
+
 export const exactly = (bytes) => `${bytes.toLocaleString("en-US")} bytes`;
 
 export function element(name, properties = {}, ...children) {
@@ -16,3 +23,6 @@ export function element(name, properties = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+/// A colour of the style sheet, for what is painted.
+export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

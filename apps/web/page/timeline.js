@@ -1,10 +1,8 @@
 // Memory over time: what is allocated, by category, on top of each other; what is reserved; the card's line.
 import uPlot from "uplot";
-import { element, size } from "./format.js";
+import { color, element, size } from "./format.js";
 
 const HEIGHT = 320;
-
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 /// What the allocator could hold on the card, with what the device holds besides.
 function limitOf(report) {
