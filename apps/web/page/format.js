@@ -2,11 +2,12 @@
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// Three digits, as the command shows them.
+/// Three digits or four, as the command shows them.
 export function size(bytes) {
   let unit = 0;
-  for (; Math.abs(bytes) >= 1023.5 && unit < UNITS.length - 1; unit++) bytes /= 1024;
-  return `${unit === 0 ? bytes : Number(bytes).toPrecision(3)} ${UNITS[unit]}`;
+  for (; Math.abs(bytes) >= (unit === 0 ? 1024 : 1023.5) && unit < UNITS.length - 1; unit++) bytes /= 1024;
+  const whole = Math.abs(bytes);
+  return `${unit === 0 ? bytes : bytes.toFixed(whole < 9.995 ? 2 : whole < 99.95 ? 1 : 0)} ${UNITS[unit]}`;
 }
 
 /// Of a step, as the command shows it.

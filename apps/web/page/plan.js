@@ -1,20 +1,10 @@
 // Which configuration to run: asked in a worker once it is wanted, and from then on whenever the question has changed.
-import { block, showCopies, wrapped } from "./copy.js";
-import { element } from "./format.js";
-import { makePareto } from "./pareto.js";
+import { makeAnswer } from "./plan_answer.js";
 import { makePlanForm } from "./plan_form.js";
-import { answerSpec, asked, planOptions, pricesOf, questionOf } from "./plan_question.js";
-import { answersTable, pricedTable, refusedTable, whyNot } from "./plan_tables.js";
+import { asked, questionOf } from "./plan_question.js";
 
 const STILL_MS = 500;  // before a question that has changed is planned again
 const at = (id) => document.getElementById(id);
-
-/// The command that plans the same.
-function commandBlocks(core, spec, wishes) {
-  const { model, ...keys } = spec;
-  const command = block("Plan it from the model's config.json", wrapped(`tidemark plan config.json ${core.options(keys).trim()} ${planOptions(wishes)}`.trim()));
-  return wishes.cheapest ? [command, block("prices.json", JSON.stringify(pricesOf(wishes.cheapest, core.cards), null, 2))] : [command];
-}
 
 /// Seconds that pass, for those who look: nothing is read aloud each second.
 function makeClock(host) {
@@ -36,7 +26,10 @@ function makeClock(host) {
 
 /// `spec` gives the training's keys, `use` takes others; `question.plan` is what is planned, null as long as nothing is.
 export function makePlan({ core, planner, question, spec, remember, use }) {
-  const pareto = makePareto(at("pareto"), at("pareto-legend"), at("pareto-reading"));
+  const show = makeAnswer(core, (keys) => {
+    use(keys);
+    last = key();  // what was planned stays in view
+  });
   const clock = makeClock(at("plan-clock"));
   let wished = question.plan ?? {};
   let last = "";    // what was planned last, or is
@@ -61,32 +54,6 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
     else clock.stop();
   }
 
-  function show(answer, base, wishes) {
-    const found = JSON.parse(answer.plan);
-    const [first] = answer.text.split("\n");
-    const isPriced = Array.isArray(found);
-    tell(isPriced ? `on ${found.length} cards, the cheapest first` : first, false);
-    const rows = isPriced ? found.flatMap((one) => one.answers) : found.answers;
-    const choose = (i) => {
-      const chosen = answerSpec(base, rows[i]);
-      const of = `, answer ${i + 1}`;
-      const take = element("button", { type: "button", textContent: `Show answer ${i + 1} above`, onclick: () => {
-        const { model, ...keys } = chosen;
-        use(keys);
-        last = key();  // what was planned stays in view
-      } });
-      showCopies(at("plan-copy"), core, chosen, of, take, ...commandBlocks(core, base, wishes));
-    };
-    const nameOf = (one) => core.options(one.change).trim() || "as it is";
-    const limit = found.checkpointing?.budget_bytes ?? answer.card_bytes;
-    const tables = isPriced ? [pricedTable(found, nameOf, choose)] : [answersTable(found.answers, nameOf, choose), refusedTable(found, limit, nameOf), whyNot(found)];
-    at("plan-found").replaceChildren(...tables.filter(Boolean), element("details", {}, element("summary", { textContent: "As the command prints it" }), element("pre", { tabIndex: 0 }, answer.text)));
-    at("plan-plot").hidden = isPriced;
-    if (!isPriced) pareto.show(found, limit, nameOf);
-    if (rows.length > 0) choose(0);
-    else at("plan-copy").replaceChildren(...commandBlocks(core, base, wishes));
-  }
-
   function refuse(error) {
     tell(error.message + (error.hint ? `: ${error.hint}` : ""), false);
     at("plan-answer").hidden = true;
@@ -103,9 +70,10 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
       const answer = await planner.ask(await core.planQuestion(base, wishes));
       if (number !== count || answer === null) return;
       at("plan-answer").hidden = false;
-      show(answer, { ...base, gpu: base.gpu ?? now.gpu }, wishes);
+      tell(show(answer, { ...base, gpu: base.gpu ?? now.gpu }, wishes), false);
     } catch (error) {
-      if (number === count) refuse(error);
+      if (number !== count) return;
+      refuse(error);
     }
     document.body.dataset.planned = String(number);
   }
@@ -122,6 +90,7 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
 
   at("plan-ask").onclick = () => {
     question.plan = wished;
+    clearTimeout(timer);
     remember();
     ask();
   };
@@ -137,7 +106,11 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
   };
   form.show();
   return {
-    follow,
+    /// After the question has been answered.
+    follow() {
+      form.show();
+      follow();
+    },
     /// After the question has come from elsewhere.
     show() {
       wished = question.plan ?? wished;
