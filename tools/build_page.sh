@@ -9,9 +9,8 @@ cmake --preset page > /dev/null
 # emscripten's own modules lie where Debian's Node.js looks for them, and another one does not.
 NODE_PATH=/usr/share/nodejs cmake --build --preset page --target tidemark_page
 
-mkdir -p build/page/npm build/page/made $site/programs
-cp apps/web/package.json apps/web/package-lock.json build/page/npm
-cmp -s apps/web/package-lock.json build/page/npm/installed || { npm ci --silent --prefix build/page/npm && cp apps/web/package-lock.json build/page/npm/installed; }
+mkdir -p $site/programs
+tools/build_report_page.sh build/page/made/report_page.html   # and with it what npm installs
 
 bundled() {
   NODE_PATH=build/page/npm/node_modules build/page/npm/node_modules/.bin/esbuild "$1" --bundle --minify --format=iife --log-level=warning --outfile="$2" "${@:3}"

@@ -11,7 +11,7 @@ import { callable, loadCompiled, startCore } from "../../apps/web/page/core.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const page = process.env.TIDEMARK_PAGE ?? join(root, "build/page/site");
-const command = process.env.TIDEMARK_BIN ?? join(root, "build/release/apps/cli/tidemark");
+export const command = process.env.TIDEMARK_BIN ?? join(root, "build/release/apps/cli/tidemark");
 /// Of what npm has installed for the page.
 export const installed = createRequire(join(root, "build/page/npm/"));
 

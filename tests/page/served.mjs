@@ -27,8 +27,8 @@ export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 }
 
-/// A page that keeps what the console, the page itself and its policy complain of.
-export async function open(browser, url, options = {}) {
+/// A page that keeps what the console, the page itself and its policy complain of.  A report has its answer within.
+export async function open(browser, url, { isReport = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const tab = await context.newPage();
   const complaints = [];
@@ -36,7 +36,7 @@ export async function open(browser, url, options = {}) {
   tab.on("pageerror", (error) => complaints.push(error.message));
   tab.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
   await tab.goto(url);
-  await tab.waitForFunction(() => document.body.dataset.answered);
+  if (!isReport) await tab.waitForFunction(() => document.body.dataset.answered);
   return { tab, complaints, close: () => context.close() };
 }
 

@@ -57,7 +57,7 @@ export function makeTimeline(host, legend, reading, names) {
   function data() {
     const { report, categories } = shown;
     const limit = limitOf(report);
-    const isNear = limit < 2.5 * report.peak.reserved_bytes;
+    const isNear = limit > 0 && limit < 2.5 * report.peak.reserved_bytes;
     const rows = stacked(categories, names.length).reverse();
     return [report.timeline.map((point) => point.event), report.timeline.map((point) => point.reserved_bytes), ...rows, report.timeline.map(() => (isNear ? limit : null))];
   }
