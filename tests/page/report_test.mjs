@@ -70,6 +70,17 @@ describe("a report as a page", () => {
     });
   });
 
+  test("that predict writes has its timeline by category", () => {
+    writeFileSync(join(folder, "spec.json"), JSON.stringify(tiny));
+    execFileSync(command, ["predict", "--spec", "spec.json", "--html", "predicted.html", "--quiet"], { cwd: folder, env: { PATH: "/usr/bin:/bin", HOME: folder }, stdio: "pipe" });
+    return withPage(pathToFileURL(join(folder, "predicted.html")).href, {}, async (tab) => {
+      assert.deepEqual((await tab.locator("#legend li").allTextContents()).slice(0, 4), ["parameters", "gradients", "optimizer state", "activations"]);
+      const plot = tab.locator("#timeline .u-over");
+      await plot.hover({ position: { x: 300, y: 100 } });
+      assert.match(await tab.locator("#reading").textContent(), /allocated \(parameters/);
+    });
+  });
+
   test("of a run has its lines and its words", () =>
     withPage(pageOf(JSON.stringify(ofRun())), {}, async (tab) => {
       assert.match(await tab.getByRole("region", { name: "By line of the program" }).textContent(), /train\.py:12 <loss & co>/);
