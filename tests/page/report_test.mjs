@@ -74,7 +74,7 @@ describe("a report as a page", () => {
     writeFileSync(join(folder, "spec.json"), JSON.stringify(tiny));
     execFileSync(command, ["predict", "--spec", "spec.json", "--html", "predicted.html", "--quiet"], { cwd: folder, env: { PATH: "/usr/bin:/bin", HOME: folder }, stdio: "pipe" });
     return withPage(pathToFileURL(join(folder, "predicted.html")).href, {}, async (tab) => {
-      assert.deepEqual((await tab.locator("#legend li").allTextContents()).slice(0, 4), ["parameters", "gradients", "optimizer state", "activations"]);
+      assert.deepEqual((await tab.locator("#legend li").allTextContents()), ["parameters", "gradients", "optimizer state", "activations", "workspace", "other", "reserved"]);
       const plot = tab.locator("#timeline .u-over");
       await plot.hover({ position: { x: 300, y: 100 } });
       assert.match(await tab.locator("#reading").textContent(), /allocated \(parameters/);
