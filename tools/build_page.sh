@@ -9,12 +9,14 @@ cmake --preset page > /dev/null
 # emscripten's own modules lie where Debian's Node.js looks for them, and another one does not.
 NODE_PATH=/usr/share/nodejs cmake --build --preset page --target tidemark_page
 
-mkdir -p build/page/npm build/page/made $site/programs
-cp apps/web/package.json apps/web/package-lock.json build/page/npm
-cmp -s apps/web/package-lock.json build/page/npm/installed || { npm ci --silent --prefix build/page/npm && cp apps/web/package-lock.json build/page/npm/installed; }
+mkdir -p $site/programs
+tools/build_report_page.sh build/page/made/report_page.html   # and with it what npm installs
 
+bundled() {
+  NODE_PATH=build/page/npm/node_modules build/page/npm/node_modules/.bin/esbuild "$1" --bundle --minify --format=iife --log-level=warning --outfile="$2" "${@:3}"
+}
+bundled apps/web/page/plan_worker.js build/page/made/plan_worker.js
 node apps/web/files.mjs build/page/made $site
-NODE_PATH=build/page/npm/node_modules build/page/npm/node_modules/.bin/esbuild apps/web/page/main.js --bundle --minify --format=iife --log-level=warning \
-  --alias:tidemark-models="$PWD/build/page/made/models.json" --outfile=$site/page.js
+bundled apps/web/page/main.js $site/page.js --alias:tidemark-models="$PWD/build/page/made/models.json"
 cp apps/web/page/{index.html,style.css,icon.svg} build/page/npm/node_modules/uplot/dist/uPlot.min.css $site
 du -sh --apparent-size $site

@@ -71,13 +71,14 @@ Report predicted_ranks(const PredictCommandOptions& options) {
 
 }  // namespace
 
-Report predicted(const SpecOptions& options, const std::string& events) {
+Report predicted(const SpecOptions& options, const std::string& events, std::vector<BytesByCategory>* categories) {
   Asked asked = read_asked(options);
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
   EventFile file(events);
   PredictOptions how = file.options();
   how.programs = *asked.programs;
+  how.categories = categories;
   Report report = predict(asked.spec, asked.model_config, card, how);
   file.finish();
   return told(std::move(report), asked);
@@ -122,9 +123,11 @@ int predict(const PredictCommandOptions& options) {
   if (!options.margin.empty()) parse_quantile(options.margin);
   check_report_files(options.files);
   require_writable(options.events, "--events");
-  Report report = options.all_ranks ? predicted_ranks(options) : predicted(options.spec, options.events);
+  std::vector<BytesByCategory> categories;  // for the page, of one rank
+  Report report = options.all_ranks ? predicted_ranks(options)
+                                    : predicted(options.spec, options.events, options.files.html.empty() ? nullptr : &categories);
   if (!options.margin.empty()) keep_margin(report, options.margin, modality_of(options.spec), find_resources().data);
-  write_report_files(report, options.files);
+  write_report_files(report, options.files, categories);
   print_report(report, options.files, options.quiet);
   return report.fits == true ? 0 : 1;
 }

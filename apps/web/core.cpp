@@ -8,10 +8,12 @@
 
 #include "answers/describe.h"
 #include "answers/error_answer.h"
+#include "answers/plan_answer.h"
 #include "answers/predict_answer.h"
 #include "base/error.h"
 #include "data.h"
 #include "estimate/all_ranks.h"
+#include "io/efficiency_json.h"
 #include "io/plan_text.h"
 #include "io/report_json.h"
 #include "io/training_write.h"
@@ -24,13 +26,19 @@ namespace {
 using answers::Question;
 
 /// What a browser has of data/: programs come with the questions that need them.
+answers::Data read_data() {
+  answers::Data read{.version = TIDEMARK_VERSION,
+                     .cards = io::read_catalogue(kGpus, "gpus.json"),
+                     .device_memory = std::string(kDeviceMemory),
+                     .residuals = {},
+                     .efficiency = io::read_efficiency(kEfficiency, "efficiency.json"),
+                     .programs = {.names = {program_names().begin(), program_names().end()}, .text = {}}};
+  io::read_step_time_residuals(kStepTimeResiduals, "step_time_residuals.json", read.efficiency);
+  return read;
+}
+
 const answers::Data& data() {
-  static const answers::Data read{.version = TIDEMARK_VERSION,
-                                  .cards = io::read_catalogue(kGpus, "gpus.json"),
-                                  .device_memory = std::string(kDeviceMemory),
-                                  .residuals = {},
-                                  .efficiency = {},
-                                  .programs = {.names = {program_names().begin(), program_names().end()}, .text = {}}};
+  static const answers::Data read = read_data();
   return read;
 }
 
@@ -69,6 +77,11 @@ Value predicted_ranks(const char* text) {
                       ? predict_all_ranks(question.spec, question.model_config, question.card, options)
                       : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config, question.card, options);
   return Value::Map{{"report", io::write_report(answers::told(std::move(report), question, data()))}};
+}
+
+Value planned(const char* text) {
+  const answers::PlanAnswer found = answers::planned(io::value_from_json(text, "question"), data());
+  return Value::Map{{"plan", io::value_to_json(found.plan)}, {"text", found.text}, {"card_bytes", found.card_bytes}};
 }
 
 Value written(const char* text, const char* format, const char* path) {
@@ -115,6 +128,11 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_predict(const char* question) {
 /// {"report": the text that `predict --all-ranks --json` writes}; of more ranks than a few, one of each kind.
 EMSCRIPTEN_KEEPALIVE char* tidemark_predict_ranks(const char* question) {
   return answered([&] { return predicted_ranks(question); });
+}
+
+/// {"plan": the text that `plan --json` writes, "text": what it prints, "card_bytes"}; the question's key "plan" has the wishes.
+EMSCRIPTEN_KEEPALIVE char* tidemark_plan(const char* question) {
+  return answered([&] { return planned(question); });
 }
 
 /// {"files": …}, what `plan --write FORMAT=PATH` writes.

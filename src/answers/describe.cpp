@@ -7,11 +7,12 @@
 #include "io/spec_schema.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
+#include "plan/decision.h"
 
 namespace tidemark::answers {
 
 Value described(const Data& data) {
-  Value::List cards, families, programs, formats, categories;
+  Value::List cards, families, programs, formats, categories, decisions;
   for (const Card& card : data.cards)
     cards.push_back(Value::Map{{"key", card.key}, {"name", card.name}, {"total_bytes", card.total_bytes}});
   for (const ModelInfo& model : known_models())
@@ -21,8 +22,11 @@ Value described(const Data& data) {
   for (const io::TrainingFormat& format : io::training_formats())
     if (format.write) formats.push_back(Value::Map{{"name", format.name}, {"title", format.title}});
   for (std::size_t i = 0; i < kCategories; ++i) categories.emplace_back(name_of(static_cast<Category>(i)));
+  for (const plan::Decision& one : plan::decisions())
+    decisions.push_back(Value::Map{{"name", one.name}, {"help", one.help}, {"same_training", one.same_training}});
   return Value::Map{{"version", data.version},       {"cards", std::move(cards)},     {"families", std::move(families)},
                     {"programs", std::move(programs)}, {"formats", std::move(formats)}, {"categories", std::move(categories)},
+                    {"decisions", std::move(decisions)},
                     {"spec_schema", io::spec_schema()}, {"plan_schema", io::schema_of_fields(describe_fields<PlanWishes>())}};
 }
 

@@ -66,7 +66,7 @@ PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
     all.push_back({name, price * static_cast<double>(place_of(name, data.cards).gpus), plan::make_plan(question, plan::Goal::fastest, asking.engine)});
   }
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
-  return {io::priced_value(all), io::priced_to_text(all)};
+  return {io::priced_value(all), io::priced_to_text(all), 0};
 }
 
 PlanWishes read_wishes(const Value& asked) {
@@ -93,16 +93,16 @@ PlanAnswer planned(const Value& asked, const Data& data) {
   if (!wishes.largest.empty()) {
     const plan::Size size = size_of(wishes.largest, "largest");
     const plan::LargestPlan found = plan::largest(question, size, asking.engine);
-    return {io::largest_value(found, size), io::largest_to_text(found, size, card, question.bounds)};
+    return {io::largest_value(found, size), io::largest_to_text(found, size, card, question.bounds), card.total_bytes};
   }
   if (!wishes.checkpointing_under.empty()) {
     const plan::CheckpointingPlan found =
         plan::plan_checkpointing(question, budget_bytes_of(wishes.checkpointing_under, "checkpointing_under"), asking.engine);
-    return {io::checkpointing_value(found), io::checkpointing_to_text(found, card, question.bounds)};
+    return {io::checkpointing_value(found), io::checkpointing_to_text(found, card, question.bounds), card.total_bytes};
   }
   const plan::Goal goal = goal_of(wishes.goal, "goal");
   const plan::Plan found = plan::make_plan(question, goal, asking.engine);
-  return {io::plan_value(found), io::plan_to_text(found, goal, card, question.bounds)};
+  return {io::plan_value(found), io::plan_to_text(found, goal, card, question.bounds), card.total_bytes};
 }
 
 }  // namespace tidemark::answers

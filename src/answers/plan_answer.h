@@ -7,6 +7,7 @@ namespace tidemark::answers {
 struct PlanAnswer {
   Value plan;        // as `tidemark plan --json` writes it
   std::string text;  // as it prints it
+  std::int64_t card_bytes = 0;  // that the card has; of several cards 0
 };
 
 /// Of `asked` the key "plan" has the wishes (plan_wishes.h).  Throws Error.

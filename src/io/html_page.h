@@ -1,4 +1,4 @@
-// The frame of an HTML report: head, style and script, all inside the one file.
+// The frame of an HTML page: head, style and script, all inside the one file.
 #pragma once
 #include <string>
 #include <string_view>

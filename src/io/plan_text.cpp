@@ -58,7 +58,8 @@ void add_options(const Value& keys, const std::string& prefix, std::string& text
 
 std::string seconds_text(double seconds) {
   if (seconds <= 0) return "-";
-  return seconds < 0.0995 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.3g} s", seconds);
+  if (seconds < 0.0995) return fmt::format("{:.0f} ms", seconds * 1000);
+  return seconds < 999.5 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
 std::string band(const plan::StepTime& seen) {

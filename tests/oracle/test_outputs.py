@@ -78,11 +78,11 @@ def test_html_renders_in_a_browser(outputs):
         capture_output=True, text=True, timeout=900,
     )
     assert report["verdict"].split(",")[0] in done.stdout
-    assert "<svg" in done.stdout
+    assert "<canvas" in done.stdout
     for group in ("parameters", "gradients", "optimizer_state"):
         assert group in done.stdout
     assert not re.search(r"CONSOLE.*(Uncaught|Error)", done.stderr), done.stderr
-    assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", done.stdout), "the page is to be self-contained"
+    assert "http://" not in done.stdout, "the page is to be self-contained"
 
 
 def test_csv_has_the_peak(outputs):

@@ -7,19 +7,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
-import { startCore } from "../../apps/web/page/core.js";
+import { callable, loadCompiled, startCore } from "../../apps/web/page/core.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const page = process.env.TIDEMARK_PAGE ?? join(root, "build/page/site");
-const command = process.env.TIDEMARK_BIN ?? join(root, "build/release/apps/cli/tidemark");
+export const command = process.env.TIDEMARK_BIN ?? join(root, "build/release/apps/cli/tidemark");
 /// Of what npm has installed for the page.
 export const installed = createRequire(join(root, "build/page/npm/"));
 
 const programText = async (name) => readFileSync(join(root, "data/programs", name), "utf8");
 
-export function core() {
-  const load = createRequire(import.meta.url)(join(page, "tidemark.js"));
-  return startCore(load, readFileSync(join(page, "tidemark.wasm")), programText);
+const load = createRequire(import.meta.url)(join(page, "tidemark.js"));
+const compiled = async () => WebAssembly.compile(readFileSync(join(page, "tidemark.wasm")));
+
+export async function core() {
+  return startCore(load, await compiled(), programText);
+}
+
+/// Plans as the page's worker does: by a core of its own.
+export async function planner() {
+  const call = callable(await loadCompiled(load, await compiled()));
+  return (question) => call("plan", question);
 }
 
 /// Configurations as the hub has them, by name.
@@ -28,19 +36,26 @@ export function hubConfigs() {
   return Object.fromEntries(lines.map((line) => JSON.parse(line)).map(({ name, config }) => [name, config]));
 }
 
-/// What `tidemark predict --json` writes of a spec, without a Python whose versions it would follow.
-export function predictedByCommand(spec, ...options) {
+/// What the command writes with --json, of a spec, and without a Python whose versions it would follow.
+function writtenByCommand(subcommand, spec, files, options) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-page-"));
   try {
-    writeFileSync(join(folder, "spec.json"), JSON.stringify(spec));
+    for (const [name, content] of Object.entries({ ...files, "spec.json": spec })) writeFileSync(join(folder, name), JSON.stringify(content));
     const env = { PATH: "/usr/bin:/bin", HOME: folder };
     try {
-      execFileSync(command, ["predict", "--spec", "spec.json", "--json", "report.json", "--quiet", ...options], { cwd: folder, env, stdio: "pipe" });
+      execFileSync(command, [subcommand, "--spec", "spec.json", "--json", "written.json", ...options], { cwd: folder, env, stdio: "pipe" });
     } catch (failed) {
       if (failed.status !== 1) throw new Error(failed.stderr.toString());
     }
-    return readFileSync(join(folder, "report.json"), "utf8");
+    return readFileSync(join(folder, "written.json"), "utf8");
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+export const predictedByCommand = (spec, ...options) => writtenByCommand("predict", spec, {}, ["--quiet", ...options]);
+
+/// `prices`: what --prices names as prices.json.  A number of GPUs behind the card's name, "h100-80gbx8", is the option's alone.
+export function plannedByCommand({ gpu, ...spec }, prices, ...options) {
+  return writtenByCommand("plan", spec, { "prices.json": prices ?? {} }, [...(gpu ? ["--gpu", gpu] : []), ...options]);
 }

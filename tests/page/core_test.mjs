@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { duration, size } from "../../apps/web/page/format.js";
 import { firstSpec } from "../../apps/web/page/question.js";
 import { core, hubConfigs, predictedByCommand } from "./built.mjs";
 
@@ -92,10 +93,11 @@ test("what is wrong is said in the command's words", async () => {
 });
 
 test("it tells what there is to choose from", async () => {
-  const { cards, families, programs, spec_schema: schema } = await started;
+  const { cards, families, programs, decisions, spec_schema: schema } = await started;
   assert.ok(cards.some((card) => card.key === "h100-80gb" && card.total_bytes === 85028896768));
   assert.ok(families.some((family) => family.model_type === "llava"));
   assert.ok(programs.includes("5.17.0/granite"));
+  assert.deepEqual(["lora", "checkpointing"].map((name) => decisions.find((one) => one.name === name).same_training), [false, true]);
   assert.deepEqual(schema.properties.checkpointing.enum.filter((name) => name !== null), ["none", "non_reentrant", "reentrant"]);
 });
 
@@ -103,4 +105,9 @@ test("what a trainer is told, and options of the command", async () => {
   const files = await (await started).write({ ...tiny, batch: 4, loop: "trainer" }, "trainer", "train.json");
   assert.match(files[0].text, /"per_device_train_batch_size": 4,/);
   assert.equal((await started).options({ batch: 4, lora: { r: 8 } }).trim(), "--batch 4 --lora-r 8");
+});
+
+test("bytes and seconds are written as the command writes them", () => {
+  assert.deepEqual([0, 1023, 1024, 1002 * 2 ** 20, 9.996 * 2 ** 30, 23.66 * 2 ** 30, 1023.6 * 2 ** 20].map(size), ["0 B", "1023 B", "1.00 KiB", "1002 MiB", "10.0 GiB", "23.7 GiB", "1.00 GiB"]);
+  assert.deepEqual([0, 0.0796, 0.105, 0.1311, 2.5, 12.345, 1234.5].map(duration), ["-", "80 ms", "0.105 s", "0.131 s", "2.5 s", "12.3 s", "1235 s"]);
 });

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 
 import { hubConfigs, installed, page, predictedByCommand } from "./built.mjs";
-import { answered, launch, open, serve } from "./served.mjs";
+import { answered, control, launch, open, serve, withPage as withPageOf } from "./served.mjs";
 
 let browser, server;
 before(async () => ([browser, server] = await Promise.all([launch(), serve()])));
@@ -14,24 +14,11 @@ after(async () => {
   server?.close();
 });
 
-/// A control by its name.
-function control(tab, name) {
-  const roles = ["combobox", "slider", "spinbutton", "checkbox", "textbox"].map((role) => tab.getByRole(role, { name, exact: true }));
-  return roles.reduce((any, one) => any.or(one));
-}
 const verdict = (tab) => tab.locator("#verdict .line").textContent();
 const at = (question) => `${server.url}#${question}`;
 const TINY = "model=tinyllama-1.1b-chat&gpu=h100-80gb&batch=4&seq=1024";
 
-async function withPage(url, options, work) {
-  const { tab, complaints, close } = await open(browser, url, options);
-  try {
-    await work(tab);
-    assert.deepEqual(complaints, []);
-  } finally {
-    await close();
-  }
-}
+const withPage = (...rest) => withPageOf(browser, ...rest);
 
 describe("the answer", () => {
   test("is the command's", () =>
@@ -102,8 +89,9 @@ describe("controls", () => {
       await answered(tab, () => control(tab, "padding").check());
       await answered(tab, () => control(tab, "grad accumulation").fill("2"));
       await answered(tab, async () => {
-        await control(tab, "freeze").fill("embed_tokens,lm_head");
-        await control(tab, "freeze").press("Enter");
+        const freeze = control(tab.locator("#question"), "freeze");
+        await freeze.fill("embed_tokens,lm_head");
+        await freeze.press("Enter");
       });
       const report = JSON.parse(predictedByCommand({ model: hubConfigs()["tinyllama-1.1b-chat"], gpu: "h100-80gb", batch: 4, seq: 1024, attn: "eager", padding: true, grad_accumulation: 2, freeze: ["embed_tokens", "lm_head"] }));
       assert.equal(await verdict(tab), report.verdict);
@@ -196,7 +184,7 @@ describe("for everybody", () => {
 
   test("every control is reached by Tab, in order, and is seen to be", () =>
     withPage(at(TINY), {}, async (tab) => {
-      const controls = await tab.locator("form select:visible, form input:visible, form summary:visible").count();
+      const controls = await tab.locator("#question select:visible, #question input:visible, #question summary:visible").count();
       for (let i = 0; i < controls; i++) {
         await tab.keyboard.press("Tab");
         const focus = await tab.evaluate(() => [document.activeElement.closest("form")?.id, getComputedStyle(document.activeElement).outlineStyle]);

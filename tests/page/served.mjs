@@ -1,4 +1,5 @@
 // The page in the system's Chromium, over HTTP and as a file.
+import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -26,8 +27,8 @@ export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
 }
 
-/// A page that keeps what the console, the page itself and its policy complain of.
-export async function open(browser, url, options = {}) {
+/// A page that keeps what the console, the page itself and its policy complain of.  A report has its answer within.
+export async function open(browser, url, { isReport = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const tab = await context.newPage();
   const complaints = [];
@@ -35,7 +36,7 @@ export async function open(browser, url, options = {}) {
   tab.on("pageerror", (error) => complaints.push(error.message));
   tab.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
   await tab.goto(url);
-  await tab.waitForFunction(() => document.body.dataset.answered);
+  if (!isReport) await tab.waitForFunction(() => document.body.dataset.answered);
   return { tab, complaints, close: () => context.close() };
 }
 
@@ -44,4 +45,21 @@ export async function answered(tab, act) {
   const before = await tab.evaluate(() => Number(document.body.dataset.answered));
   await act();
   await tab.waitForFunction((number) => Number(document.body.dataset.answered) > number, before);
+}
+
+/// Works with a page of which nothing complains.
+export async function withPage(browser, url, options, work) {
+  const { tab, complaints, close } = await open(browser, url, options);
+  try {
+    await work(tab);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await close();
+  }
+}
+
+/// A control by its name, in `host`, which is a page or a part of one.
+export function control(host, name) {
+  const roles = ["combobox", "slider", "spinbutton", "checkbox", "textbox", "radio"].map((role) => host.getByRole(role, { name, exact: true }));
+  return roles.reduce((any, one) => any.or(one));
 }

@@ -3,7 +3,7 @@ import { element } from "./format.js";
 
 const WIDTH = 100;
 
-function wrapped(words) {
+export function wrapped(words) {
   return words.replace(new RegExp(`(.{1,${WIDTH}})(?: (?=--)|$)`, "g"), "$1 \\\n    ").trimEnd().replace(/ \\$/, "");
 }
 
@@ -25,7 +25,8 @@ async function copy(text, button) {
   setTimeout(() => (button.textContent = label), 1500);
 }
 
-function block(title, text) {
+/// A text, and a button that copies it.
+export function block(title, text) {
   const button = element("button", { type: "button", textContent: "Copy" });
   button.setAttribute("aria-label", `Copy: ${title}`);
   button.onclick = () => copy(text, button).catch(() => (button.textContent = "Select it, and press Ctrl+C"));
@@ -37,32 +38,35 @@ function block(title, text) {
 /// What a file is called that holds one.
 const FILES = { python: "train.py", trainer: "arguments.json" };
 
-let format = "";  // the trainer that was last looked at
-
 /// Made when it is looked at: a file of a trainer is a prediction of its own.
-function trainers(core, spec) {
-  const host = element("div");
+function trainers(core, spec, of, host) {
+  const made = element("div");
   const select = element("select", {}, element("option", { value: "", textContent: "choose one" }), ...core.formats.map(({ name, title }) => element("option", { value: name, textContent: title })));
-  select.value = format;
+  select.value = host.dataset.format ?? "";
   const show = async () => {
-    format = select.value;
-    if (!format) return host.replaceChildren();
+    const format = (host.dataset.format = select.value);
+    if (!format) return made.replaceChildren();
     try {
       const loop = format === "python" ? {} : { loop: "trainer" };
       const files = await core.write({ ...spec, ...loop }, format, FILES[format] ?? "train.yaml");
-      host.replaceChildren(...files.map((file) => block(file.path, file.text)));
+      made.replaceChildren(...files.map((file) => block(file.path, file.text)));
     } catch (error) {
-      host.replaceChildren(element("p", { textContent: error.message }));
+      made.replaceChildren(element("p", { textContent: error.hint ? `${error.message}: ${error.hint}` : error.message }));
     }
   };
   select.onchange = show;
   show();
-  return element("div", {}, element("label", { className: "field" }, element("span", { textContent: "A trainer's configuration" }), select), host);
+  return element("div", {}, element("label", { className: "field" }, element("span", { textContent: `A trainer's configuration${of}` }), select), made);
 }
 
-export function showCopies(host, core, question, spec) {
+/// A training for each of them; `of` says which it is of several, `more` stands before.  `host` remembers the trainer that was last looked at.
+export function showCopies(host, core, spec, of, ...more) {
   const { predict, run } = commands(core, spec);
+  host.replaceChildren(...more, block(`Predict it from the model's config.json${of}`, predict), block(`Run your own program on the virtual GPU${of}`, run), trainers(core, spec, of, host));
+}
+
+export function linkButton() {
   const link = element("button", { type: "button", textContent: "Copy a link to this question" });
   link.onclick = () => copy(location.href, link).catch(() => (link.textContent = "It is in the address bar"));
-  host.replaceChildren(link, block("Predict it from the model's config.json", predict), block("Run your own program on the virtual GPU", run), trainers(core, spec));
+  return link;
 }

@@ -1,14 +1,17 @@
 // The C++ core: JSON in, JSON out.  What it refuses is thrown as a CoreError, in the words of the command.
 
 export class CoreError extends Error {
-  constructor({ message, where, hint, bug }) {
+  constructor(told) {
+    const { message, where, hint, bug } = told;
     super(where ? `${where}: ${message}` : message);
+    this.told = told;
     this.hint = hint;
     this.bug = bug;
   }
 }
 
-function callable(module) {
+/// Calls the functions of a loaded module by name: texts go in, an object comes out.
+export function callable(module) {
   const lend = (text) => {
     const bytes = module.lengthBytesUTF8(text) + 1;
     const at = module._malloc(bytes);
@@ -25,17 +28,26 @@ function callable(module) {
   };
 }
 
-/// `load` is what emscripten's tidemark.js defines, `wasmBinary` the bytes of tidemark.wasm, `programText` fetches a captured program
-/// by its name, "5.17.0/granite".
-export async function startCore(load, wasmBinary, programText) {
-  const call = callable(await load({ wasmBinary }));
+/// `load` is what emscripten's tidemark.js defines, `compiled` the WebAssembly.Module of tidemark.wasm.
+export async function loadCompiled(load, compiled) {
+  return load({
+    instantiateWasm: (imports, take) => {
+      WebAssembly.instantiate(compiled, imports).then((instance) => take(instance, compiled));
+      return {};
+    },
+  });
+}
+
+/// `programText` fetches a captured program by its name, "5.17.0/granite".
+export async function startCore(load, compiled, programText) {
+  const call = callable(await loadCompiled(load, compiled));
   const programs = new Map();
 
-  async function asked(spec) {
+  async function asked(spec, rest = {}) {
     const { program: name } = call("program_needed", JSON.stringify({ spec }));
-    if (name === null) return JSON.stringify({ spec });
+    if (name === null) return JSON.stringify({ spec, ...rest });
     if (!programs.has(name)) programs.set(name, await programText(name));
-    return JSON.stringify({ spec, program: { name, text: programs.get(name) } });
+    return JSON.stringify({ spec, program: { name, text: programs.get(name) }, ...rest });
   }
 
   const description = call("describe");
@@ -45,6 +57,8 @@ export async function startCore(load, wasmBinary, programText) {
     /// The report as text, and the bytes of each category at each point of its timeline.
     predict: async (spec) => call("predict", await asked(spec)),
     predictRanks: async (spec) => call("predict_ranks", await asked(spec)),
+    /// What a plan is asked, as a text for any core that is loaded of the same module: planning takes too long for the page's own.
+    planQuestion: (spec, wishes) => asked(spec, { plan: wishes }),
     /// What `plan --write` writes for a trainer: a list of {path, text}.
     write: async (spec, format, path) => call("write", await asked(spec), format, path).files,
     /// Keys of a spec file as options of the command line.

@@ -17,5 +17,11 @@ export async function bytesOf(path) {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
+/// Where a script for a worker is: a page that was opened from a folder may have none but of its own making.
+export async function workerUrl(path) {
+  if (location.protocol !== "file:") return path;
+  return URL.createObjectURL(new Blob([await scriptOf(`${path}.js`)], { type: "text/javascript" }));
+}
+
 /// A captured program by its name, "5.17.0/granite".
 export const programText = (name) => scriptOf(`programs/${name}.js`);

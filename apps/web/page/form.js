@@ -1,4 +1,5 @@
 // The controls.  The usual ones are listed here; all others are made of the spec's schema.
+import { labelled, optionsOf } from "./fields.js";
 import { element } from "./format.js";
 import { FIRST_LORA, firstSpec } from "./question.js";
 
@@ -18,14 +19,6 @@ const CHOICES = [
 // Ways to share the work that are maps of their own, with a degree: all GPUs.
 const BY_DEGREE = { tp: "tensor parallel", cp: "context parallel", pp: "pipeline" };
 const SHOWN_ABOVE = new Set(["model", "gpu", "parallel", "lora", ...SLIDERS.map((one) => one.key), ...CHOICES.map((one) => one.key)]);
-
-function labelled(label, control, help) {
-  const made = element("label", { className: "field" }, element("span", { textContent: label }), control);
-  if (help) made.title = help;
-  return made;
-}
-
-const optionsOf = (names, labels = {}) => names.map((name) => element("option", { value: name, textContent: labels[name] ?? String(name).replaceAll("_", " ") }));
 
 /// A slider, and the number beside it, which may be larger than the slider goes.
 function slider({ label, low, high, step }, schema, get, set) {

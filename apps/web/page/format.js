@@ -2,11 +2,19 @@
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// Three digits, as the command shows them.
+/// Three digits or four, as the command shows them.
 export function size(bytes) {
   let unit = 0;
-  for (; Math.abs(bytes) >= 1023.5 && unit < UNITS.length - 1; unit++) bytes /= 1024;
-  return `${unit === 0 ? bytes : Number(bytes).toPrecision(3)} ${UNITS[unit]}`;
+  for (; Math.abs(bytes) >= (unit === 0 ? 1024 : 1023.5) && unit < UNITS.length - 1; unit++) bytes /= 1024;
+  const whole = Math.abs(bytes);
+  return `${unit === 0 ? bytes : bytes.toFixed(whole < 9.995 ? 2 : whole < 99.95 ? 1 : 0)} ${UNITS[unit]}`;
+}
+
+/// Of a step, as the command shows it.
+export function duration(seconds) {
+  if (seconds <= 0) return "-";
+  if (seconds < 0.0995) return `${(seconds * 1000).toFixed(0)} ms`;
+  return `${seconds < 999.5 ? Number(seconds.toPrecision(3)) : Math.round(seconds)} s`;
 }
 
 export const exactly = (bytes) => `${bytes.toLocaleString("en-US")} bytes`;
@@ -16,3 +24,6 @@ export function element(name, properties = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+/// A colour of the style sheet, for what is painted.
+export const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

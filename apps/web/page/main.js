@@ -1,10 +1,12 @@
 // The page: a question that the form changes, and what the core answers.
 import models from "tidemark-models";
 import { startCore } from "./core.js";
-import { showCopies } from "./copy.js";
-import { bytesOf, programText } from "./files.js";
+import { linkButton, showCopies } from "./copy.js";
+import { bytesOf, programText, workerUrl } from "./files.js";
 import { makeForm } from "./form.js";
 import { element } from "./format.js";
+import { makePlan } from "./plan.js";
+import { makePlanner } from "./planner.js";
 import { firstSpec, fromFragment, specOf, toFragment } from "./question.js";
 import { showRanks } from "./ranks.js";
 import { makeTimeline } from "./timeline.js";
@@ -18,7 +20,7 @@ const at = (id) => document.getElementById(id);
 function firstQuestion(schema) {
   const asked = fromFragment(location.hash, schema);
   if (asked && (asked.model === "own" || models.some((one) => one.name === asked.model))) return asked;
-  return { model: FIRST_MODEL, config: null, spec: firstSpec(models.find((one) => one.name === FIRST_MODEL).config, FIRST_CARD) };
+  return { model: FIRST_MODEL, config: null, spec: firstSpec(models.find((one) => one.name === FIRST_MODEL).config, FIRST_CARD), plan: null };
 }
 
 /// Runs `work` once things have been still for `ms`.
@@ -30,7 +32,7 @@ function whenStill(ms, work) {
   };
 }
 
-function answering(core, question, charts) {
+function answering(core, question, charts, answered) {
   const section = at("ranks-section");
   let latest = 0;
 
@@ -45,8 +47,6 @@ function answering(core, question, charts) {
       if (number === latest) at("ranks").replaceChildren(element("p", { textContent: error.message }));
     }
   });
-  const remember = whenStill(150, () => history.replaceState(null, "", `#${toFragment(question)}`));
-
   return async () => {
     const number = ++latest;
     const began = performance.now();
@@ -65,9 +65,9 @@ function answering(core, question, charts) {
       showError(at("verdict"), error);
     }
     document.body.classList.toggle("refused", at("verdict").classList.contains("error"));
-    showCopies(at("copy"), core, question, spec);
+    showCopies(at("copy"), core, spec, "", linkButton());
     ranks();
-    remember();
+    answered();
     document.body.dataset.answered = String(number);
     document.body.dataset.answeredMs = (performance.now() - began).toFixed(1);
   };
@@ -87,17 +87,33 @@ function oncePerFrame(work) {
 }
 
 async function start() {
-  const core = await startCore(globalThis.loadTidemark, await bytesOf("tidemark.wasm"), programText);
+  const compiled = await WebAssembly.compile(await bytesOf("tidemark.wasm"));
+  const core = await startCore(globalThis.loadTidemark, compiled, programText);
   const question = firstQuestion(core.spec_schema);
   const charts = { timeline: makeTimeline(at("timeline"), at("legend"), at("reading"), core.categories), treemap: makeTreemap(at("treemap"), at("crumbs")) };
-  const changed = oncePerFrame(answering(core, question, charts));
+  const remember = whenStill(150, () => history.replaceState(null, "", `#${toFragment(question)}`));
+  const show = () => {
+    form.show();
+    plan.show();
+    changed();
+  };
+  const plan = makePlan({
+    core, planner: makePlanner(() => workerUrl("plan_worker.js"), compiled), question, spec: () => specOf(question, models), remember,
+    use: (spec) => {
+      question.spec = spec;
+      show();
+    },
+  });
+  const changed = oncePerFrame(answering(core, question, charts, () => {
+    remember();
+    plan.follow();
+  }));
   const form = makeForm(at("question"), core, models, question, changed);
   globalThis.addEventListener("hashchange", () => {
     const asked = fromFragment(location.hash, core.spec_schema);
     if (!asked || toFragment(asked) === toFragment(question)) return;
     Object.assign(question, asked);
-    form.show();
-    changed();
+    show();
   });
   changed();
 }

@@ -1,10 +1,11 @@
 // What is asked: a model, and keys of a spec file.  The address holds it behind the #, so that a link is a question.
 
-/// {model: name in the list, or "own"; config: one's own config.json; spec: keys}
-export function toFragment({ model, config, spec }) {
+/// {model: name in the list, or "own"; config: one's own config.json; spec: keys; plan: what is planned (plan_question.js), or null}
+export function toFragment({ model, config, spec, plan }) {
   const pairs = new URLSearchParams({ model });
   if (model === "own") pairs.set("config", JSON.stringify(config));
   for (const [key, value] of Object.entries(spec)) pairs.set(key, typeof value === "string" ? value : JSON.stringify(value));
+  if (plan) pairs.set("plan", JSON.stringify(plan));
   return pairs.toString();
 }
 
@@ -18,15 +19,22 @@ function valueOf(text, schema) {
   }
 }
 
+/// Whatever else stands there is no plan.
+function planOf(text) {
+  const plan = valueOf(text, {});
+  return plan && typeof plan === "object" && !Array.isArray(plan) ? plan : null;
+}
+
 /// Null where the address asks nothing, or nothing that can be read.
 export function fromFragment(fragment, schema) {
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const model = pairs.get("model");
   if (!model) return null;
-  const question = { model, config: null, spec: {} };
+  const question = { model, config: null, spec: {}, plan: null };
   for (const [key, text] of pairs) {
     if (key === "model") continue;
     if (key === "config") question.config = valueOf(text, {});
+    else if (key === "plan") question.plan = planOf(text);
     else question.spec[key] = valueOf(text, schema.properties[key]);
   }
   return model === "own" && typeof question.config !== "object" ? null : question;

@@ -1,15 +1,16 @@
 // Memory over time: what is allocated, by category, on top of each other; what is reserved; the card's line.
 import uPlot from "uplot";
-import { element, size } from "./format.js";
+import { color, element, size } from "./format.js";
 
 const HEIGHT = 320;
-
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 /// What the allocator could hold on the card, with what the device holds besides.
 function limitOf(report) {
   return report.card.total_bytes - report.device.reduce((sum, item) => sum + item.typical_bytes, 0);
 }
+
+/// Whether that is drawn: far above all else it would press everything flat.
+const isNear = (report) => limitOf(report) > 0 && limitOf(report) < 2.5 * report.peak.reserved_bytes;
 
 /// Row i of the result is the sum of the categories up to i.
 function stacked(categories, count) {
@@ -58,16 +59,15 @@ export function makeTimeline(host, legend, reading, names) {
 
   function data() {
     const { report, categories } = shown;
-    const limit = limitOf(report);
-    const isNear = limit < 2.5 * report.peak.reserved_bytes;
+    const limit = isNear(report) ? limitOf(report) : null;
     const rows = stacked(categories, names.length).reverse();
-    return [report.timeline.map((point) => point.event), report.timeline.map((point) => point.reserved_bytes), ...rows, report.timeline.map(() => (isNear ? limit : null))];
+    return [report.timeline.map((point) => point.event), report.timeline.map((point) => point.reserved_bytes), ...rows, report.timeline.map(() => limit)];
   }
 
   function showLegend() {
     const used = names.filter((_, i) => shown.categories.some((row) => row[i] > 0));
     const swatch = (name) => element("span", { className: `swatch ${name}` });
-    legend.replaceChildren(...[...used, "reserved", "limit"].map((name) => element("li", {}, swatch(name), name === "limit" ? "the card's limit" : name.replace("_", " "))));
+    legend.replaceChildren(...[...used, "reserved", ...(isNear(shown.report) ? ["limit"] : [])].map((name) => element("li", {}, swatch(name), name === "limit" ? "the card's limit" : name.replace("_", " "))));
   }
 
   function draw() {

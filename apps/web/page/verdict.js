@@ -9,17 +9,21 @@ function bar(report) {
   return element("div", { className: "filled" }, filled);
 }
 
+/// What the device holds besides is known within a range.
+const range = ({ low_bytes: low, high_bytes: high }) => (low === high ? exactly(low) : `${low.toLocaleString("en-US")} to ${exactly(high)}`);
+
 function table(report) {
   const rows = [
-    ["allocated", report.peak.allocated_bytes, "live tensors"],
-    ["reserved", report.peak.reserved_bytes, "what PyTorch's allocator holds"],
-    ["device", report.peak.device_bytes, "what nvidia-smi shows"],
-    ["card", report.card.total_bytes, report.card.name],
+    ["allocated", report.peak.allocated_bytes, exactly(report.peak.allocated_bytes), "live tensors"],
+    ["reserved", report.peak.reserved_bytes, exactly(report.peak.reserved_bytes), "what PyTorch's allocator holds"],
+    ["device", report.peak.device_bytes, exactly(report.peak.device_bytes), "what nvidia-smi shows: reserved, and what is below"],
+    ...report.device.map((item) => [item.name, item.typical_bytes, range(item), item.what, "part"]),
+    ["card", report.card.total_bytes, exactly(report.card.total_bytes), report.card.name],
   ];
   const body = element("tbody");
-  for (const [name, bytes, what] of rows)
-    body.append(element("tr", {}, element("th", { scope: "row", textContent: name }), element("td", { textContent: size(bytes) }),
-      element("td", { className: "exact", textContent: exactly(bytes) }), element("td", { className: "soft", textContent: what })));
+  for (const [name, bytes, all, what, className = ""] of rows)
+    body.append(element("tr", { className }, element("th", { scope: "row", textContent: name }), element("td", { textContent: size(bytes) }),
+      element("td", { className: "exact", textContent: all }), element("td", { className: "soft", textContent: what })));
   return element("table", {}, element("caption", { textContent: `Peak, in step ${report.peak.step}, ${report.peak.phase}` }), body);
 }
 
