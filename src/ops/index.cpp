@@ -42,6 +42,7 @@ const OpEntry kEntries[] = {
     {"dropout", "aten::native_dropout; cuda/Dropout.cu"},
     {"einsum", "aten::einsum of one or two tensors; Linear.cpp"},
     {"embedding", "aten::embedding; cuda/Embedding.cu, EmbeddingBackwardKernel.cu"},
+    {"erf", "aten::erf"},
     {"exp", "aten::exp"},
     {"expand", "aten::expand"},
     {"expm1", "aten::expm1"},

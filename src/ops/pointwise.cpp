@@ -76,6 +76,17 @@ Tensor expm1(Tensor x) {
   });
 }
 
+/// 2 / sqrt(pi) * exp(-(x ** 2)) * grad
+Tensor erf(Tensor x) {
+  return keeps_argument("aten::erf", "ErfBackward0", std::move(x), [](Backward& call) -> Tensors {
+    const Tensor square = empty_like(call.saved[0]);
+    const Tensor minus = neg(square);
+    const Tensor bell = empty_like(minus);
+    const Tensor scaled = mul_scalar(bell);
+    return {mul(scaled, call.gradient())};
+  });
+}
+
 /// -grad * (result * result)
 Tensor reciprocal(Tensor x) {
   const Tensor argument = x;

@@ -8,6 +8,7 @@ Tensor abs(Tensor x);
 Tensor sqrt(Tensor x);
 Tensor log(Tensor x);
 Tensor expm1(Tensor x);
+Tensor erf(Tensor x);
 /// 1 / x
 Tensor reciprocal(Tensor x);
 /// floor, ceil, round, sign: the gradient is 0.  `name` is the operation's, `backward` its node's.

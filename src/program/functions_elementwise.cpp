@@ -226,6 +226,7 @@ constexpr Function kElementwiseFunctions[] = {
     {"tanh", "input", unary<tanh>},
     {"sigmoid", "input", unary<sigmoid>},
     {"exp", "input", unary<exp>},
+    {"erf", "input", unary<erf>},
     {"eq __eq__", "input other", compare_call<'e', 'q'>},
     {"ne __ne__", "input other", compare_call<'n', 'e'>},
     {"lt __lt__", "input other", compare_call<'l', 't'>},

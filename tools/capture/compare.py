@@ -6,7 +6,7 @@ usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--table d
 The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (bf16, AdamW);
 equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
 TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers, or of the older one behind `--of`: Tidemark takes
-those where this release has no program of its own.  The table's rows of others stay as they are.
+those where this release has no program of its own.  The table's rows of others stay as they are.  It ends with 1 where a program is not equal.
 """
 
 import argparse
@@ -230,17 +230,22 @@ def main():
     asked = parser.parse_args()
     release = importlib.metadata.version("transformers")
     programs = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if not asked.model_types or path.name in asked.model_types]
+    if not programs:
+        parser.error(f"data/programs/{asked.of} has no program of {' or '.join(asked.model_types) or 'anything'}")
     if asked.on_virtual_gpu:
         return captured_all(programs, asked.on_virtual_gpu)
-    rows = {}
+    rows, unequal = {}, []
     with tempfile.TemporaryDirectory() as folder:
         on_virtual_gpu([path.name for path in programs], asked.of, folder)
         for path in programs:
-            row = rows[path.name, asked.of, release] = f"| {path.name} | {asked.of} | {release} | {compared(path, pathlib.Path(folder))} |"
+            said = compared(path, pathlib.Path(folder))
+            row = rows[path.name, asked.of, release] = f"| {path.name} | {asked.of} | {release} | {said} |"
+            unequal += [] if said.startswith("equal") else [path.name]
             print(row, flush=True)
     if asked.table:
         write(asked.table, with_others(asked.table, rows))
+    return 1 if unequal else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -8,6 +8,7 @@ UNARY = {
     "sqrt": lambda x: x.sqrt(),
     "log": lambda x: x.log(),
     "expm1": lambda x: x.expm1(),
+    "erf": lambda x: x.erf(),
     "reciprocal": lambda x: x.reciprocal(),
     "rounded": lambda x: x.floor(),
     "softplus": lambda x: _functional().softplus(x),

@@ -1,12 +1,13 @@
 """Frames as bodies: statements in names of their own, so that calls that are alike have one body."""
 
+from .floats import any_float
 from .recorder import Call, Death, Kept
 from .statements import Body, Statement, replace_terms
 from .terms import Element, Ref, Span, Typed, Weight, walk_terms
 
 
 class Bodies:
-    """Makes the bodies of a recorder's frames; two that are equal are one object.  `rows` is done to the statements of a class, after `fold`."""
+    """Makes the bodies of a recorder's frames; two that are equal, but for floats, are one object.  `rows` is done to the statements of a class, after `fold`."""
 
     def __init__(self, recorder, fold, rows=lambda statements: statements):
         self.recorder, self.fold, self.rows, self.interned = recorder, fold, rows, {}
@@ -35,7 +36,8 @@ class Bodies:
         params = tuple((path, *self.type_of(term)) for path, term in frame.given)
         body = Body(frame.kind, frame.name, frame.checkpointable, params, statements, tuple(named.term(local(t)) for t in frame.saved),
                     tuple((path, named.term(t)) for path, t in returned))
-        return self.interned.setdefault((body.kind, body.name, body.checkpointable, params, statements, body.saved, body.returned), body)
+        alike = tuple(replace_terms(s, any_float) for s in statements)
+        return self.interned.setdefault((body.kind, body.name, body.checkpointable, params, alike, body.saved, body.returned), body)
 
     @staticmethod
     def home(frame):

@@ -15,10 +15,11 @@ from .axes import Axes
 from .batches import Shape
 from .bodies import Bodies
 from .dtypes import follow
+from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
 from .layers import Layers
-from .merging import Differs, Merger, SameSizes, merged_lines, without_floats
+from .merging import Differs, Merger, SameSizes, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import from_configuration
 from .program import _called, _one
@@ -208,7 +209,11 @@ class Family:
         paths = [path for path, value in leaves_of(self.base) if _WINDOWS.search(path) and is_whole(value)]
         if not paths:
             return [_ANY]
-        over, within, exact = (self.brief(changed(self.base, dict.fromkeys(paths, v))) for v in (16, _WIDE, _SHAPES[0][1]))
+        wide = dict.fromkeys(paths, _WIDE)
+        within = self.brief(changed(self.base, wide))
+        if len(paths) > 1:   # a part that is not trained has windows too
+            paths = [path for path in paths if not self.brief(changed(self.base, {**wide, path: 16})).does_as(within, SameSizes)]
+        over, exact = (self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, _SHAPES[0][1]))
         if over.does_as(within, SameSizes):
             return [_ANY]
         below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
@@ -258,6 +263,8 @@ class Family:
                 solved = self._solved(way, case, shared)
                 if solved[1]:
                     raise Unsupported(f"{solved[1]} numbers that are not solved")
+                if merged and _classes(solved[2][0].tree) != _classes(merged[0][-1][0].tree):
+                    raise Unsupported("other classes of modules")
                 merged.append((way, case, *solved))
             except Exception as error:   # whatever a model of such a configuration raises, or Differs
                 without.append(f"{', '.join([*way.conditions(), *case.conditions])}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
@@ -341,6 +348,11 @@ def _body(recorder, layers=()):
     """`layers`: how many there are, where what they do is to be looked at as rows."""
     counts = [recorder.sizes.get("images", 0), *layers]
     return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
+
+
+def _classes(tree):
+    """The lines of a tree with what sizes may change left out."""
+    return {re.sub(r"\d+", "0", line) for line in tree}
 
 
 def _are_one(body, other, merger):

@@ -8,6 +8,7 @@
 
 import re
 
+from .floats import any_float
 from .statements import Statement, replace_terms
 from .terms import Number, Ref, Typed, walk_terms
 
@@ -16,9 +17,9 @@ _LONGEST_BLOCK = 60
 
 
 def _shape(statement):
-    """What must be equal in two rounds; values and places in paths left out."""
+    """What must be equal in two rounds; values, floats and places in paths left out."""
     def plain(x):
-        return tuple("%" if isinstance(t, Ref) else t for t in walk_terms(x))
+        return tuple("%" if isinstance(t, Ref) else any_float(t) for t in walk_terms(x))
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
     return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args), statement.mark, id(statement.body))

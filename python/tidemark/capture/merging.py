@@ -2,6 +2,7 @@
 
 import re
 
+from .floats import any_float
 from .statements import Body, Statement
 from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
@@ -16,18 +17,6 @@ _SCOPES = ("enter autocast", "exit autocast")
 
 class Differs(Exception):
     """Two captures that are not one program: what is done depends on a size."""
-
-
-_FLOAT = re.compile(r"(?<![\w.])-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)(?![\w.])")
-
-
-def without_floats(text):
-    """The text without floats, and of what is dropped no more than whether it is nothing: what is done, and with what sizes."""
-    return "\n".join(_FLOAT.sub(lambda found: "0.0" if "drop" in line and _is_zero(found.group()) else "1.0", line) for line in text.split("\n"))
-
-
-def _is_zero(text):
-    return not text.strip("-0.").partition("e")[0].strip("0.")
 
 
 def _by_list(columns):
@@ -134,7 +123,7 @@ class Merger:
             return Typed(self.term([t.ref for t in row], where), self.term([t.dtype for t in row], where), self.terms([t.sizes for t in row], where), one.flags)
         if isinstance(one, tuple) and not isinstance(one, (Ref, DtypeOf)):
             return self.terms(row, where)
-        if len(set(row)) != 1 and not all(isinstance(t, str) and _FLOAT.fullmatch(t) and _is_zero(t) == _is_zero(one) for t in row):
+        if len(set(map(any_float, row))) != 1:
             raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
         return one
 

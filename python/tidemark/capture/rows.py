@@ -14,6 +14,7 @@ import re
 
 from typing import Any, NamedTuple
 
+from .floats import any_float
 from .folding import runs_of
 from .statements import Statement, replace_terms
 from .terms import Element, Linear, Listed, Number, Ref, Span, Typed, map_terms, walk_terms
@@ -103,7 +104,7 @@ class _Rows:
         if isinstance(one, Number):
             return _linear([t.value for t in column], one.is_size, first)
         if not isinstance(one, Ref):
-            return one if all(t == one for t in column) else None
+            return one if len(set(map(any_float, column))) == 1 else None
         origins = [made.get(t) for t in column]
         if all(o is not None and o[1] == k and o[0] == origins[0][0] for k, o in enumerate(origins)):
             return Element(rows[origins[0][0]], "i")
@@ -221,12 +222,12 @@ def _linear(values, is_size, first):
 
 
 def _shape(statement):
-    """What must be equal in two rounds: all but values and numbers."""
+    """What must be equal in two rounds: all but values, floats and numbers."""
     if statement.kind not in ("op", "call", "del"):
         return id(statement)
 
     def plain(x):
-        return tuple("%" if isinstance(t, Ref) else "#" if isinstance(t, Number) else t for t in walk_terms(x))
+        return tuple("%" if isinstance(t, Ref) else "#" if isinstance(t, Number) else any_float(t) for t in walk_terms(x))
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
     return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args),

@@ -176,6 +176,7 @@ const std::vector<NamedCall> kPointwise = {
     {"sqrt", unary<sqrt>},
     {"log", unary<log>},
     {"expm1", unary<expm1>},
+    {"erf", unary<erf>},
     {"reciprocal", unary<reciprocal>},
     {"rounded", [](Inputs& in, const Arguments&, Run&) { return rounded("aten::floor", "FloorBackward0", in[0]); }},
     {"softplus", unary<softplus>},
