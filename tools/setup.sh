@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libfmt-dev libevent-dev)
-[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium emscripten strace)
+[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium emscripten strace lua5.4)
 # Node.js of another place than Debian brings npm itself.
 [ "${1:-}" != --tests ] || command -v npm >/dev/null || packages+=(npm)
 missing=()
