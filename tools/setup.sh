@@ -26,6 +26,7 @@ if [ "${1:-}" = --tests ]; then
   python3 tools/environment.py .venv-torch-2.6 tools/requirements/torch-2.6.txt
   # The older of the published runs were made with this transformers (validation/xmem/README.md says how that is known).
   [ -d .venv-torch-2.6/transformers-4.51 ] || .venv-torch-2.6/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.6/transformers-4.51 transformers==4.51.3
+  python3 tools/environment.py .venv-integrations tools/requirements/integrations.txt
   # The newest releases that are followed; beside them the transformers that predictions are compared with.
   python3 tools/environment.py .venv-torch-2.15 2.15.0 5.23.0
   [ -d .venv-torch-2.15/transformers-5.17 ] || .venv-torch-2.15/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.15/transformers-5.17 transformers==5.17.0

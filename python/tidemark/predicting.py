@@ -87,16 +87,16 @@ def _by_command(command, asked, words):
             config = asked.question.get("config")
             Path(model).write_text(config["text"] if config else json.dumps(asked.spec.get("model")))
         given = [places.launcher(), command, model, "--spec", str(spec), "--json", str(answer), *words, *(["--offline"] if asked.offline else [])]
-        done = subprocess.run(given, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=_environment())
+        done = subprocess.run(given, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment())
         if answer.exists() and answer.stat().st_size:
             return answer.read_text(), done.stdout
-        raise _error_in(done, {f"{spec}: ": "", f"{model}: ": f"{asked.model or 'config'}: ", folder: "config"})
+        raise error_in(done, {f"{spec}: ": "", f"{model}: ": f"{asked.model or 'config'}: ", folder: "config"})
 
 
 _CODES = {2: "bad_value", 3: "unsupported"}
 
 
-def _error_in(done, names):
+def error_in(done, names):
     said = done.stderr.rpartition("tidemark: ")[2].rstrip("\n") or f"the command ended with exit code {done.returncode}"
     for ours, theirs in names.items():
         said = said.replace(ours, theirs)
@@ -104,7 +104,7 @@ def _error_in(done, names):
     return errors.Error(_CODES.get(done.returncode, "bug"), message, hint=hint.strip())
 
 
-def _environment():
+def environment():
     """Active for the command is the environment that this interpreter is of."""
     environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
     if sys.prefix != sys.base_prefix:

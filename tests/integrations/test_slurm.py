@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT, TIDEMARK
+from integrating import ROOT, TIDEMARK
 
 LUAS = [name for name in ("lua5.1", "lua5.3", "lua5.4") if shutil.which(name)]
 pytestmark = pytest.mark.skipif(not LUAS, reason="no Lua is installed (apt install lua5.4)")
