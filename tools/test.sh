@@ -29,7 +29,7 @@ tests "$TIDEMARK_PYTHON_26" "${everywhere[@]}" "tests/examples/test_examples.py:
 tests "$TIDEMARK_PYTHON_215" "${everywhere[@]}" tests/examples/test_examples.py
 PYTHONPATH="$PWD/.venv-torch-2.15/transformers-5.17" tests "$TIDEMARK_PYTHON_215" tests/oracle/test_predict.py -k "tiny or llava"
 tests "$TIDEMARK_PYTHON" tests/package -n 0
-tests "$TIDEMARK_PYTHON" tests/data tests/serve tests/python tests/integrations tests/capture tests/oracle tests/examples tests/validation
+tests "$TIDEMARK_PYTHON" tests/data tests/serve tests/python tests/integrations tests/docs tests/capture tests/oracle tests/examples tests/validation
 # Allowed to fail: another release may appear any day.
 tools/releases.sh --newer || true
 exit $status
