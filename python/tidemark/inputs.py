@@ -105,10 +105,7 @@ def _take_config(asked, config, said):
 
 def _take_module(asked, module):
     """A module says, with its configuration, what it is for, its weights' type and its attention."""
-    config = getattr(module, "config", None)
-    if not hasattr(config, "to_json_string"):
-        raise errors.Error("unsupported", f"{type(module).__name__} has no configuration of transformers", "config",
-                           "it can be predicted, with inputs=; a plan of it: `python -m tidemark.capture model.py:function`, then `tidemark plan --program`")
+    config = module.config
     _take_config(asked, config, {"architectures": [type(module).__name__]})
     spec = asked.spec
     types = {str(weight.dtype).removeprefix("torch.") for weight in module.parameters() if weight.is_floating_point()}

@@ -27,7 +27,7 @@ def predict(config, *, inputs=None, all_ranks=False, margin=None, offline=False,
     tidemark.Error, with the words of the command, for what is wrong or not known.
     """
     if inputs is not None or questions.is_own_module(config):
-        return _predict_own(config, inputs, options, all_ranks, margin)
+        return Report.from_text(_of_own("predict", config, inputs, options, _predict_words(all_ranks, margin))[0])
     asked = questions.read(config, options, offline)
     extra = {**({"all_ranks": True} if all_ranks else {}), **({"margin": margin} if margin else {})}
     if not asked.is_elsewhere:
@@ -42,8 +42,8 @@ def _predict_words(all_ranks, margin):
     return [*(["--all-ranks"] if all_ranks else []), *(["--margin", margin] if margin else [])]
 
 
-def _predict_own(module, given, options, all_ranks, margin):
-    """Of a module without a configuration: captured, and predicted as a program."""
+def _of_own(command, module, given, options, words):
+    """What the command answers of a module without a configuration, which is captured first."""
     from . import own_modules
 
     if not questions.is_own_module(module):
@@ -54,19 +54,24 @@ def _predict_own(module, given, options, all_ranks, margin):
         text, names = own_modules.program_of(module, given, asked.spec)
         program.write_text(text)
         asked.spec.setdefault("labels", "labels" in names)
-        return Report.from_text(_by_command("predict", asked, _predict_words(all_ranks, margin), ["--program", str(program)])[0])
+        return _by_command(command, asked, words, ["--program", str(program)])
 
 
-def plan(config, *, offline=False, **options):
+def plan(config, *, inputs=None, offline=False, **options):
     """Which configuration to run: `tidemark plan`.
 
-    `config` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
+    `config`, `inputs` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
     checkpointing_under="24GiB", cheapest={"l40s": 0.9, "h100-80gbx8": 2.5}, nodes, samples, fix=["checkpointing"], allow=["lora=8|64"],
     margin="p90", answers=3.
     """
     ours = core.keys_of("plan")
     wishes = {key: questions._plain(value) for key, value in options.items() if key in ours and value is not None}
-    asked = questions.read(config, {key: value for key, value in options.items() if key not in ours}, offline)
+    options = {key: value for key, value in options.items() if key not in ours}
+    if inputs is not None or questions.is_own_module(config):
+        with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+            text, printed = _of_own("plan", config, inputs, options, _plan_words(wishes, folder))
+        return Plan(json.loads(text), printed, text)
+    asked = questions.read(config, options, offline)
     if not asked.is_elsewhere:
         try:
             answer = json.loads(core.ask("plan", {**asked.question, "plan": wishes, "with_text": True}))

@@ -151,6 +151,7 @@ class ProgramReader {
       program_.model_type = required("model_type");
       program_.attention = required("attention");
     } else {  // a module that has no configuration is a type of its own
+      program_.is_of_own_module = true;
       program_.model_type = program_.class_name;
       program_.config.set("model_type", program_.model_type);
     }

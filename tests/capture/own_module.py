@@ -48,7 +48,8 @@ def predict(batch, seq):
     modules = {"meta": meta, "cpu": Block().to(torch.bfloat16)}
     reports = {name: tidemark.predict(module, inputs=inputs, batch=batch, seq=seq, gpu="h100-80gb") for name, module in modules.items()}
     reports["fixed"] = tidemark.predict(meta, inputs=inputs(batch, seq), batch=batch, seq=seq, gpu="h100-80gb")
-    print(json.dumps({name: report.peak.to_dict() for name, report in reports.items()}))
+    plan = tidemark.plan(meta, inputs=inputs, batch=batch, seq=seq, gpu="h100-80gb", goal="smallest_change")
+    print(json.dumps({name: report.peak.to_dict() for name, report in reports.items()} | {"plan": plan.to_dict()["answers"][0]}))
 
 
 if __name__ == "__main__":

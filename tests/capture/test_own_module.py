@@ -29,6 +29,7 @@ said(own_module.Block().to(torch.float64), inputs=own_module.inputs)
 block.scale = block.scale.to(torch.float16)
 said(block, inputs=own_module.inputs)
 said(own_module.Block(), inputs=lambda batch, seq: {{"tokens": torch.zeros(batch, seq)}})
+said(own_module.Block(), inputs=own_module.inputs(2, 64), checkpointing="non_reentrant")
 said({{"model_type": "llama"}}, inputs=own_module.inputs)
 said(Here(4, 4), inputs={{"input": torch.zeros(2, 4)}})
 """
@@ -53,6 +54,8 @@ def test_it_equals_its_own_training(tmp_path):
     expected = json.loads((tmp_path / "report.json").read_text())["peak"]
     predicted = run(tmp_path, HERE / "own_module.py", "predict", 8, 100)
     peaks = json.loads(predicted.stdout.splitlines()[0])
+    planned = peaks.pop("plan")   # of the same way, which is the smallest change
+    assert planned["change"] == {} and all(planned["peak"][key] == expected[key] for key in planned["peak"])
     assert list(peaks) == ["meta", "cpu", "fixed"]
     assert all(peak == expected for peak in peaks.values()), (expected, peaks)
 
@@ -67,6 +70,7 @@ def test_mistakes(tmp_path):
         ("unsupported", "Block: its weights and buffers are of float64"),
         ("unsupported", "Block: its weights and buffers are of float16 and float32"),
         ("unsupported", "Block: the model did not run: TypeError", "missing 1 required positional argument: 'labels'"),
+        ("unsupported", "checkpointing: Block has no layers that transformers would checkpoint"),
         ("usage", "inputs: what the forward takes is known from the configuration"),
         ("unsupported", "labels: ", "computes no loss to train on"),
     ], strict=True):

@@ -37,6 +37,8 @@ TEST(ReadProgram, OfAModuleWithoutAConfigurationTheClassIsTheType) {
   EXPECT_EQ(program.model_type, "TinyForCausalLM");
   EXPECT_EQ(*program.config.find("model_type")->as_text(), "TinyForCausalLM");
   EXPECT_EQ(program.symbols, (std::vector<std::string>{"B", "S"}));
+  EXPECT_TRUE(program.is_of_own_module);
+  EXPECT_FALSE(read(tiny_program()).is_of_own_module);
 }
 
 TEST(ReadProgram, NamesTheLineAndTheNearestName) {
