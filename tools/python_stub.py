@@ -14,7 +14,7 @@ STUB = ROOT / "python/tidemark/__init__.pyi"
 HEAD = '''"""Made by tools/python_stub.py."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypedDict
 
 from typing_extensions import Unpack
@@ -36,8 +36,8 @@ class _Module(Protocol):
 _Config = str | os.PathLike[str] | Mapping[str, Any] | _PretrainedConfig | _Module
 '''
 FUNCTIONS = '''
-def predict(config: _Config, *, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
-def plan(config: _Config, *, offline: bool = False, ray: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
+def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
+def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...
 '''
 

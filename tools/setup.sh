@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(g++ cmake ninja-build python3-venv python3-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libtomlplusplus-dev libfmt-dev libevent-dev)
-[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium emscripten strace)
+[ "${1:-}" != --tests ] || packages+=(libgtest-dev libgmock-dev librapidcheck-dev zlib1g-dev chromium emscripten strace lua5.4)
 # Node.js of another place than Debian brings npm itself.
 [ "${1:-}" != --tests ] || command -v npm >/dev/null || packages+=(npm)
 missing=()
@@ -26,10 +26,9 @@ if [ "${1:-}" = --tests ]; then
   python3 tools/environment.py .venv-torch-2.6 tools/requirements/torch-2.6.txt
   # The older of the published runs were made with this transformers (validation/xmem/README.md says how that is known).
   [ -d .venv-torch-2.6/transformers-4.51 ] || .venv-torch-2.6/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.6/transformers-4.51 transformers==4.51.3
+  python3 tools/environment.py .venv-integrations tools/requirements/integrations.txt
   # The newest releases that are followed; beside them the transformers that predictions are compared with.
   python3 tools/environment.py .venv-torch-2.15 2.15.0 5.23.0
-  # What `tidemark.plan(..., ray=True)` is tried with.
-  [ -x .venv-ray/bin/ray ] || { python3 -m venv --clear .venv-ray && .venv-ray/bin/pip install --quiet --disable-pip-version-check ray==2.60.0; }
   [ -d .venv-torch-2.15/transformers-5.17 ] || .venv-torch-2.15/bin/pip install --quiet --disable-pip-version-check --no-deps --target .venv-torch-2.15/transformers-5.17 transformers==5.17.0
 fi
 

@@ -10,7 +10,6 @@ if [ "${1:-}" = fast ]; then
 fi
 tools/setup.sh --tests
 export TIDEMARK_BIN="$PWD/build/release/apps/cli/tidemark" TIDEMARK_PYTHON="$PWD/.venv/bin/python" TIDEMARK_PYTHON_26="$PWD/.venv-torch-2.6/bin/python" TIDEMARK_PYTHON_215="$PWD/.venv-torch-2.15/bin/python"
-export TIDEMARK_PYTHON_RAY="$PWD/.venv-ray/bin/python"
 export TIDEMARK_TRANSFORMERS_451="$PWD/.venv-torch-2.6/transformers-4.51"
 export PATH="$PWD/.venv/bin:$PATH"
 status=0
@@ -30,7 +29,7 @@ tests "$TIDEMARK_PYTHON_26" "${everywhere[@]}" "tests/examples/test_examples.py:
 tests "$TIDEMARK_PYTHON_215" "${everywhere[@]}" tests/examples/test_examples.py
 PYTHONPATH="$PWD/.venv-torch-2.15/transformers-5.17" tests "$TIDEMARK_PYTHON_215" tests/oracle/test_predict.py -k "tiny or llava"
 tests "$TIDEMARK_PYTHON" tests/package -n 0
-tests "$TIDEMARK_PYTHON" tests/data tests/serve tests/python tests/capture tests/oracle tests/examples tests/validation
+tests "$TIDEMARK_PYTHON" tests/data tests/serve tests/python tests/integrations tests/docs tests/capture tests/oracle tests/examples tests/validation
 # Allowed to fail: another release may appear any day.
 tools/releases.sh --newer || true
 exit $status

@@ -1,7 +1,7 @@
 """Made by tools/python_stub.py."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypedDict
 
 from typing_extensions import Unpack
@@ -160,6 +160,6 @@ class PlanOptions(SpecOptions, total=False):
     answers: int
     """How many are given, the best first"""
 
-def predict(config: _Config, *, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
-def plan(config: _Config, *, offline: bool = False, ray: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
+def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
+def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...

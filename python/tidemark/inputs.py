@@ -46,6 +46,23 @@ def read(model, options, offline):
     return asked
 
 
+def is_own_module(model):
+    """Whether it is a module that no configuration of transformers tells of."""
+    return "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module) and not hasattr(getattr(model, "config", None), "to_json_string")
+
+
+def read_own(module, options):
+    """As `read`, of such a module: what stands for the model is its program."""
+    from . import own_modules
+
+    asked = Asked({key: _plain(value) for key, value in options.items() if value is not None})
+    own = own_modules.dtype_of(module)
+    if asked.spec.setdefault("dtype", own) != own:
+        raise errors.Error("bad_value", f"the module's weights are of {own}", "dtype")
+    _take_versions(asked)
+    return asked
+
+
 def _plain(value):
     """As JSON has it."""
     if isinstance(value, Mapping):
@@ -88,10 +105,7 @@ def _take_config(asked, config, said):
 
 def _take_module(asked, module):
     """A module says, with its configuration, what it is for, its weights' type and its attention."""
-    config = getattr(module, "config", None)
-    if not hasattr(config, "to_json_string"):
-        raise errors.Error("unsupported", f"{type(module).__name__} has no configuration of transformers", "config",
-                           "capture it: `python -m tidemark.capture model.py:function`, then `tidemark predict --program`")
+    config = module.config
     _take_config(asked, config, {"architectures": [type(module).__name__]})
     spec = asked.spec
     types = {str(weight.dtype).removeprefix("torch.") for weight in module.parameters() if weight.is_floating_point()}

@@ -9,36 +9,58 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import core, errors, inputs, places, sharing
+from . import core, errors, places, sharing
+from . import inputs as questions
 from .reports import Plan, Report
 
 
-def predict(config, *, all_ranks=False, margin=None, offline=False, **options):
+def predict(config, *, inputs=None, all_ranks=False, margin=None, offline=False, **options):
     """The memory of a training, from its model's configuration alone.
 
     `config` is a path (config.json, or the folder that holds it), a name on the hub, a dict, a transformers PretrainedConfig, or a module with
     one, which may be on the meta device.  `options` are the keys of docs/reference/spec.md: batch=16, seq=1024, gpu="h100-80gb",
-    lora={"r": 16}; `tidemark.options()` lists them.  `all_ranks` reports on every rank of many, `margin` ("p90") keeps a quantile of measured
+    lora={"r": 16}; `tidemark.options()` lists them.  `inputs` is for a module without a configuration: what its forward is called with, a dict or
+    a function of batch and seq that returns one.  `all_ranks` reports on every rank of many, `margin` ("p90") keeps a quantile of measured
     residuals free, `offline` asks the hub for nothing.
 
     May be called by any number of threads, which run at once.  A training that does not fit is a result: look at `report.fits`.  Raises
     tidemark.Error, with the words of the command, for what is wrong or not known.
     """
-    asked = inputs.read(config, options, offline)
+    if inputs is not None or questions.is_own_module(config):
+        return Report.from_text(_of_own("predict", config, inputs, options, _predict_words(all_ranks, margin))[0])
+    asked = questions.read(config, options, offline)
     extra = {**({"all_ranks": True} if all_ranks else {}), **({"margin": margin} if margin else {})}
     if not asked.is_elsewhere:
         try:
             return Report.from_text(core.ask("predict", {**asked.question, **extra}))
         except errors.NotCaptured:
             pass   # the command captures it, or says why not
-    words = [*(["--all-ranks"] if all_ranks else []), *(["--margin", margin] if margin else [])]
-    return Report.from_text(_by_command("predict", asked, words)[0])
+    return Report.from_text(_by_command("predict", asked, _predict_words(all_ranks, margin))[0])
 
 
-def plan(config, *, offline=False, ray=False, **options):
+def _predict_words(all_ranks, margin):
+    return [*(["--all-ranks"] if all_ranks else []), *(["--margin", margin] if margin else [])]
+
+
+def _of_own(command, module, given, options, words):
+    """What the command answers of a module without a configuration, which is captured first."""
+    from . import own_modules
+
+    if not questions.is_own_module(module):
+        raise errors.Error("usage", "what the forward takes is known from the configuration", "inputs", "leave it out, or give a module without a configuration")
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        program = Path(folder, f"{type(module).__name__}.program")
+        asked = questions.read_own(module, options)
+        text, names = own_modules.program_of(module, given, asked.spec)
+        program.write_text(text)
+        asked.spec.setdefault("labels", "labels" in names)
+        return _by_command(command, asked, words, ["--program", str(program)])
+
+
+def plan(config, *, inputs=None, offline=False, ray=False, **options):
     """Which configuration to run: `tidemark plan`.
 
-    `config` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
+    `config`, `inputs` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
     checkpointing_under="24GiB", cheapest={"l40s": 0.9, "h100-80gbx8": 2.5}, nodes, samples, fix=["checkpointing"], allow=["lora=8|64"],
     margin="p90", answers=3.
 
@@ -46,8 +68,15 @@ def plan(config, *, offline=False, ray=False, **options):
     joined, else the one that it finds, or starts.  The answers are the same.
     """
     ours = core.keys_of("plan")
-    wishes = {key: inputs._plain(value) for key, value in options.items() if key in ours and value is not None}
-    asked = inputs.read(config, {key: value for key, value in options.items() if key not in ours}, offline)
+    wishes = {key: questions._plain(value) for key, value in options.items() if key in ours and value is not None}
+    options = {key: value for key, value in options.items() if key not in ours}
+    if inputs is not None or questions.is_own_module(config):
+        if ray:
+            sharing.refuse_elsewhere()
+        with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+            text, printed = _of_own("plan", config, inputs, options, _plan_words(wishes, folder))
+        return Plan(json.loads(text), printed, text)
+    asked = questions.read(config, options, offline)
     if ray:
         sharing.check(asked, wishes)
     if not asked.is_elsewhere:
@@ -80,7 +109,7 @@ def _plan_words(wishes, folder):
     return words
 
 
-def _by_command(command, asked, words):
+def _by_command(command, asked, words, model=None):
     """The JSON that the command writes, and what it prints: of what is looked up, or captured, outside this process."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         spec, answer = Path(folder, "spec.json"), Path(folder, "answer.json")
@@ -88,22 +117,22 @@ def _by_command(command, asked, words):
         if os.path.exists(str(keys.get("gpu", ""))):   # in a spec it is meant from the spec's folder
             keys["gpu"] = os.path.abspath(keys["gpu"])
         spec.write_text(json.dumps(keys))
-        model = asked.model
-        if model is None:
-            model = str(Path(folder, "config.json"))
+        model = model or [asked.model]
+        if model == [None]:
+            model = [str(Path(folder, "config.json"))]
             config = asked.question.get("config")
-            Path(model).write_text(config["text"] if config else json.dumps(asked.spec.get("model")))
-        given = [places.launcher(), command, model, "--spec", str(spec), "--json", str(answer), *words, *(["--offline"] if asked.offline else [])]
-        done = subprocess.run(given, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=_environment())
+            Path(model[0]).write_text(config["text"] if config else json.dumps(asked.spec.get("model")))
+        given = [places.launcher(), command, *model, "--spec", str(spec), "--json", str(answer), *words, *(["--offline"] if asked.offline else [])]
+        done = subprocess.run(given, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment())
         if answer.exists() and answer.stat().st_size:
             return answer.read_text(), done.stdout
-        raise _error_in(done, {f"{spec}: ": "", f"{model}: ": f"{asked.model or 'config'}: ", folder: "config"})
+        raise error_in(done, {f"{spec}: ": "", f"{model[-1]}: ": f"{asked.model or 'config'}: ", folder: "config"})
 
 
 _CODES = {2: "bad_value", 3: "unsupported"}
 
 
-def _error_in(done, names):
+def error_in(done, names):
     said = done.stderr.rpartition("tidemark: ")[2].rstrip("\n") or f"the command ended with exit code {done.returncode}"
     for ours, theirs in names.items():
         said = said.replace(ours, theirs)
@@ -111,7 +140,7 @@ def _error_in(done, names):
     return errors.Error(_CODES.get(done.returncode, "bug"), message, hint=hint.strip())
 
 
-def _environment():
+def environment():
     """Active for the command is the environment that this interpreter is of."""
     environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
     if sys.prefix != sys.base_prefix:

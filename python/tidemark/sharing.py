@@ -20,7 +20,11 @@ def check(asked, wishes):
         if wishes.get(other):
             raise errors.Error("usage", f"with {other} there is no search to share out", "ray", "leave it out, or ask for a goal")
     if asked.is_elsewhere:
-        raise errors.Error("unsupported", "the model is looked up, or captured, by the command, which shares nothing out", "ray", "give its configuration")
+        refuse_elsewhere()
+
+
+def refuse_elsewhere():
+    raise errors.Error("unsupported", "the model is looked up, or captured, by the command, which shares nothing out", "ray", "give its configuration")
 
 
 def over_ray(question):

@@ -154,9 +154,13 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
 }
 
 std::string told_of(const Program& program) {
+  if (program.is_of_own_module)
+    return fmt::format("the model is a program, captured of {} with torch {}", program.class_name, program.torch);
   return fmt::format("the model is a program, captured of transformers {} with torch {}", program.transformers,
                      program.torch);
 }
+
+bool wraps_layers(const Spec& spec) { return spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2; }
 
 void count_parameters(Module& root, Work& work) {
   visit_parameters(root, [&](const Module&, const Parameter& parameter) { work.parameter_bytes += parameter.tensor.bytes(); });
@@ -184,6 +188,8 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
   if (!options.programs.empty())
     recorder.assume(told_of(captured_as(spec, options.programs).program));
+  if (!options.programs.empty() && options.programs.front().is_of_own_module && wraps_layers(spec))
+    recorder.assume("what is wrapped by itself are the layers of every nn.ModuleList");
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps && !options.work;
   steps.passes = options.passes;

@@ -159,6 +159,9 @@ struct ProgramModel {
         interpreter(of, routines.main(), context, weights, checks_sizes),
         symbols(of.captured_values),
         entries(entries_of(of)) {
+    if (of.is_of_own_module && in.checkpointing != CheckpointKind::none && layers.empty())
+      throw Error(Errc::unsupported, fmt::format("{} has no layers that transformers would checkpoint", of.class_name),
+                  "checkpointing", "what its own forward checkpoints is known to `tidemark run` alone");
     for (const std::string& parameter : routines.main().body->parameters) {
       const auto is_it = [&](const InputDeclaration& input) { return input.name == parameter; };
       const auto found = std::find_if(of.inputs.begin(), of.inputs.end(), is_it);

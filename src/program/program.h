@@ -121,6 +121,7 @@ struct Program {
 
   std::string file;  // for messages
   std::string model_type, class_name, transformers, torch, attention;
+  bool is_of_own_module = false;  // of a module that no configuration of transformers tells of
   std::map<std::string, std::string> header;   // all of it
   std::vector<std::string> symbols;            // sizes, then the whole numbers of the configuration
   std::vector<std::int64_t> captured_values;   // of the symbols

@@ -144,11 +144,17 @@ class ProgramReader {
       add_numbers_of(program_.config, "");
     for (const ProgramLine* input : inputs) read_input(*input);
     if (conditions) read_conditions(*conditions);
-    program_.model_type = required("model_type");
     program_.class_name = required("class");
     program_.transformers = required("transformers");
     program_.torch = required("torch");
-    program_.attention = required("attention");
+    if (program_.config.as_map() || binding_) {
+      program_.model_type = required("model_type");
+      program_.attention = required("attention");
+    } else {  // a module that has no configuration is a type of its own
+      program_.is_of_own_module = true;
+      program_.model_type = program_.class_name;
+      program_.config.set("model_type", program_.model_type);
+    }
   }
 
   void bind() {

@@ -11,7 +11,7 @@ import tidemark
 from tidemark import errors, sharing
 
 ROOT = Path(__file__).resolve().parents[2]
-RAY = os.environ.get("TIDEMARK_PYTHON_RAY", str(ROOT / ".venv-ray/bin/python"))
+RAY = os.environ.get("TIDEMARK_INTEGRATIONS", str(ROOT / ".venv-integrations/bin/python"))   # tools/requirements/integrations.txt
 LLAMA = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 4096}
 ASKED = {"batch": 8, "seq": 256, "gpu": "l4x2", "fix": ["attention", "bucket_view", "optimizer_impl", "allocator", "pipeline", "tensor_parallel"]}
 QUESTIONS = {

@@ -11,13 +11,17 @@ _STEPS = ((0, 0, 0, 0, 0), (1, 13, 0, 0, 0), (3, 37, 0, 2, 2), (2, 101, 1, 4, -2
 _TEXT_ALONE = 4   # points that do where there are no images
 
 
+def steps_of(shape):
+    return _STEPS if shape.images else _STEPS[:_TEXT_ALONE]
+
+
 def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
     shape = with_grid(shape, model)
     takes = set(inspect.signature(model.forward).parameters)
     if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):   # beside a text; one alone is the sample itself
         shape = dataclasses.replace(shape, images=0)
-    steps = _STEPS if shape.images else _STEPS[:_TEXT_ALONE]
+    steps = steps_of(shape)
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
     up = longest is None or shape.seq + max(step[1] for step in steps) <= longest
     points = []

@@ -27,6 +27,20 @@ TEST(ReadProgram, FindsHeaderModulesAndClasses) {
   EXPECT_EQ(program.inputs[1].name, "labels");
 }
 
+TEST(ReadProgram, OfAModuleWithoutAConfigurationTheClassIsTheType) {
+  std::string text = tiny_program();
+  for (const std::string line : {"model_type ", "attention ", "config "}) {
+    const std::size_t at = text.find("\n" + line) + 1;
+    text.erase(at, text.find('\n', at) + 1 - at);
+  }
+  const Program program = read(with(with(with(text, "width", "64"), "layers - 1", "1"), "layers - 1", "1"));
+  EXPECT_EQ(program.model_type, "TinyForCausalLM");
+  EXPECT_EQ(*program.config.find("model_type")->as_text(), "TinyForCausalLM");
+  EXPECT_EQ(program.symbols, (std::vector<std::string>{"B", "S"}));
+  EXPECT_TRUE(program.is_of_own_module);
+  EXPECT_FALSE(read(tiny_program()).is_of_own_module);
+}
+
 TEST(ReadProgram, NamesTheLineAndTheNearestName) {
   const Error value = error_with("torch.Tensor.mul(%2, %3)", "torch.Tensor.mul(%2, %33)");
   EXPECT_EQ(value.message(), "no value %33 here");
