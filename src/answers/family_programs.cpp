@@ -55,9 +55,18 @@ class Family {
   }
 
  private:
+  bool is_taken_as_written(const Spec& spec) const {
+    try {
+      check_as_written(spec, model_config_);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
   /// None where the program does not hold, and the family as it is written does.
   SharedPrograms bound(const Spec& spec) const {
-    if (is_written_) check_as_written(spec, model_config_);
+    if (is_written_ && !is_taken_as_written(spec)) return none_;  // whose refusal is the better one
     try {
       std::vector<Program> programs;
       programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));

@@ -80,6 +80,8 @@ class FamilyReader {
     std::vector<UnreadKey> unread = unread_keys(binding_.config, reads_, used_paths());
     check_class();
     check_labels();
+    if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
+      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images", model_type_), file_);
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding}};
@@ -125,6 +127,10 @@ class FamilyReader {
         head_ = reader.name("_");
       else if (reader.take_word("instead"))
         while (!reader.at_end()) instead_.insert(reader.name("_"));
+      else if (reader.take_word("sizes"))
+        counts_images_ = line.find(" images=") != std::string_view::npos;
+      else if (reader.take_word("input"))
+        takes_text_ |= reader.take_word("input_ids:");
       else if (reader.take_word("reads"))
         reads_.push_back(read_reads(reader));
     }
@@ -395,6 +401,7 @@ class FamilyReader {
   std::set<std::string> instead_;  // classes that are trained where a configuration names them
   std::vector<Key> keys_;
   std::map<std::string, Value> parts_;
+  bool counts_images_ = false, takes_text_ = false;
   std::vector<Reads> reads_;
   std::vector<Line> holds_, mains_;
   std::vector<std::pair<std::string, Value>> mode_;
