@@ -62,10 +62,20 @@ Tensors cross_entropy_call(FunctionCall& call) {
 
 template <Tensor (*of)(Tensor, Tensor, LossReduction)>
 Tensors loss_call(FunctionCall& call) {
-  call.require(!call.given(5), "weights, or another beta than 1");
   const Tensor x = call.tensor(0), target = call.tensor(1);
   call.require(x.sizes() == target.sizes(), "tensors of other sizes than each other's");
   return {of(x, target, loss_reduction(call.given(4) ? call.argument(4).text : "mean"))};
+}
+
+template <Tensor (*of)(Tensor, Tensor, LossReduction)>
+Tensors weightless(FunctionCall& call) {
+  call.require(!call.given(5), "weights");
+  return loss_call<of>(call);
+}
+
+Tensors smooth_l1_call(FunctionCall& call) {
+  call.require(call.real_or(5, 1) != 0, "a beta of 0");  // l1_loss then (torch/nn/functional.py)
+  return loss_call<smooth_l1_loss>(call);
 }
 
 Tensors binary_cross_entropy_call(FunctionCall& call) {
@@ -105,9 +115,9 @@ constexpr Function kActivationFunctions[] = {
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},
     {"cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
      cross_entropy_call},
-    {"mse_loss", "input target size_average reduce reduction weight", loss_call<mse_loss>},
-    {"l1_loss", "input target size_average reduce reduction weight", loss_call<l1_loss>},
-    {"smooth_l1_loss", "input target size_average reduce reduction beta", loss_call<smooth_l1_loss>},
+    {"mse_loss", "input target size_average reduce reduction weight", weightless<mse_loss>},
+    {"l1_loss", "input target size_average reduce reduction weight", weightless<l1_loss>},
+    {"smooth_l1_loss", "input target size_average reduce reduction beta", smooth_l1_call},
     {"binary_cross_entropy_with_logits", "input target weight size_average reduce reduction pos_weight", binary_cross_entropy_call},
 };
 
