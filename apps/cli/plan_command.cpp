@@ -29,12 +29,19 @@ struct Asking {
   Place place;
 };
 
+/// By an option, else by the spec file; empty where neither names one.
+std::string card_said(const SpecOptions& options) {
+  const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
+  for (const Value* keys : {&options.said, &file})
+    if (const Value* gpu = keys->find("gpu"); gpu && gpu->as_text()) return *gpu->as_text();
+  return "";
+}
+
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
   if (writes_for_trainer(plan.writes) && !options.said.find("loop")) options.said.set("loop", "trainer");
-  const Value* said = options.said.find("gpu");
-  const std::string name = !gpu.empty() ? gpu : said && said->as_text() ? *said->as_text() : "";
+  const std::string name = gpu.empty() ? card_said(options) : gpu;
   if (!name.empty()) {
     asking.place = place_of(name);
     options.said.set("gpu", asking.place.card);
@@ -80,6 +87,7 @@ std::string command_of(const SpecOptions& options, const plan::Planned& answer) 
   for (const auto& [option, file] : {std::pair{" --spec ", &options.file}, std::pair{" --trainer ", &options.trainer.file},
                                      std::pair{" --accelerate ", &options.trainer.accelerate}, std::pair{" --deepspeed ", &options.trainer.deepspeed}})
     if (!file->empty()) files += option + *file;
+  for (const std::string& program : options.programs) files += " --program " + program;
   return fmt::format("tidemark predict {}{} {}\n", options.config, files,
                      io::options_of(merged(merged(options.said, counts), answer.change)));
 }

@@ -74,6 +74,12 @@ void Workers::restart(Worker& worker, End end) {
   start(worker);
   ++restarted_;
   const bool had_no_memory = end == End::died && WIFEXITED(status) && WEXITSTATUS(status) == kNoMemoryExit;
+  const bool is_worth_another = end == End::died && !had_no_memory && worker.job && !worker.job->asked_again;
+  if (is_worth_another) {  // who knows whether it had died before it was asked; a question that ends two is to blame
+    Job job = std::move(*worker.job);
+    job.asked_again = true;
+    return begin(worker, std::move(job));
+  }
   finish(worker, had_no_memory ? End::answered : end, had_no_memory ? Outcome::out_of_memory : Outcome::bug, {});
 }
 

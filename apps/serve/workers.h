@@ -25,6 +25,7 @@ struct Job {
   std::string topic, question;
   /// Called once.
   std::function<void(End, Outcome, std::string answer)> done;
+  bool asked_again = false;  // since the first worker that was asked has ended
 };
 
 /// Neither copied nor moved; `base` and `data` must outlive it.

@@ -140,6 +140,15 @@ BatchSizes sizes_as_written(const Spec& spec, const Value& config) {
   }
 }
 
+/// Nothing of what the family as it is written refuses, and a program that somebody brought is of nevertheless.
+std::vector<std::string> noted_as_written(const Spec& spec, const Value& config) {
+  try {
+    return sizes_as_written(spec, config).assumptions;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 /// What a program alone tells of the configuration and the data.
 std::vector<std::string> noted(const Spec& spec, const Program& program) {
   std::vector<std::string> keys, assumptions;
@@ -230,7 +239,7 @@ Report predict(const Spec& spec, const Value& model_config, const Card& card, co
   if (!options.programs.empty()) {
     const Program& program = options.programs.front();
     std::vector<std::string> known =
-        is_written_family(program.model_type) ? sizes_as_written(spec, read.config).assumptions : noted(spec, program);
+        is_written_family(program.model_type) ? noted_as_written(spec, read.config) : noted(spec, program);
     std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
     read.config = program.config;
   }

@@ -1,5 +1,6 @@
 // Activations, normalisation, dropout, embeddings and losses.
 #include "nn/bloom_gelu.h"
+#include "ops/loss.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "program/function.h"
@@ -59,6 +60,31 @@ Tensors cross_entropy_call(FunctionCall& call) {
   return {cross_entropy(call.tensor(0), call.tensor(1))};
 }
 
+template <Tensor (*of)(Tensor, Tensor, LossReduction)>
+Tensors loss_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0), target = call.tensor(1);
+  call.require(x.sizes() == target.sizes(), "tensors of other sizes than each other's");
+  return {of(x, target, loss_reduction(call.given(4) ? call.argument(4).text : "mean"))};
+}
+
+template <Tensor (*of)(Tensor, Tensor, LossReduction)>
+Tensors weightless(FunctionCall& call) {
+  call.require(!call.given(5), "weights");
+  return loss_call<of>(call);
+}
+
+Tensors smooth_l1_call(FunctionCall& call) {
+  call.require(call.real_or(5, 1) != 0, "a beta of 0");  // l1_loss then (torch/nn/functional.py)
+  return loss_call<smooth_l1_loss>(call);
+}
+
+Tensors binary_cross_entropy_call(FunctionCall& call) {
+  call.require(!call.given(2) && !call.given(6), "weights");
+  const Tensor x = call.tensor(0), target = call.tensor(1);
+  call.require(x.sizes() == target.sizes() && !needs_grad(target), "targets of other sizes, or that need a gradient");
+  return {binary_cross_entropy_with_logits(x, target, loss_reduction(call.given(5) ? call.argument(5).text : "mean"))};
+}
+
 /// A torch.autograd.Function of transformers.
 Tensors bloom_gelu_call(FunctionCall& call) {
   Module without_parameters;
@@ -89,6 +115,10 @@ constexpr Function kActivationFunctions[] = {
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},
     {"cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
      cross_entropy_call},
+    {"mse_loss", "input target size_average reduce reduction weight", weightless<mse_loss>},
+    {"l1_loss", "input target size_average reduce reduction weight", weightless<l1_loss>},
+    {"smooth_l1_loss", "input target size_average reduce reduction beta", smooth_l1_call},
+    {"binary_cross_entropy_with_logits", "input target weight size_average reduce reduction pos_weight", binary_cross_entropy_call},
 };
 
 }  // namespace

@@ -24,13 +24,17 @@ Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype
   }
   Tensor sum = empty(run, sizes, dtype);
   if (!is_floating(tensor.dtype()) && tensor.dtype() != dtype) tensor = empty_like(tensor, dtype);
+  use_reduction_scratch(tensor, reduced, dtype);
+  return sum;
+}
+
+void use_reduction_scratch(const Tensor& tensor, const Dims& reduced, Dtype dtype) {
+  Run& run = tensor.run();
   const Dtype accumulate = is_floating(dtype) && size_of(dtype) < 4 ? Dtype::f32 : dtype;
   const ReductionScratch scratch = reduction_scratch(tensor.layout(), reduced, tensor.dtype(), accumulate, run.card());
-  if (scratch.buffer_bytes > 0) {
-    const Setting<Category> workspace(run.category, Category::workspace);
-    const Ref<Storage> buffer = run.allocate(scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
-  }
-  return sum;
+  if (scratch.buffer_bytes == 0) return;
+  const Setting<Category> workspace(run.category, Category::workspace);
+  const Ref<Storage> buffer = run.allocate(scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
 }
 
 Tensor plain_sum_to(Tensor tensor, const Dims& sizes) {

@@ -28,8 +28,28 @@ def inputs(batch, seq):
     return {"tokens": torch.zeros(batch, seq, dtype=torch.long), "labels": torch.zeros(batch, seq, dtype=torch.long)}
 
 
-def train(batch, seq):
-    model = Block().to(torch.bfloat16).to("cuda")
+class Regressor(torch.nn.Module):
+    """With every loss that compares element by element."""
+
+    def __init__(self, width=256, answers=512):
+        super().__init__()
+        self.up, self.down = torch.nn.Linear(width, 4 * width), torch.nn.Linear(4 * width, answers)
+
+    def forward(self, features, targets):
+        y, losses = self.down(torch.nn.functional.gelu(self.up(features))), torch.nn.functional
+        loss = losses.mse_loss(y, targets) + losses.l1_loss(y, targets, reduction="sum") + losses.smooth_l1_loss(y, targets)
+        return {"loss": loss + losses.binary_cross_entropy_with_logits(y, targets)}
+
+
+def numbers(batch, seq):
+    return {"features": torch.zeros(batch, seq, 256, dtype=torch.bfloat16), "targets": torch.zeros(batch, seq, 512, dtype=torch.bfloat16)}
+
+
+MODULES = {"block": (Block, inputs), "regressor": (Regressor, numbers)}
+
+
+def train(module, inputs, batch, seq):
+    model = module().to(torch.bfloat16).to("cuda")
     optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad])
     for _ in range(3):
         given = {name: value.to("cuda") for name, value in inputs(batch, seq).items()}
@@ -40,12 +60,12 @@ def train(batch, seq):
         del given, loss
 
 
-def predict(batch, seq):
+def predict(module, inputs, batch, seq):
     import tidemark
 
     with torch.device("meta"):
-        meta = Block().to(torch.bfloat16)
-    modules = {"meta": meta, "cpu": Block().to(torch.bfloat16)}
+        meta = module().to(torch.bfloat16)
+    modules = {"meta": meta, "cpu": module().to(torch.bfloat16)}
     reports = {name: tidemark.predict(module, inputs=inputs, batch=batch, seq=seq, gpu="h100-80gb") for name, module in modules.items()}
     reports["fixed"] = tidemark.predict(meta, inputs=inputs(batch, seq), batch=batch, seq=seq, gpu="h100-80gb")
     plan = tidemark.plan(meta, inputs=inputs, batch=batch, seq=seq, gpu="h100-80gb", goal="smallest_change")
@@ -53,4 +73,4 @@ def predict(batch, seq):
 
 
 if __name__ == "__main__":
-    {"train": train, "predict": predict}[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))
+    {"train": train, "predict": predict}[sys.argv[1]](*MODULES[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4]))

@@ -48,11 +48,12 @@ def run(folder, *words):
     return subprocess.run([*map(str, command), *map(str, words)], capture_output=True, text=True, cwd=folder, env=environment)
 
 
-def test_it_equals_its_own_training(tmp_path):
-    trained = run(tmp_path, HERE / "own_module.py", "train", 8, 100)
+@pytest.mark.parametrize("module", ["block", "regressor"])
+def test_it_equals_its_own_training(tmp_path, module):
+    trained = run(tmp_path, HERE / "own_module.py", "train", module, 8, 100)
     assert trained.returncode == 0, trained.stderr
     expected = json.loads((tmp_path / "report.json").read_text())["peak"]
-    predicted = run(tmp_path, HERE / "own_module.py", "predict", 8, 100)
+    predicted = run(tmp_path, HERE / "own_module.py", "predict", module, 8, 100)
     peaks = json.loads(predicted.stdout.splitlines()[0])
     planned = peaks.pop("plan")   # of the same way, which is the smallest change
     assert planned["change"] == {} and all(planned["peak"][key] == expected[key] for key in planned["peak"])

@@ -49,6 +49,15 @@ def test_each_candidate_is_answered_as_predict_answers_it(tidemark, work, fixed,
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
 
 
+def test_a_spec_may_say_how_many_cards(tidemark, work):
+    (work / "spec.json").write_text(json.dumps({"batch": 8, "seq": 512, "gpu": "rtx-3060-12gbx2"}))
+    text = planned(tidemark, "config.json", "--spec", "spec.json", "--goal", "least_memory")
+    command = shlex.split(text.split("the first, alone:")[1].strip())
+    assert "--gpus 2" in text and tidemark(*command[1:], "--all-ranks", "--json", "report.json").returncode == 0
+    report, first = json.loads((work / "report.json").read_text()), read(work)["answers"][0]
+    assert report["peak"]["reserved_bytes"] == first["peak"]["reserved_bytes"]
+
+
 def test_answers_are_in_order_and_refused_ones_do_not_fit(tidemark, work):
     planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "3GiB", "--answers", "5")
     plan = read(work)

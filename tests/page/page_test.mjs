@@ -48,7 +48,7 @@ describe("the answer", () => {
   test("needs nothing of any other place", async () => {
     server.requests.length = 0;
     await withPage(at(TINY), {}, async () => {});
-    assert.deepEqual([...new Set(server.requests)].sort(), ["/", "/icon.svg", "/page.js", "/style.css", "/tidemark.js", "/tidemark.wasm", "/uPlot.min.css"]);
+    assert.deepEqual([...new Set(server.requests)].sort(), ["/", "/icon.svg", "/page.js", "/programs/5.23.0/llama.js", "/style.css", "/tidemark.js", "/tidemark.wasm", "/uPlot.min.css"]);
   });
 });
 
@@ -60,7 +60,7 @@ describe("controls", () => {
         ["What is trained", (one) => one.selectOption("lora"), /lora=.*r/],
         ["Rank of LoRA", (one) => one.fill("32"), /lora=.*32/],
         ["Batch, of each GPU", (one) => one.fill("7"), /batch=7/],
-        ["Sequence, in tokens (0: what the model takes): number", (one) => one.fill("1500"), /seq=1500/],
+        ["Sequence, in tokens (0: 2048, or what the model takes): number", (one) => one.fill("1500"), /seq=1500/],
         ["Gradient checkpointing", (one) => one.selectOption("reentrant"), /checkpointing=reentrant/],
         ["Type of the weights", (one) => one.selectOption("fp32"), /dtype=fp32/],
         ["Autocast", (one) => one.selectOption("bf16"), /autocast=bf16/],

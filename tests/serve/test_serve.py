@@ -149,6 +149,23 @@ def test_a_worker_that_dies(start):
     assert server.metric("tidemark_workers_restarted_total") == 2
 
 
+def test_a_question_that_ends_two_workers_is_to_blame(start):
+    server = start("--workers", 1, "--seconds", 60)
+    found = []
+    thread = threading.Thread(target=lambda: found.append(server.ask("/v1/predict", SLOW)[0]))
+    thread.start()
+    for restarted in (1, 2):
+        while server.metric("tidemark_working") == 0:
+            time.sleep(0.05)
+        assert not found
+        os.kill(server.workers()[0], signal.SIGKILL)
+        while server.metric("tidemark_workers_restarted_total") < restarted:
+            time.sleep(0.05)
+    thread.join()
+    assert found == [500]
+    assert server.ask("/v1/predict", {"spec": {"model": SMALL, **TEXT}})[0] == 200
+
+
 def test_clients_that_go_away(start):
     server = start("--workers", 1, "--seconds", 2)
     body = json.dumps(SLOW).encode()

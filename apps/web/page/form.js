@@ -5,7 +5,7 @@ import { FIRST_LORA, firstSpec } from "./question.js";
 
 const SLIDERS = [
   { key: "batch", label: "Batch, of each GPU", low: 1, high: 128, step: 1 },
-  { key: "seq", label: "Sequence, in tokens (0: what the model takes)", low: 0, high: 32768, step: 128 },
+  { key: "seq", label: "Sequence, in tokens (0: 2048, or what the model takes)", low: 0, high: 32768, step: 128 },
   { key: "images", label: "Images per sample", low: 0, high: 16, step: 1 },
   { key: "gpus", label: "GPUs", low: 1, high: 64, step: 1 },
 ];

@@ -4,6 +4,7 @@
 #include "ops/convolution.h"
 #include "ops/einsum.h"
 #include "ops/in_place.h"
+#include "ops/loss.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/selection.h"
@@ -307,6 +308,12 @@ const std::vector<NamedCall> kImages = {
     {"einsum", [](Inputs& in, const Arguments& a, Run&) { return einsum(a.text("equation"), in.all()); }},
 };
 
+template <Tensor (*of)(Tensor, Tensor, LossReduction)>
+Tensor loss(Inputs& in, const Arguments& arguments, Run&) {
+  const std::string reduction = arguments.text("reduction");
+  return of(in[0], in[1], loss_reduction(reduction.empty() ? "mean" : reduction));
+}
+
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
@@ -322,6 +329,10 @@ const std::vector<NamedCall> kOthers = {
     {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},
     {"embedding", [](Inputs& in, const Arguments&, Run&) { return embedding(in[1], in[0]); }},
     {"cross_entropy", binary<cross_entropy>},
+    {"mse_loss", loss<mse_loss>},
+    {"smooth_l1_loss", loss<smooth_l1_loss>},
+    {"l1_loss", loss<l1_loss>},
+    {"binary_cross_entropy_with_logits", loss<binary_cross_entropy_with_logits>},
     {"scaled_dot_product_attention",
      [](Inputs& in, const Arguments& a, Run&) {
        const bool grouped = in.tensors[0].size(1) != in.tensors[1].size(1);
