@@ -15,7 +15,6 @@
 #include "io/plan_json.h"
 #include "io/plan_text.h"
 #include "io/value_json.h"
-#include "model_programs.h"
 #include "plan_write.h"
 #include "resources.h"
 
@@ -63,9 +62,11 @@ plan::Engine engine_of(Asking& asking, const PlanOptions& options) {
   const Spec& spec = asking.asked.spec;
   const std::filesystem::path data = find_resources().data;
   const std::string link(kLinkNames[static_cast<std::size_t>(spec.link)]);
+  Card card = choose_card(spec.gpu, spec.memory, data, link);  // what is wrong with it is said before anything is captured
+  capture_unknown(asking.asked);
   plan::Engine engine{.model_config = asking.asked.model_config,
-                      .card = choose_card(spec.gpu, spec.memory, data, link),
-                      .programs = programs_of(asking.asked),
+                      .card = std::move(card),
+                      .programs = asking.asked.programs_of,
                       .keep_margin = {}};
   engine.efficiency = load_efficiencies(data).of(engine.card.key);
   if (asking.place.gpus > 1) check_link(engine.card);

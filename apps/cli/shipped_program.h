@@ -10,7 +10,7 @@
 namespace tidemark::cli {
 
 /// The file of a model type, of the release of transformers that is asked for, else of the nearest before it, else of the oldest; none where the
-/// family as it is written in C++ answers.
+/// family as it is written in C++ is nearer.
 std::optional<std::filesystem::path> shipped_program(const std::string& model_type, const Spec& spec);
 
 /// All model types that have one, in order.

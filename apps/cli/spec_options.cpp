@@ -116,8 +116,14 @@ std::filesystem::path model_file(const std::string& model, bool offline, Asked& 
   return found;
 }
 
+void take_programs(Asked& asked, answers::ProgramsOf programs_of) {
+  asked.programs = programs_of(asked.spec);
+  asked.programs_of = std::move(programs_of);
+}
+
 Asked asked_of(const Value& value, const std::string& where, bool offline) {
-  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs = std::make_shared<const std::vector<Program>>(), .family = {}, .sources = {}, .assumptions = {}};
+  Asked asked{.spec = read_spec(value, where), .model_config = {}, .config_file = {}, .programs_of = {}, .programs = {}, .sources = {}, .assumptions = {}};
+  take_programs(asked, answers::programs_as_they_are());
   const Value& model = asked.spec.model;
   if (model.as_map()) {
     io::check_hf_config(model, where + ": model");
@@ -169,9 +175,7 @@ std::vector<Program> read_programs(const std::vector<std::string>& files, Value&
 }
 
 void take_family(Asked& asked, const std::string& file, bool is_asked_for) {
-  answers::FamilyText family{file, read_file(file), is_asked_for};
-  asked.programs = answers::programs_of_family(family, asked.model_config)(asked.spec);
-  asked.family = std::move(family);
+  take_programs(asked, answers::programs_of_family({file, read_file(file), is_asked_for}, asked.model_config));
 }
 
 /// What the option says, or 0.
@@ -247,9 +251,10 @@ Asked read_asked(const SpecOptions& given) {
   if (!options.config.empty()) value.set("model", options.config);
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
-  asked.programs = std::make_shared<const std::vector<Program>>(std::move(programs));
   if (is_family_file(options.programs))
     take_family(asked, options.programs[0], true);
+  else
+    take_programs(asked, answers::programs_as_they_are(std::move(programs)));
   choose_versions(asked);
   if (trainer) {
     asked.assumptions = trainer->assumptions;
@@ -275,7 +280,7 @@ void capture_unknown(Asked& asked) {
   if (asked.config_file.empty() && refusal.empty()) return;
   std::vector<Program> captured;
   captured.push_back(captured_model(asked.spec, *name, asked.config_file, refusal, Environment::of_this_process()));
-  asked.programs = std::make_shared<const std::vector<Program>>(std::move(captured));
+  take_programs(asked, answers::programs_as_they_are(std::move(captured)));
 }
 
 Asked read_asked(Value spec, const std::filesystem::path& folder, const std::string& where) {

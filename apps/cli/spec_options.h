@@ -33,8 +33,8 @@ struct Asked {
   Spec spec;
   Value model_config;
   std::filesystem::path config_file;           // that it was read from; empty of a configuration in a spec
-  answers::SharedPrograms programs;            // the model as captured; empty where the family as it is written answers
-  std::optional<answers::FamilyText> family;   // that may answer, if not this spec then one of another strategy
+  answers::ProgramsOf programs_of;             // the model as captured, for this spec and those of other strategies
+  answers::SharedPrograms programs;            // for this one; empty where the family as it is written answers
   std::map<std::string, std::string> sources;  // of what was found and not said, by name
   std::vector<std::string> assumptions;        // of a trainer's file
 };

@@ -16,7 +16,6 @@
 #include "io/text_table.h"
 #include "io/validation_text.h"
 #include "io/value_json.h"
-#include "model_programs.h"
 #include "plan/oracle.h"
 #include "resources.h"
 #include "spec_options.h"
@@ -88,9 +87,10 @@ class Estimates {
     timed = std::make_unique<Timed>();
     timed->asked = std::move(asked);
     const Card card = choose_card(row.gpu, "", data_);
+    capture_unknown(timed->asked);
     timed->engine = {.model_config = timed->asked.model_config,
                      .card = card,
-                     .programs = programs_of(timed->asked),
+                     .programs = timed->asked.programs_of,
                      .keep_margin = {},
                      .efficiency = efficiencies_.of(card.key),
                      .network_bytes_per_s = row.network_bytes_per_s};

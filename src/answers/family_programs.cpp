@@ -93,8 +93,9 @@ ProgramsOf programs_of_family(FamilyText text, Value model_config) {
   return [family](const Spec& spec) { return (*family)(spec); };
 }
 
-ProgramsOf programs_as_they_are(SharedPrograms programs) {
-  return [programs](const Spec&) { return programs; };
+ProgramsOf programs_as_they_are(std::vector<Program> programs) {
+  const auto all = std::make_shared<const std::vector<Program>>(std::move(programs));
+  return [all](const Spec&) { return all; };
 }
 
 }  // namespace tidemark::answers

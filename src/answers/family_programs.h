@@ -2,11 +2,19 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "answers/question.h"
+#include "estimate/spec.h"
+#include "program/program.h"
 
 namespace tidemark::answers {
+
+/// The captured program of a family, as a text.
+struct FamilyText {
+  std::string name, text;
+  bool is_asked_for = false;  // by name: no other answers in its place
+};
 
 using SharedPrograms = std::shared_ptr<const std::vector<Program>>;
 using ProgramsOf = std::function<SharedPrograms(const Spec&)>;
@@ -15,7 +23,7 @@ using ProgramsOf = std::function<SharedPrograms(const Spec&)>;
 /// C++ answers.  May be called by several threads.
 ProgramsOf programs_of_family(FamilyText family, Value model_config);
 
-/// The same programs for every spec; none for a family that the engine knows itself.
-ProgramsOf programs_as_they_are(SharedPrograms programs);
+/// The same programs for every spec; without any, none, as for a family that the engine knows itself.
+ProgramsOf programs_as_they_are(std::vector<Program> programs = {});
 
 }  // namespace tidemark::answers

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "answers/family_programs.h"
 #include "answers/plan_wishes.h"
 #include "estimate/margin.h"
 #include "io/plan_json.h"
@@ -41,8 +40,7 @@ Asking read_asking(const Value& asked, const std::string& card, const PlanWishes
   asking.gpus = std::max(place.gpus * wishes.nodes, question.spec.gpus);
   asking.engine.model_config = question.model_config;
   asking.engine.card = question.card;
-  asking.engine.programs = question.family ? programs_of_family(*question.family, question.model_config)
-                                           : programs_as_they_are(question.programs);
+  asking.engine.programs = question.programs_of;
   asking.engine.efficiency = data.efficiency.of(question.card.key);
   if (asking.gpus > 1) communicator_bytes(question.card.beside.nccl, question.card.link.kind, 2, false);  // throws where that is not known
   if (!wishes.margin.empty())

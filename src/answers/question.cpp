@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "answers/family_programs.h"
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/release.h"
@@ -89,14 +88,14 @@ std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const 
   return name ? std::optional(FamilyText{*name, programs.text(*name)}) : std::nullopt;
 }
 
-void take_family(Question& question, FamilyText family) {
+void take_programs(Question& question, std::optional<FamilyText> family) {
+  question.programs_of = family ? programs_of_family(*std::move(family), question.model_config) : programs_as_they_are();
   try {
-    question.programs = programs_of_family(family, question.model_config)(question.spec);
+    question.programs = question.programs_of(question.spec);
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw;
     throw NotCaptured(error);
   }
-  question.family = std::move(family);
 }
 
 void take_sources(Question& question, const Value& asked) {
@@ -122,12 +121,11 @@ void refuse_unknown(const std::string& model_type) {
 Question read_question(const Value& asked, const Data& data) {
   Spec spec = spec_of(asked);
   Card card = card_of(asked, spec, data);
-  Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs = std::make_shared<const std::vector<Program>>(), .family = {}, .sources = {}};
+  Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs_of = {}, .programs = {}, .sources = {}};
   take_sources(question, asked);
-  if (auto family = family_of(asked, spec, data.programs))
-    take_family(question, std::move(*family));
-  else
-    refuse_unknown(model_type_of(spec.model));
+  std::optional<FamilyText> family = family_of(asked, spec, data.programs);
+  if (!family) refuse_unknown(model_type_of(spec.model));
+  take_programs(question, std::move(family));
   return question;
 }
 

@@ -7,17 +7,15 @@
 // model's family; a card that is described instead of named.
 #pragma once
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "answers/data.h"
+#include "answers/family_programs.h"
 #include "base/error.h"
 #include "base/value.h"
 #include "estimate/spec.h"
 #include "memory/card.h"
-#include "program/program.h"
 
 namespace tidemark::answers {
 
@@ -27,25 +25,20 @@ class NotCaptured : public Error {
   explicit NotCaptured(const Error& error) : Error(error.code(), error.message(), error.where(), error.hint()) {}
 };
 
-/// The captured program of a family, as a text.
-struct FamilyText {
-  std::string name, text;
-  bool is_asked_for = false;  // by name: no other answers in its place
-};
-
 struct Question {
   Spec spec;
   Value model_config;
   Card card;
-  std::shared_ptr<const std::vector<Program>> programs;  // may be empty, never null
-  std::optional<FamilyText> family;  // that may answer, if not this question then one of another strategy
+  ProgramsOf programs_of;   // for this spec and those of other strategies
+  SharedPrograms programs;  // for this one; may be empty, never null
   std::map<std::string, std::string> sources;
 };
 
 /// Nothing is looked up that is not in `asked` or `data`: a model that is a path or a name is refused.  Throws Error.
 Question read_question(const Value& asked, const Data& data);
 
-/// The program that a question needs, of those of `data`; nothing for a family that the engine knows itself, and where there is none.
+/// The program that may answer a question, or a plan of it, of those of `data`; nothing where the family as it is written in C++
+/// is nearer to the release, and where there is none.
 std::optional<std::string> program_needed(const Value& asked, const Data& data);
 
 /// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.
