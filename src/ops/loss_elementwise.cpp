@@ -10,12 +10,6 @@
 namespace tidemark {
 namespace {
 
-Dims all_of(const Tensor& x) {
-  Dims marked = x.sizes();
-  for (int d = 0; d < marked.count(); ++d) marked[d] = 1;
-  return marked;
-}
-
 Tensor elementwise(const Tensor& x, const Tensor& target, Dtype dtype) {
   const Layout* operands[] = {&x.layout(), &target.layout()};
   return empty(x.run(), elementwise_layout(operands), dtype);
@@ -41,7 +35,7 @@ Tensor reduced_in_place(const char* name, const char* backward_name, Tensor x, T
   Tensor y = elementwise(x, target, dtype);
   if (reduction != LossReduction::none) {
     const Tensor loss = elementwise(x, target, dtype);
-    use_reduction_scratch(loss, all_of(loss), dtype);
+    use_reduction_scratch(loss, every_dimension(loss), dtype);
     y = sole_view(view_of(y, Layout{}));
   }
   Tensors saved{x, target};
@@ -86,7 +80,7 @@ Tensor binary_cross_entropy_with_logits(Tensor x, Tensor target, LossReduction r
   target = autocast_f32(std::move(target));
   const Tensor log_sigmoid = empty_like(x);
   Tensor loss = empty_like(target);
-  if (reduction != LossReduction::none) loss = plain_sum(loss, all_of(loss), false, loss.dtype());
+  if (reduction != LossReduction::none) loss = plain_sum(loss, every_dimension(loss), false, loss.dtype());
   Tensors saved{x, std::move(target)};
   return record(std::move(loss), {std::move(x)},
                 {.name = "BinaryCrossEntropyWithLogitsBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {

@@ -8,8 +8,9 @@ namespace {
 
 /// No dimensions stand for all.
 Dims mark(const Tensor& x, const Dims& dims) {
+  if (dims.count() == 0) return every_dimension(x);
   Dims reduced = x.sizes();
-  for (int d = 0; d < reduced.count(); ++d) reduced[d] = dims.count() == 0 ? 1 : 0;
+  for (int d = 0; d < reduced.count(); ++d) reduced[d] = 0;
   for (std::int64_t d : dims) reduced[static_cast<int>(d)] = 1;
   return reduced;
 }

@@ -12,6 +12,12 @@ Tensor plain_add(Tensor a, Tensor b) {
   return empty(a.run(), elementwise_layout(operands), promote(a.dtype(), b.dtype()));
 }
 
+Dims every_dimension(const Tensor& tensor) {
+  Dims marked = tensor.sizes();
+  for (int d = 0; d < marked.count(); ++d) marked[d] = 1;
+  return marked;
+}
+
 Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype) {
   Run& run = tensor.run();
   run.use(tensor);

@@ -6,6 +6,8 @@ namespace tidemark {
 
 /// A new tensor for a + b.
 Tensor plain_add(Tensor a, Tensor b);
+/// Marks all dimensions.
+Dims every_dimension(const Tensor& tensor);
 /// Sums the dimensions that `reduced` marks with 1, with the scratch memory of the kernel.
 Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype);
 /// That scratch memory alone, of a sum in `dtype`; of whole numbers it is not what their conversion takes.

@@ -1,4 +1,4 @@
-"""Calls of losses that a module of one's own has, and heads for regression and for several labels: src/ops/loss.cpp."""
+"""Calls of losses that a module of one's own has, and heads for regression and for several labels: src/ops/loss_elementwise.cpp."""
 
 from cases import call, case
 from ops_cases import _functional
