@@ -1,9 +1,9 @@
 #include "plan/largest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/in_parallel.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMost = 1 << 20;
 /// Where the search begins that nobody says a length for.
-constexpr std::int64_t kUsualTokens = 1024;
+constexpr std::int64_t kFirstTokens = 1024;
 
 std::int64_t size_of(const Spec& spec, Size size) {
   switch (size) {
@@ -39,7 +39,7 @@ class Largest {
   Largest(Question question, Size size, const Engine& engine)
       : question_(std::move(question)), size_(size), engine_(engine), oracle_(make_oracle(engine)) {
     if (size == Size::batch) question_.bounds.samples_per_step = 0;
-    start_ = std::max<std::int64_t>(size_of(question_.spec, size), size == Size::seq ? kUsualTokens : 1);
+    start_ = std::max<std::int64_t>(size_of(question_.spec, size), size == Size::seq ? kFirstTokens : 1);
     // Of tokens as many pieces as any context parallelism makes of them, so that each is in the space.
     const std::int64_t pieces = size == Size::seq ? 2 * question_.bounds.gpus : 1;
     start_ = (start_ + pieces - 1) / pieces * pieces;
