@@ -69,16 +69,23 @@ def _check_classes(module, main):
             raise errors.Error("unsupported", f"{type(part).__name__} is a class of this session, which another process cannot import", type(module).__name__, "put it into a file, and import it")
 
 
-def _without_values(module):
-    """A copy whose weights have sizes alone; whole numbers, which a forward pass may decide by, keep theirs.  What is shared stays shared."""
+def copy_with(module, there):
+    """A copy of the module in which `there(tensor)` stands for each parameter and buffer.  What is shared stays shared."""
     import torch
 
     memo = {}
-    for tensor in (*module.parameters(), *module.buffers()):
-        if tensor.is_floating_point():
-            there = torch.empty_like(tensor, device="meta")
-            memo[id(tensor)] = torch.nn.Parameter(there, requires_grad=tensor.requires_grad) if isinstance(tensor, torch.nn.Parameter) else there
+    with torch.no_grad():
+        for tensor in (*module.parameters(), *module.buffers()):
+            other = there(tensor)
+            memo[id(tensor)] = torch.nn.Parameter(other, requires_grad=tensor.requires_grad) if isinstance(tensor, torch.nn.Parameter) else other
     return copy.deepcopy(module, memo)
+
+
+def _without_values(module):
+    """A copy whose weights have sizes alone; whole numbers, which a forward pass may decide by, keep theirs."""
+    import torch
+
+    return copy_with(module, lambda tensor: torch.empty_like(tensor, device="meta") if tensor.is_floating_point() else tensor.clone())
 
 
 def _batches(inputs, names, request):

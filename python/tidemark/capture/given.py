@@ -1,6 +1,5 @@
 """A module that lives in another process, which has written it down (tidemark/own_modules.py), as a function that can be captured."""
 
-import copy
 import inspect
 import json
 import multiprocessing.spawn
@@ -9,7 +8,7 @@ import sys
 
 import torch
 
-from ..own_modules import IS_CAPTURING
+from ..own_modules import IS_CAPTURING, copy_with
 
 
 def function_of(path):
@@ -33,14 +32,8 @@ def function_of(path):
 
 
 def on(device, module):
-    """The module with weights on a device, which nobody has given values.  What is shared stays shared."""
-    with torch.no_grad():
-        memo = {}
-        for tensor in (*module.parameters(), *module.buffers()):
-            there = torch.empty_like(tensor, device=device) if tensor.is_meta else tensor.detach().to(device)
-            is_parameter = isinstance(tensor, torch.nn.Parameter)
-            memo[id(tensor)] = torch.nn.Parameter(there, requires_grad=tensor.requires_grad) if is_parameter else there
-    return copy.deepcopy(module, memo)
+    """The module with weights on a device, which nobody has given values."""
+    return copy_with(module, lambda tensor: torch.empty_like(tensor, device=device) if tensor.is_meta else tensor.detach().to(device))
 
 
 def _batch_on(device, value):
