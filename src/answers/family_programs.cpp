@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/error.h"
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/program_text.h"
