@@ -73,15 +73,22 @@ def has_experts_apart(spec):
     return spec.get("parallel") == "ep" and spec["gpus"] > 1
 
 
+def experts_shared_by(ranks):
+    """Since transformers 5.21 experts have a size of their own, and what is between them is split, too."""
+    from transformers.distributed import DistributedConfig
+
+    if hasattr(DistributedConfig, "ep_size"):
+        return DistributedConfig(tp_size=ranks, ep_size=ranks)
+    return DistributedConfig(tp_size=ranks, enable_expert_parallel=True)
+
+
 def with_experts_apart(model, spec):
     """transformers' expert parallelism, as from_pretrained(distributed_config=…) applies it: on the meta device, before there is memory."""
     import torch
-    from transformers.distributed import DistributedConfig
-    from transformers.distributed.tensor_parallel import apply_tensor_parallelism
 
     torch.distributed.init_process_group("nccl", rank=spec.get("rank", 0), world_size=spec["gpus"], store=None if "RANK" in os.environ else torch.distributed.HashStore())
-    model.config.distributed_config = DistributedConfig(tp_size=spec["gpus"], enable_expert_parallel=True)
-    apply_tensor_parallelism(model, torch.distributed.init_device_mesh("cuda", (spec["gpus"],)))
+    config, _, mesh = type(model).prepare_distribute_model(experts_shared_by(spec["gpus"]))
+    type(model).maybe_distribute_model(model, config, mesh)
     if model.config.tie_word_embeddings:
         model.get_output_embeddings().weight = None
     model.to_empty(device="cuda")
