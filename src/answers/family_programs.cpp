@@ -44,7 +44,9 @@ bool is_written(const Value& model_config) {
 class Family {
  public:
   Family(FamilyText text, Value model_config)
-      : text_(std::move(text)), model_config_(std::move(model_config)), is_written_(is_written(model_config_)) {}
+      : text_(std::move(text)),
+        model_config_(std::move(model_config)),
+        stands_for_written_(!text_.is_asked_for && is_written(model_config_)) {}
 
   SharedPrograms operator()(const Spec& spec) {
     const std::lock_guard lock(mutex_);
@@ -67,21 +69,21 @@ class Family {
 
   /// None where the program does not hold, and the family as it is written does.
   SharedPrograms bound(const Spec& spec) const {
-    if (is_written_ && !is_taken_as_written(spec)) return none_;  // whose refusal is the better one
+    if (stands_for_written_ && !is_taken_as_written(spec)) return none_;  // whose refusal is the better one
     try {
       std::vector<Program> programs;
       programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));
-      if (is_written_) check_programs(spec, programs);
+      if (stands_for_written_) check_programs(spec, programs);
       return std::make_shared<const std::vector<Program>>(std::move(programs));
     } catch (const Error& error) {
-      if (error.code() != Errc::unsupported || !is_written_ || text_.is_asked_for) throw;
+      if (error.code() != Errc::unsupported || !stands_for_written_) throw;
       return none_;
     }
   }
 
   const FamilyText text_;
   const Value model_config_;
-  const bool is_written_;
+  const bool stands_for_written_;  // answers where the family is in C++, too, if it can
   const SharedPrograms none_ = std::make_shared<const std::vector<Program>>();
   std::mutex mutex_;
   std::map<Way, SharedPrograms> known_;

@@ -162,11 +162,12 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
   return assumptions;
 }
 
-std::string told_of(const Program& program) {
+/// Of the release of transformers that answers, `version`.
+std::string told_of(const Program& program, std::string_view version) {
   if (program.is_of_own_module)
     return fmt::format("the model is a program, captured of {} with torch {}", program.class_name, program.torch);
-  return fmt::format("the model is a program, captured of transformers {} with torch {}", program.transformers,
-                     program.torch);
+  return fmt::format("the model is a program, captured of transformers {} with torch {}{}", program.transformers, program.torch,
+                     version == program.transformers ? "" : fmt::format("; at the family's default configuration {} is equal", version));
 }
 
 bool wraps_layers(const Spec& spec) { return spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2; }
@@ -176,12 +177,17 @@ void count_parameters(Module& root, Work& work) {
   for (const Tensor& parameter : trainable_parameters(root)) work.trained_bytes += parameter.bytes();
 }
 
+KnownRelease transformers_of(const Program& program, std::string_view asked) {
+  const auto equal_on = program.header.find("equal_on");
+  return captured_transformers(program.transformers, equal_on == program.header.end() ? "" : equal_on->second, asked);
+}
+
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   const Value& model_config = read.config;
   const KnownRelease torch = known_torch(spec.torch);
   const KnownRelease transformers = options.programs.empty()
                                         ? known_transformers(spec.transformers)
-                                        : captured_transformers(options.programs.front().transformers, spec.transformers);
+                                        : transformers_of(options.programs.front(), spec.transformers);
   check_card(card, torch.version);
   Report report;
   report.engine = "predict";
@@ -196,7 +202,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     if (!assumption.empty()) recorder.assume(assumption);
   for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
   if (!options.programs.empty())
-    recorder.assume(told_of(captured_as(spec, options.programs).program));
+    recorder.assume(told_of(captured_as(spec, options.programs).program, transformers.version));
   if (!options.programs.empty() && options.programs.front().is_of_own_module && wraps_layers(spec))
     recorder.assume("what is wrapped by itself are the layers of every nn.ModuleList");
   StepOptions steps = step_options(spec);

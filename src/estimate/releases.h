@@ -14,8 +14,9 @@ struct KnownRelease {
 /// release that is not known the nearest before it answers, or the oldest; of torch, a patch behaves as its release.
 KnownRelease known_torch(std::string_view asked);
 KnownRelease known_transformers(std::string_view asked);
-/// For a model that was captured of the release `captured`, which answers for all others.
-KnownRelease captured_transformers(std::string_view captured, std::string_view asked);
+/// For a model that was captured of the release `captured`, which answers for all others; those of `equal_on`
+/// ("5.24.0 5.25.1") have been compared with it, and nothing differs.
+KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked);
 
 /// Whether a program that was captured of the release `captured` is nearer to what is asked for, or to the newest where nothing is, than
 /// families written in C++ are.

@@ -43,8 +43,10 @@ def test_the_program_nearer_to_the_release_stands_for_the_family_in_cpp(predicte
     llama = {**GRANITE, "model_type": "llama"}
     assert told_of(predicted(llama, "--transformers", "5.17.0", **NO_PYTHON)) == []
     assert told_of(predicted(llama, "--transformers", "5.23.0", **NO_PYTHON)) == ["the model is a program, captured of transformers 5.23.0 with torch 2.15.0"]
-    newer = told_of(predicted(llama, "--transformers", "5.24.0", **NO_PYTHON))
-    assert newer[0] == "transformers 5.24.0 has not been compared with predictions: it is taken for 5.23.0, the newest that has"
+    equal = told_of(predicted(llama, "--transformers", "5.24.0", **NO_PYTHON))
+    assert equal == ["the model is a program, captured of transformers 5.23.0 with torch 2.15.0; at the family's default configuration 5.24.0 is equal"]
+    newer = told_of(predicted(llama, "--transformers", "5.99.0", **NO_PYTHON))
+    assert newer[0] == "transformers 5.99.0 has not been compared with predictions: it is taken for 5.24.0, the newest that has"
     classes = {**llama, "architectures": ["LlamaForSequenceClassification"], "pad_token_id": 0}   # no program is of these
     for config, *more in ((classes,), (llama, "--gpus", 2, "--tp-degree", 2)):
         said = told_of(predicted(config, "--transformers", "5.23.0", *more, **NO_PYTHON))

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares the programs of families that Tidemark comes with, bound to a configuration, with programs captured at exactly that one.
 
-usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--table docs/shipped-families.md]
+usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--note] [--table docs/shipped-families.md]
 
 The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (bf16, AdamW);
 equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
 TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers, or of the older one behind `--of`: Tidemark takes
-those where this release has no program of its own.  The table's rows of others stay as they are.  It ends with 1 where a program is not equal.
+those where this release has no program of its own.  With `--note` such a program tells in its header on which releases it is equal (`equal_on`), and answers for them without an assumption.
+The table's rows of others stay as they are.  It ends with 1 where a program is not equal.
 """
 
 import argparse
@@ -50,8 +51,9 @@ def configuration(program):
     trained = re.search(r"^class (\S+)$", text, re.MULTILINE)[1]
     whole = CONFIG_MAPPING[program.name](**published(program.name)).to_dict()
     config = {**with_few_layers(whole), "model_type": program.name, "architectures": [trained]}
-    for part, count in re.findall(r"^holds ([a-z][\w.]*\.)?(?:%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
-        config = changed(config, {part[:-1]: at(whole, part[:-1])}) if part else {**whole, **{key: config[key] for key in ("model_type", "architectures")}}
+    for part, key, count in re.findall(r"^holds ([a-z][\w.]*\.)?(%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
+        if at(config, part + key) != int(count):
+            config = changed(config, {part[:-1]: at(whole, part[:-1])}) if part else {**whole, **{kept: config[kept] for kept in ("model_type", "architectures")}}
     for path, period, rest in re.findall(r"^holds ([a-z][\w.]*) % (\d+) == (\d+)$", text, re.MULTILINE):
         if isinstance(at(config, path), int) and path.rpartition(".")[2] in LAYERS:
             config = with_layers(config, path, max(n for n in range(1, max(MOST_LAYERS, int(period)) + 1) if n % int(period) == int(rest)))
@@ -79,7 +81,7 @@ def capture(program, folder):
     keys = AutoConfig.for_model(**json.loads(config.read_text()))
     patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
     for number, batch in enumerate(batches_of(program)):
-        asked = {"batch": batch["batch"], "seq": 160, "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
+        asked = {"batch": batch["batch"], "seq": 160, "takes_text": bool(re.search(r"^sizes .*\bS=", program.read_text(), re.MULTILINE)), "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
         (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
 
@@ -157,7 +159,8 @@ def with_layers(config, path, count):
 def predicted(folder, asked, *words):
     """The events of a prediction; raises RuntimeError with what was said instead."""
     events, batch = folder / "events.txt", json.loads(asked.read_text())
-    words = [*words, "--batch", str(batch["batch"]), "--seq", str(batch["seq"])]
+    words = [*words, "--batch", str(batch["batch"])]
+    words += ["--seq", str(batch["seq"])] if batch["takes_text"] else []
     words += ["--images", str(batch["images"])] if batch["images"] else []
     words += ["--image-size", "x".join(map(str, batch["image_size"]))] if batch["image_size"] else []
     events.unlink(missing_ok=True)
@@ -184,6 +187,16 @@ def compared(program, folder):
             return f"differs from event {first} of {len(theirs)}" + (f", batch {number + 1}" if number else "")
         events.append(len(ours))
     return f"equal, {' and '.join(map(str, events))}"
+
+
+def note(program, release, is_equal):
+    """Tells in a program's header whether it is equal on another release than its own."""
+    text = program.read_text()
+    line = re.search(r"^equal_on (.*)\n", text, re.MULTILINE)
+    known = set(line[1].split() if line else []) - {release} | ({release} if is_equal else set())
+    told = f"equal_on {' '.join(sorted(known, key=lambda version: [int(n) for n in re.findall(r'[0-9]+', version)]))}\n" if known else ""
+    text = text.replace(line[0], "") if line else text
+    program.write_text(re.sub(r"^(transformers .*\n)", lambda found: found[1] + told, text, count=1, flags=re.MULTILINE))
 
 
 def with_others(table, rows):
@@ -225,6 +238,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model_types", nargs="*")
     parser.add_argument("--of", default=importlib.metadata.version("transformers"))
+    parser.add_argument("--note", action="store_true")
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--on-virtual-gpu", type=pathlib.Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -241,6 +255,8 @@ def main():
             said = compared(path, pathlib.Path(folder))
             row = rows[path.name, asked.of, release] = f"| {path.name} | {asked.of} | {release} | {said} |"
             unequal += [] if said.startswith("equal") else [path.name]
+            if asked.note and release != asked.of:
+                note(path, release, said.startswith("equal"))
             print(row, flush=True)
     if asked.table:
         write(asked.table, with_others(asked.table, rows))

@@ -35,14 +35,28 @@ TEST(Releases, TheNearestKnownOneAnswersForAnotherAndSaysSo) {
 }
 
 TEST(Releases, AProgramAnswersForOthersThanItsOwnAndSaysSo) {
-  for (const char* asked : {"", "5.23.0"}) EXPECT_EQ(captured_transformers("5.23.0", asked).assumption, "") << asked;
-  EXPECT_EQ(captured_transformers("5.23.0", "5.24.0").assumption,
+  for (const char* asked : {"", "5.23.0"}) EXPECT_EQ(captured_transformers("5.23.0", "", asked).assumption, "") << asked;
+  EXPECT_EQ(captured_transformers("5.23.0", "", "5.24.0").assumption,
             "transformers 5.24.0 has not been compared with predictions: it is taken for 5.23.0, the newest that has");
-  EXPECT_NE(captured_transformers("5.23.0", "5.10.0").assumption.find("the nearest that has"), std::string::npos);
+  EXPECT_NE(captured_transformers("5.23.0", "5.24.0", "5.10.0").assumption.find("the nearest that has"), std::string::npos);
   EXPECT_TRUE(is_nearer_than_written("5.23.0", "5.24.0"));
   EXPECT_TRUE(is_nearer_than_written("5.23.0", ""));
   for (const char* asked : {"5.17.0", "5.20.1", "4.57.0"}) EXPECT_FALSE(is_nearer_than_written("5.23.0", asked)) << asked;
   EXPECT_FALSE(is_nearer_than_written("5.17.0", "5.24.0"));
+}
+
+TEST(Releases, AProgramThatIsEqualOnAReleaseAnswersForIt) {
+  for (const char* asked : {"5.24.0", "5.25.0", "5.25.0+local"}) {
+    const KnownRelease known = captured_transformers("5.23.0", "5.24.0 5.25.0", asked);
+    EXPECT_EQ(known.assumption, "") << asked;
+    EXPECT_EQ(known.version, std::string_view(asked).substr(0, 6));
+  }
+  EXPECT_EQ(captured_transformers("5.23.0", "5.24.0 5.25.0", "").version, "5.23.0");
+  EXPECT_EQ(captured_transformers("5.23.0", "5.24.0 5.25.0", "5.26.0").assumption,
+            "transformers 5.26.0 has not been compared with predictions: it is taken for 5.25.0, the newest that has");
+  EXPECT_EQ(captured_transformers("5.23.0", "5.21.0 5.24.0", "5.22.0").assumption,
+            "transformers 5.22.0 has not been compared with predictions: it is taken for 5.21.0, the nearest that has");
+  EXPECT_EQ(captured_transformers("5.23.0", "5.24.0", "5.23.0").version, "5.23.0");
 }
 
 TEST(Releases, WhatAVersionLooksLike) {
