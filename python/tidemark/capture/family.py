@@ -32,6 +32,7 @@ from .tree import tree_lines
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
 
 
@@ -46,16 +47,21 @@ class Way(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What sizes are to each other: the conditions, and the keys of a configuration for which they hold."""
+    """What sizes are to each other: the conditions, the keys of a configuration for which they hold, and how many tokens of about so many."""
 
     conditions: tuple
-    keys: object
+    keys: object = lambda keys: keys
+    tokens: object = lambda tokens, keys: tokens
 
     def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)))
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys))
+
+    def sizes(self, sizes, keys):
+        samples, tokens, *images = sizes
+        return (samples, self.tokens(tokens, keys), *images)
 
 
-_ANY = Case((), lambda keys: keys)
+_ANY = Case(())
 
 
 @dataclasses.dataclass(eq=False)
@@ -202,7 +208,7 @@ class Family:
         return True
 
     def cases(self):
-        return [a.and_also(b) for a in self._by_window() for b in self._by_heads()]
+        return [a.and_also(b).and_also(c) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads()]
 
     def _by_window(self):
         """Texts within a window, and longer ones."""
@@ -217,9 +223,21 @@ class Family:
         if over.does_as(within, SameSizes):
             return [_ANY]
         below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
-        cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths), lambda keys: keys)]
+        cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths))]
         none = changed(self.base, dict.fromkeys(paths))
         return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
+
+    def _by_chunk(self):
+        """Texts of whole chunks, and others: what fills the last chunk of those is cut off again."""
+        paths = [path for path, value in leaves_of(self.base) if _CHUNKS.search(path) and is_whole(value)]
+        if len(paths) != 1:
+            return [_ANY]
+        path, tokens = paths[0], _SHAPES[0][1]
+        whole, rest = (self.brief(changed(self.base, {path: chunk})) for chunk in (tokens // 6, tokens // 6 + 1))
+        if rest.is_alike(whole):
+            return [_ANY]
+        return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)),
+                Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
 
     def _by_heads(self):
         """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv)."""
@@ -236,7 +254,7 @@ class Family:
                 continue
             if not all(alike):
                 self.base = fewer
-                return [Case((f"{few} < {path}",), lambda keys: keys), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
+                return [Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
         return [_ANY]
 
     def head_guards(self):
@@ -275,10 +293,11 @@ class Family:
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
         configurations = [case.keys(keys) for keys in self.draws]
-        recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, _SHAPES)]
+        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, _SHAPES)]
+        recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
-        follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
+        follow(recorders[:1], *(self.capture(configurations[0], way, shapes[0], torch.float32, autocast) for autocast in (False, True)))
         solve = Solver([r.sizes for r in recorders], self.layers.periods())
         try:
             merger = Merger(solve, shared)
