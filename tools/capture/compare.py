@@ -15,14 +15,15 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(HERE), str(ROOT / "python")]
+from limits import at_most  # noqa: E402
+
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
 ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
@@ -121,9 +122,9 @@ def captured_all(programs, folder):
     for program in programs:
         child = os.fork()
         if child == 0:
-            signal.alarm(SECONDS)
             try:
-                capture(program, folder)
+                with at_most(SECONDS):
+                    capture(program, folder)
             except BaseException as error:   # whatever a model of such a configuration raises
                 (folder / f"{program.name}.failed").write_text(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             os._exit(0)
