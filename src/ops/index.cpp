@@ -108,6 +108,7 @@ const OpEntry kEntries[] = {
     {"repeat_interleave", "aten::repeat_interleave.self_Tensor; Repeat.cpp"},
     {"repeat_rows", "aten::repeat of a single row"},
     {"reshape", "aten::reshape"},
+    {"rms_norm", "aten::_fused_rms_norm; cuda/layer_norm_kernel.cu"},
     {"roll", "aten::roll"},
     {"rounded", "aten::floor and its like"},
     {"rsqrt", "aten::rsqrt"},

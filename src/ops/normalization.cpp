@@ -5,6 +5,7 @@
 #include "ops/pointwise.h"
 #include "ops/selection.h"
 #include "tensor/kernel.h"
+#include "tensor/torch_rules.h"
 
 namespace tidemark {
 namespace {
@@ -35,7 +36,48 @@ Tensors layer_norm_backward(Backward& call) {
   return {std::move(input), std::move(gamma), std::move(beta)};
 }
 
+Tensors rms_norm_backward(Backward& call) {
+  const Tensor &x = call.saved[0], &weight = call.saved[1];
+  const Tensor contiguous_x = contiguous(x);
+  Tensor input = call.needs(0) ? empty(call.run, x.sizes(), x.dtype()) : Tensor();
+  Tensor gamma = call.needs(1) ? empty_like(weight) : Tensor();
+  const Tensor gradient = contiguous(call.gradient());
+  if (gamma) {
+    const std::int64_t columns = x.size(-1), rows = x.elements() / columns;
+    const Tensor blocks = gamma_beta_blocks(call.run, rows, columns, weight.dtype());
+    if (blocks) gamma = plain_sum(blocks, Dims{1, 0}, false, weight.dtype());
+  }
+  return {std::move(input), std::move(gamma)};
+}
+
+/// Whether autocast runs it in float32.
+bool is_widened(const Run& run) { return run.autocast.enabled && run.torch().rms_norm_is_widened; }
+
 }  // namespace
+
+bool is_rms_norm_fused(const Tensor& x, const Tensor& weight) {
+  return !weight || weight.dtype() == x.dtype() || is_widened(x.run());
+}
+
+/// Keeps x, weight and rstd (float32, one per row).
+Tensor rms_norm(Tensor x, Tensor weight) {
+  const Op op(x, "aten::rms_norm");
+  const Tensor arguments[] = {x, weight};
+  if (is_widened(x.run())) {
+    weight = autocast_f32(std::move(weight));
+    x = autocast_f32(std::move(x));
+  }
+  Kernel kernel(x.run(), "_fused_rms_norm");
+  const Tensor copy = x.is_contiguous() ? Tensor() : empty(x.run(), x.sizes(), x.dtype());
+  Dims rows = x.sizes();
+  rows[-1] = 1;
+  Tensor y = empty(x.run(), x.sizes(), x.dtype());
+  Tensor rstd = empty(x.run(), rows, size_of(x.dtype()) < 4 ? Dtype::f32 : x.dtype());
+  kernel.gives({&y, &rstd});
+  Tensors saved{x, weight, std::move(rstd)};
+  return record(std::move(y), {std::move(x), std::move(weight)},
+                {.name = "FusedRmsNormBackward0", .saved = std::move(saved), .backward = rms_norm_backward});
+}
 
 /// Over the last dimension.  Keeps x, weight, bias, mean and rstd (float32, one per row).
 Tensor layer_norm(Tensor x, Tensor weight, Tensor bias) {

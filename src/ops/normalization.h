@@ -17,6 +17,11 @@ bool is_batch_norm_known(const Tensor& x, const BatchNormParameters& parameters)
 /// Over groups of channels.
 Tensor group_norm(Tensor x, std::int64_t groups, Tensor weight, Tensor bias);
 
+/// Over the last dimension; the weight may be none.  torch: nn.functional.rms_norm
+Tensor rms_norm(Tensor x, Tensor weight);
+/// Whether one kernel does it, and not several operations: of a weight in x's type.
+bool is_rms_norm_fused(const Tensor& x, const Tensor& weight);
+
 /// x divided by its norm along a dimension.  torch: nn.functional.normalize
 Tensor normalize(Tensor x, int d);
 

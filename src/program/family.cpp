@@ -79,7 +79,7 @@ class FamilyReader {
     header();
     std::vector<UnreadKey> unread = unread_keys(binding_.config, reads_, used_paths());
     check_class();
-    check_labels();
+    count_labels();
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
       throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images", model_type_), file_);
     bind();
@@ -148,9 +148,9 @@ class FamilyReader {
                     file_);
   }
 
-  /// Classes are counted by what the configuration calls them, which captures leave aside: theirs had the two that
-  /// transformers takes where nobody says (PreTrainedConfig.num_labels, 5.23.0).
-  void check_labels() const {
+  /// Classes are counted by what the configuration calls them, if it does (PreTrainedConfig.num_labels, 5.23.0); two where
+  /// nobody says.
+  void count_labels() {
     if (!head_.ends_with("classification")) return;
     const Value *names = binding_.config.find("id2label"), *count = binding_.config.find("num_labels");
     std::int64_t labels = 2;
@@ -158,7 +158,10 @@ class FamilyReader {
       labels = std::ssize(*names->as_map());
     else if (count && count->as_integer())
       labels = *count->as_integer();
-    if (labels != 2)
+    const bool is_any_number = std::any_of(keys_.begin(), keys_.end(), [](const Key& key) { return key.path == "num_labels"; });
+    if (is_any_number)
+      set_path(binding_.config, "num_labels", labels);
+    else if (labels != 2)
       throw Error(Errc::unsupported, fmt::format("the program of {} tells two classes apart, not {}", model_type_, labels),
                   file_);
     const Value* problem = binding_.config.find("problem_type");

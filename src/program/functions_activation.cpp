@@ -31,6 +31,13 @@ Tensors layer_norm_call(FunctionCall& call) {
   return {layer_norm(call.tensor(0), call.tensor_if_given(2), call.tensor_if_given(3))};
 }
 
+Tensors rms_norm_call(FunctionCall& call) {
+  call.require(call.dims(1).count() == 1, "more dimensions than the last");
+  const Tensor x = call.tensor(0), weight = call.tensor_if_given(2);
+  call.require(is_rms_norm_fused(x, weight), "a weight of another type");
+  return {rms_norm(x, weight)};
+}
+
 Tensors batch_norm_call(FunctionCall& call) {
   call.require(call.flag_or(5, false), "statistics that are given");
   const Tensor x = call.tensor(0);
@@ -106,6 +113,7 @@ constexpr Function kActivationFunctions[] = {
     {"softmax", "input dim dtype _stacklevel", [](FunctionCall& c) { return Tensors{softmax(c.tensor(0), c.dtype(2))}; }},
     {"dropout", "input p training inplace", dropout_call},
     {"layer_norm", "input normalized_shape weight bias eps", layer_norm_call},
+    {"rms_norm", "input normalized_shape weight eps", rms_norm_call},
     {"batch_norm", "input running_mean running_var weight bias training momentum eps", batch_norm_call},
     {"group_norm", "input num_groups weight bias eps",
      [](FunctionCall& c) {

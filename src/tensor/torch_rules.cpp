@@ -29,6 +29,7 @@ std::vector<TorchRules> made() {
   rules.fuses_adagrad = true;
   rules.balances_tokens_on_device = true;
   rules.lets_go_of_barriers = true;
+  rules.rms_norm_is_widened = true;
   rules.fsdp2_recycles_without_gradients = true;
   rules.fsdp2_names_last_state = true;
   add("2.12.1");

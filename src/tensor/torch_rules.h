@@ -60,6 +60,8 @@ struct TorchRules {
   /// gradient takes no sums of channels that have one element.  torch: aten/src/ATen/native/group_norm.cpp,
   /// cuda/group_norm_kernel.cu, GroupNormKernelImplInternal, GroupNormBackwardKernelImplInternal (2.15.0)
   bool group_norm_has_newer_kernels = false;
+  /// Autocast runs rms_norm in float32.  torch: aten/src/ATen/autocast_mode.h, AT_FORALL_FP32 (2.12.1)
+  bool rms_norm_is_widened = false;
   /// Adagrad has a fused kernel for CUDA.  torch: aten/src/ATen/native/native_functions.yaml,
   /// _fused_adagrad_ (2.12.1)
   bool fuses_adagrad = false;

@@ -90,11 +90,29 @@ class OfImages:
 def test_widths_that_are_heads_times_their_size_and_images_of_whole_patches():
     keys = {"tower": {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16, "image_size": 32, "patch_size": 8}}
     found = Axes(keys, OfImages, lambda keys: bool(OfImages(keys)), {})
-    assert found.guards == [] and found.products == {"tower.hidden_size": ("tower.num_attention_heads", "tower.head_dim")}
+    assert found.guards == [] and found.products == {"tower.hidden_size": ("tower.num_attention_heads", "tower.head_dim", None)}
     assert found.equalities() == ["tower.hidden_size == tower.num_attention_heads*tower.head_dim", "tower.image_size % tower.patch_size == 0"]
     draws = found.draws(6, seed=1)
     assert len(draws) == 6 and all(at(keys, "tower.image_size") % at(keys, "tower.patch_size") == 0 for keys in draws)
     assert len({at(keys, "tower.hidden_size") for keys in draws}) > 2 and len({at(keys, "tower.image_size") // at(keys, "tower.patch_size") for keys in draws}) > 1
+
+
+class OfStates:
+    """A width that is expanded to heads times their size."""
+
+    def __init__(self, keys):
+        assert keys["expand"] * keys["hidden_size"] == keys["num_heads"] * keys["head_dim"]
+        self.exact = [keys["hidden_size"], keys["num_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_widths_that_are_expanded_to_heads_times_their_size():
+    found = Axes({"num_heads": 8, "head_dim": 16, "expand": 2, "hidden_size": 64}, OfStates, lambda keys: bool(OfStates(keys)), {})
+    assert found.guards == ["expand == 2"] and found.equalities() == ["hidden_size == num_heads*head_dim//expand"]
+    draws = found.draws(6, seed=1)
+    assert len({keys["num_heads"] for keys in draws}) > 1 and len({keys["hidden_size"] // keys["num_heads"] for keys in draws}) > 1
 
 
 class OfTiedHeads(OfImages):

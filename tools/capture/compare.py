@@ -4,7 +4,7 @@
 usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--note] [--table docs/shipped-families.md]
 
 The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (bf16, AdamW);
-equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
+equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it, and of a whole chunk where a program has a case of that; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
 TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers, or of the older one behind `--of`: Tidemark takes
 those where this release has no program of its own.  With `--note` such a program tells in its header on which releases it is equal (`equal_on`), and answers for them without an assumption.
 The table's rows of others stay as they are.  It ends with 1 where a program is not equal.
@@ -16,22 +16,25 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(HERE), str(ROOT / "python")]
+from limits import at_most  # noqa: E402
+
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
 ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
+TOKENS = 160
 TEXT = {"batch": 2, "images": 0, "grid": None}
 SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})   # patches down and across, of images of any size
 LAYERS = ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "n_layers", "depth", "num_decoder_layers")
 NAMED = re.compile(r"index|indices|_layers$")
 LONGER = (0, 256, 1024, 4096)   # what images may take of a text
+LABELS = 10
 SECONDS = 300
 
 
@@ -60,6 +63,8 @@ def configuration(program):
     for one, other in re.findall(r"^holds ([a-z][\w.]*) == ([a-z][\w.]*)$", text, re.MULTILINE):
         if isinstance(at(config, one), int) and isinstance(at(config, other), int):
             config = changed(config, {one: at(config, other)})
+    if re.search(r"^key num_labels ", text, re.MULTILINE):
+        config = {**{key: value for key, value in config.items() if key not in ("id2label", "label2id")}, "num_labels": LABELS}
     if config.get("is_encoder_decoder"):   # without which there are no labels to shift
         config |= {key: 0 for key in ("decoder_start_token_id", "pad_token_id") if config.get(key) is None}
     return json.dumps(config, default=str)
@@ -67,12 +72,16 @@ def configuration(program):
 
 def batches_of(program):
     """What a program is compared with, by what it takes."""
-    sizes = re.search(r"^sizes (.*)$", program.read_text(), re.MULTILINE)[1]
-    return [batch if "grid_h=" in sizes else {**batch, "grid": None} for batch in SEEN] if "images=" in sizes else [TEXT]
+    text = program.read_text()
+    sizes = re.search(r"^sizes (.*)$", text, re.MULTILINE)[1]
+    if "images=" in sizes:
+        return [batch if "grid_h=" in sizes else {**batch, "grid": None} for batch in SEEN]
+    return [TEXT, *({**TEXT, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE))))]
 
 
 def capture(program, folder):
     """The configuration, and the programs captured at exactly that, of each batch."""
+    from tidemark.capture.keys import at
     from tidemark.capture.settings import first_of
     from transformers import AutoConfig
 
@@ -81,7 +90,7 @@ def capture(program, folder):
     keys = AutoConfig.for_model(**json.loads(config.read_text()))
     patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
     for number, batch in enumerate(batches_of(program)):
-        asked = {"batch": batch["batch"], "seq": 160, "takes_text": bool(re.search(r"^sizes .*\bS=", program.read_text(), re.MULTILINE)), "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
+        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": bool(re.search(r"^sizes .*\bS=", program.read_text(), re.MULTILINE)), "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
         (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
 
@@ -118,9 +127,9 @@ def captured_all(programs, folder):
     for program in programs:
         child = os.fork()
         if child == 0:
-            signal.alarm(SECONDS)
             try:
-                capture(program, folder)
+                with at_most(SECONDS):
+                    capture(program, folder)
             except BaseException as error:   # whatever a model of such a configuration raises
                 (folder / f"{program.name}.failed").write_text(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             os._exit(0)
@@ -223,8 +232,8 @@ def write(table, rows):
 
 Made by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal
 sizes where a program holds for those alone; keys that a class has no usable default of are those of `tools/capture/published.json`), against a program captured at exactly that configuration, of the release that
-it is compared on. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of 160 tokens,
-bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them.
+it is compared on. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of {TOKENS} tokens
+(and of a whole chunk where a program has a case of that), bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them.
 
 {len({kind for kind, *_ in cells})} model types. Equal: {equal}.
 

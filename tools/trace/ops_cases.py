@@ -114,6 +114,7 @@ OTHERS = {
     "bmm": lambda x, a: _torch().bmm(x[0], x[1]),
     "baddbmm": lambda x, a: x[0].baddbmm(batch1=x[1], batch2=x[2], beta=1.0, alpha=a["alpha"]),
     "layer_norm": lambda x, a: _functional().layer_norm(x[0], x[0].shape[-1:], x[1], x[2]),
+    "rms_norm": lambda x, a: _functional().rms_norm(x[0], x[0].shape[-1:], x[1]),
     "embedding": lambda x, a: _functional().embedding(x[0], x[1]),
     "cross_entropy": lambda x, a: _functional().cross_entropy(x[0], x[1]),
 }
@@ -368,13 +369,22 @@ def network_cases():
         for dtype in ("bfloat16", "float32"):
             for rows, width in (("2x300", 64), ("8x128", 768), ("1x2048", 1024), ("4x577", 1024), ("3x7", 2048)):
                 case("layer_norm", f"{dtype} {rows}x{width} g", f"{dtype} {width} w", f"{dtype} {width} w", card=card)
+                case("rms_norm", f"{dtype} {rows}x{width} g", f"{dtype} {width} w", card=card)
     for dtype in FLOATS:
+        for flags in ("gw", "g-", "-w", "--"):
+            x, w = ((" " + flag).rstrip(" -") for flag in flags)
+            case("rms_norm", f"{dtype} 2x300x64{x}", f"{dtype} 64{w}")
+        case("rms_norm", f"{dtype} 2x300x64 g", None)
+        case("rms_norm", f"{dtype} 2x300x64 p102 g", f"{dtype} 64 w", gradient="102")
         for flags in ("gww", "g--", "-ww", "gw-", "---"):
             x, w, b = ((" " + flag).rstrip(" -") for flag in flags)
             case("layer_norm", f"{dtype} 2x300x64{x}", f"{dtype} 64{w}", f"{dtype} 64{b}")
         case("layer_norm", f"{dtype} 2x300x64 p102 g", f"{dtype} 64 w", f"{dtype} 64 w", gradient="102")
     for dtype in ("float32", "bfloat16"):
         case("layer_norm", f"{dtype} 2x300x64 g", "float32 64 w", "float32 64 w", autocast="bfloat16")
+        case("rms_norm", f"{dtype} 2x300x64 g", f"{dtype} 64 w", autocast="bfloat16")
+        case("rms_norm", f"{dtype} 2x300x64 g", None, autocast="bfloat16")
+        case("rms_norm", f"{dtype} 70000x64 g", f"{dtype} 64 w")
     for card in CARDS:
         for count, width in (("2x300", 64), ("4x1024", 2048), ("1x5", 128), ("8x512", 768), ("2x3072", 64), ("1x3073", 32), ("64", 64)):
             for dtype in ("bfloat16", "float32"):

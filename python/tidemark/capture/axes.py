@@ -8,8 +8,9 @@ from .keys import at, changed, is_whole, kinds_of, leaves_of, written
 
 _HEADS = re.compile(r"heads?$|n_head$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv")
-_WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width")
-_HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size")
+_WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width|d_ssm$")
+_HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size", "mamba_d_head", "mamba_head_dim")
+_EXPANSIONS = ("expand", "mamba_expand")
 _IMAGES = re.compile(r"(image|img)_size$")
 _VOCABULARY = re.compile(r"vocab_size")
 _LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
@@ -19,7 +20,7 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
 class Axes:
-    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one)}, where it has to be that; `guards`: conditions on the others."""
+    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
 
     def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
@@ -30,7 +31,7 @@ class Axes:
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
         self.leaves = {path: value for path, value in leaves_of(base) if is_read(path)}
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
-        for path, value in self.leaves.items():
+        for path, value in sorted(self.leaves.items(), key=lambda leaf: not self._products_of(*leaf)):   # what has to be a product, before its factors
             self._place(path, value)
         for path, kind in kinds_of(base):
             self._guard(path, f"{path} == {written(kind)}")
@@ -66,7 +67,7 @@ class Axes:
     def _whole(self, path, value):
         if _KV_HEADS.search(path) and self._tie(path, value):
             return   # the model has no heads of keys of its own
-        if any(path in factors for factors in self.products.values()):
+        if any(path in factors[:2] for factors in self.products.values()):
             self.groups.append([path])
             return
         step = self.layers.get(path)
@@ -85,16 +86,22 @@ class Axes:
 
     def _is_product(self, path, value):
         """Whether a width has to be the heads times their size."""
+        for heads, size, expansion in self._products_of(path, value):
+            if self._told({path: value * 2, size: self.leaves[size] * 2}) == "numbers":
+                self.products[path] = (heads, size, expansion)
+                return True
+        return False
+
+    def _products_of(self, path, value):
+        """What a width may be the product of."""
+        if not _WIDTHS.search(path) or not is_whole(value):
+            return []
         above = path.rpartition(".")[0]
-        beside = [p for p, v in self.leaves.items() if is_whole(v) and p.rpartition(".")[0] == above]
-        heads = [p for p in beside if _HEADS.search(p) and not _KV_HEADS.search(p)]
+        beside = {p: v for p, v in self.leaves.items() if is_whole(v) and p.rpartition(".")[0] == above}
         sizes = [p for p in beside if p.rpartition(".")[2] in _HEAD_DIMS]
-        if not _WIDTHS.search(path) or not heads or not sizes or self.leaves[heads[0]] * self.leaves[sizes[0]] != value:
-            return False
-        if self._told({path: value * 2, sizes[0]: self.leaves[sizes[0]] * 2}) != "numbers":
-            return False
-        self.products[path] = (heads[0], sizes[0])
-        return True
+        heads = [p for p in beside if _HEADS.search(p) and not _KV_HEADS.search(p) and p not in sizes]
+        expansions = [None, *(p for p in beside if p.rpartition(".")[2] in _EXPANSIONS)]
+        return [factors for factors in itertools.product(heads, sizes, expansions) if _product(factors, beside) == value]
 
     def _tie(self, path, value):
         """Keys that have to be equal: this one and another of its value, or several others."""
@@ -112,7 +119,7 @@ class Axes:
     def _with_widths(self, values):
         """With the widths that have to be heads times their size."""
         now = {**self.leaves, **values}
-        return values | {width: now[heads] * now[size] for width, (heads, size) in self.products.items() if heads in values or size in values}
+        return values | {width: _product(factors, now) for width, factors in self.products.items() if any(factor in values for factor in factors)}
 
     def _tie_several(self, path, value, others):
         """All of them, less those that need not be."""
@@ -170,7 +177,7 @@ class Axes:
 
     def equalities(self):
         divided = [f"{image} % {patch} == 0" for image, patch in _images(self.names())]
-        return [*(f"{other} == {group[0]}" for group in self.groups for other in group[1:]), *(f"{width} == {heads}*{size}" for width, (heads, size) in self.products.items()), *divided]
+        return [*(f"{other} == {group[0]}" for group in self.groups for other in group[1:]), *(f"{width} == {heads}*{size}" + (f"//{expansion}" if expansion else "") for width, (heads, size, expansion) in self.products.items()), *divided]
 
     def draws(self, count, seed):
         """Configurations with other values of the axes each, and in which no two axes go together."""
@@ -247,5 +254,10 @@ def _drawn(groups, base, layers, products, drawer):
         if group[0] in patched:
             patch = patched[group[0]]
             values.update(dict.fromkeys(group, values[patch] * (at(base, group[0]) // at(base, patch)) * drawer.choice((1, 2, 3))))
-    values.update({width: values.get(heads, at(base, heads)) * values.get(size, at(base, size)) for width, (heads, size) in products.items()})
+    values.update({width: _product(factors, {path: values.get(path, at(base, path)) for path in factors if path}) for width, factors in products.items()})
     return values
+
+
+def _product(factors, values):
+    heads, size, expansion = factors
+    return values[heads] * values[size] // (values[expansion] if expansion else 1)

@@ -21,7 +21,7 @@ from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
 from .layers import Layers
 from .merging import Differs, Merger, SameSizes, merged_lines
 from .mistakes import Mistake, Unsupported
-from .models import from_configuration
+from .models import class_of, from_configuration
 from .program import _called, _one
 from .reads import Reads, reading
 from .rows import in_rows
@@ -32,7 +32,9 @@ from .tree import tree_lines
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
+_LABELS = 6
 
 
 class Way(NamedTuple):
@@ -46,16 +48,21 @@ class Way(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What sizes are to each other: the conditions, and the keys of a configuration for which they hold."""
+    """What sizes are to each other: the conditions, the keys of a configuration for which they hold, and how many tokens of about so many."""
 
     conditions: tuple
-    keys: object
+    keys: object = lambda keys: keys
+    tokens: object = lambda tokens, keys: tokens
 
     def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)))
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys))
+
+    def sizes(self, sizes, keys):
+        samples, tokens, *images = sizes
+        return (samples, self.tokens(tokens, keys), *images)
 
 
-_ANY = Case((), lambda keys: keys)
+_ANY = Case(())
 
 
 @dataclasses.dataclass(eq=False)
@@ -87,7 +94,8 @@ class Family:
         self.kind, self.device = keys["model_type"], device
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = self._head()
-        self.layers = Layers(self.build(keys), self.build({}))
+        self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
+        self.layers = Layers(self.build({**_unnamed(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}))
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
@@ -141,17 +149,24 @@ class Family:
     def _own(keys):
         return {key: value for key, value in keys.items() if key != "model_type"}
 
-    def build(self, keys):
-        """All keys, as the configuration class understands these."""
+    def _configuration(self, keys):
         import transformers
 
-        return transformers.AutoConfig.for_model(**{**keys, "model_type": self.kind}).to_dict()
+        return transformers.AutoConfig.for_model(**{**keys, "model_type": self.kind})
+
+    def build(self, keys):
+        """All keys, as the configuration class understands these."""
+        config = self._configuration(keys)
+        made = config.to_dict()
+        if self.tells_apart:   # classes are told by their names
+            made = {**_unnamed(made), "num_labels": config.num_labels}
+        return made
 
     def _head(self):
         """Encoders are trained on words that are masked, also where transformers has a class for the next word; None: what transformers.models.auto has first."""
         from transformers.models.auto import modeling_auto
 
-        reads_both_ways = not self.build({}).get("is_decoder", True)
+        reads_both_ways = not self._configuration({}).to_dict().get("is_decoder", True)
         return "masked_lm" if reads_both_ways and self.kind in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES else None
 
     def _experts(self):
@@ -202,7 +217,7 @@ class Family:
         return True
 
     def cases(self):
-        return [a.and_also(b) for a in self._by_window() for b in self._by_heads()]
+        return [a.and_also(b).and_also(c) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads()]
 
     def _by_window(self):
         """Texts within a window, and longer ones."""
@@ -217,9 +232,21 @@ class Family:
         if over.does_as(within, SameSizes):
             return [_ANY]
         below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
-        cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths), lambda keys: keys)]
+        cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths))]
         none = changed(self.base, dict.fromkeys(paths))
         return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
+
+    def _by_chunk(self):
+        """Texts of whole chunks, and others: what fills the last chunk of those is cut off again."""
+        paths = [path for path, value in leaves_of(self.base) if _CHUNKS.search(path) and is_whole(value)]
+        if len(paths) != 1:
+            return [_ANY]
+        path, tokens = paths[0], _SHAPES[0][1]
+        whole, rest = (self.brief(changed(self.base, {path: chunk})) for chunk in (tokens // 6, tokens // 6 + 1))
+        if rest.is_alike(whole):
+            return [_ANY]
+        return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)),
+                Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
 
     def _by_heads(self):
         """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv)."""
@@ -236,7 +263,7 @@ class Family:
                 continue
             if not all(alike):
                 self.base = fewer
-                return [Case((f"{few} < {path}",), lambda keys: keys), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
+                return [Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
         return [_ANY]
 
     def head_guards(self):
@@ -254,7 +281,7 @@ class Family:
 
     def text(self):
         cases = self.cases()
-        self.guards = list(self.head_guards())
+        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
         merged, without, shared = [], [], {}
@@ -275,10 +302,11 @@ class Family:
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
         configurations = [case.keys(keys) for keys in self.draws]
-        recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, _SHAPES)]
+        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, _SHAPES)]
+        recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
-        follow(recorders[:1], *(self.capture(configurations[0], way, _SHAPES[0], torch.float32, autocast) for autocast in (False, True)))
+        follow(recorders[:1], *(self.capture(configurations[0], way, shapes[0], torch.float32, autocast) for autocast in (False, True)))
         solve = Solver([r.sizes for r in recorders], self.layers.periods())
         try:
             merger = Merger(solve, shared)
@@ -342,6 +370,11 @@ class Family:
                   *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
+
+
+def _unnamed(keys):
+    """Without the names of labels."""
+    return {key: value for key, value in keys.items() if key not in ("id2label", "label2id")}
 
 
 def _body(recorder, layers=()):

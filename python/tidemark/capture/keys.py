@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import re
 
 from .sizes import Solver
@@ -65,8 +66,16 @@ def without(keys, path):
 
 
 def written(value):
-    """A literal of the header, as JSON."""
-    return json.dumps(value)
+    """A literal of the header, as JSON; what that has no number for is null, as where a configuration is read (src/io/value_json.h)."""
+    return json.dumps(_finite(value))
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {key: _finite(of) for key, of in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(of) for of in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def parts_of(keys, paths):

@@ -55,7 +55,7 @@ def _configuration(where):
         raise Mistake(f"{where}: not JSON: {error}") from None
 
 
-def _class_of(config, keys, head, where):
+def class_of(config, keys, head, where):
     """(class, head): that of the configuration's `architectures` where it is one that is trained, else the first that the model type has."""
     import transformers
     from transformers.models.auto import modeling_auto
@@ -91,7 +91,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
 
     def make(dtype, device):
         config = transformers.AutoConfig.for_model(**keys)
-        cls, _ = _class_of(config, keys, head, where)
+        cls, _ = class_of(config, keys, head, where)
         for part in (config, config.get_text_config()):
             if cache is not None and hasattr(part, "use_cache"):
                 part.use_cache = cache
@@ -101,7 +101,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
         return model.to(device).train()   # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
 
     config = transformers.AutoConfig.for_model(**keys)
-    known_as = _class_of(config, keys, head, where)[1]
+    known_as = class_of(config, keys, head, where)[1]
     return Source(keys, make, lambda model, shape, device: batch_of(model, known_as, shape, device, padded))
 
 

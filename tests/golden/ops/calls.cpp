@@ -327,6 +327,7 @@ const std::vector<NamedCall> kOthers = {
     {"bmm", binary<bmm>},
     {"baddbmm", [](Inputs& in, const Arguments& a, Run&) { return baddbmm(in[0], in[1], in[2], a.real("alpha")); }},
     {"layer_norm", [](Inputs& in, const Arguments&, Run&) { return layer_norm(in[0], in[1], in[2]); }},
+    {"rms_norm", [](Inputs& in, const Arguments&, Run&) { return rms_norm(in[0], in[1]); }},
     {"embedding", [](Inputs& in, const Arguments&, Run&) { return embedding(in[1], in[0]); }},
     {"cross_entropy", binary<cross_entropy>},
     {"mse_loss", loss<mse_loss>},
