@@ -75,6 +75,32 @@ def test_layers_go_round_by_the_lists_of_a_configuration():
     assert list(layers.conditions()) == ["num_hidden_layers % 2 == 0", 'kinds cycles ["a", "b"]']
 
 
+def test_layers_that_are_left_over_are_cases_of_their_own():
+    defaults = {"num_hidden_layers": 26, "kinds": ["a", "a", "b"] * 8 + ["a", "a"]}
+    layers = Layers({"num_hidden_layers": 3, "kinds": ["a", "a", "b"]}, defaults, {"num_hidden_layers": [34, 48, 62, 60]})
+    assert layers.rests() == {"num_hidden_layers": (3, [0, 1, 2])}
+    assert list(layers.conditions()) == ['kinds cycles ["a", "a", "b"]']
+
+
+class WithShortcut:
+    """What comes in goes round a layer that leaves the width as it is."""
+
+    def __init__(self, keys):
+        self.goes_round = keys["embedding_size"] == keys["sizes"][0]
+        self.exact = (keys["embedding_size"], self.goes_round)
+
+    def is_alike(self, other):
+        return self.goes_round == other.goes_round
+
+
+def test_a_value_that_goes_another_way_by_itself_is_not_held_for():
+    keys = {"embedding_size": 64, "sizes": [256]}
+    found = Axes(keys, WithShortcut, lambda keys: True, {})
+    assert found.groups == [["embedding_size"]] and "embedding_size != 256" not in found.guards
+    draws = [draw for seed in range(8) for draw in found.draws(6, seed)]
+    assert all(draw["embedding_size"] != 256 for draw in draws) and "embedding_size != 256" in found.guards
+
+
 class OfImages:
     """A tower whose width is its heads times their size, and whose images are whole patches."""
 

@@ -54,7 +54,7 @@ def test_the_program_nearer_to_the_release_stands_for_the_family_in_cpp(predicte
         assert not any("is a program" in what for what in said)
 
 
-def test_a_program_of_another_class_or_of_other_labels_does_not_stand_for_it(tidemark, folders):
+def test_a_program_of_another_class_does_not_stand_for_it(tidemark, folders):
     def is_program(config):
         (folders / "work" / "config.json").write_text(json.dumps(config))
         done = tidemark("predict", "config.json", "--batch", 2, "--gpu", "h200", "--transformers", "5.23.0", "--json", "report.json", **NO_PYTHON)
@@ -63,15 +63,17 @@ def test_a_program_of_another_class_or_of_other_labels_does_not_stand_for_it(tid
 
     picture = {"model_type": "vit", "num_hidden_layers": 2}
     assert is_program(picture)
-    assert not is_program({**picture, "num_labels": 1000})
+    assert is_program({**picture, "num_labels": 1000})
     assert not is_program({"model_type": "clip"})   # what is shipped of 5.23.0 tells images apart, and CLIP is trained to tell captions apart
 
 
 def test_a_family_may_be_of_another_release_and_of_images(predicted):
     report = predicted({"model_type": "resnet"}, **NO_PYTHON)
     assert any("the model is a program, captured of transformers 5.23.0" in row["what"] for row in report["assumptions"])
-    refused = predicted({"model_type": "resnet", "id2label": {str(i): "?" for i in range(1000)}}, **NO_PYTHON)
-    assert refused.returncode == 3 and "the program of resnet tells two classes apart, not 1000" in refused.stderr
+    labels = [predicted({"model_type": "resnet", **said}, **NO_PYTHON)["steps"] for said in ({"num_labels": 1000}, {"id2label": {str(i): "?" for i in range(1000)}}, {})]
+    assert labels[0] == labels[1] != labels[2]
+    refused = predicted({"model_type": "resnet", "num_labels": 1}, **NO_PYTHON)
+    assert refused.returncode == 3 and "the program of resnet holds for num_labels > 1 alone, and num_labels is 1" in refused.stderr
     refused = predicted({"model_type": "resnet", "embedding_size": 128}, **NO_PYTHON)
     assert refused.returncode == 3 and "cuDNN's scratch memory is not known for a convolution" in refused.stderr
 

@@ -17,24 +17,24 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 600
 
 
-def family_text(model_type, overrides, shipped):
-    """`shipped`: keys that a program holds for one value of, as those have them that are published."""
+def family_text(model_type, overrides, shipped, layers):
+    """`shipped`: keys that a program holds for one value of, as those have them that are published; `layers`: how many these have."""
     from tiny import merged, tiny
 
     from tidemark.capture.family import Family
 
-    return Family(merged(tiny(model_type, overrides), shipped), "cuda").text()
+    return Family(merged(tiny(model_type, overrides), shipped), "cuda", layers).text()
 
 
 def ship(model_type, release):
     """Writes the program of a family; what there is to tell of it."""
     from limits import TooSlow, at_most
 
-    overrides, shipped = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json"))
+    given = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json", "layers.json"))
     start = time.time()
     try:
         with at_most(SECONDS):
-            text = family_text(model_type, overrides, shipped)
+            text = family_text(model_type, *given)
         (release / model_type).write_text(text)
         told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
     except (Exception, TooSlow) as error:   # whatever a model of its configuration raises

@@ -192,11 +192,20 @@ class Axes:
         for _ in range(count * 4):
             values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer))
             keys = changed(self.base, values)
-            if values and keys not in drawn:
+            if values and keys not in drawn and not self._goes_another_way(values):
                 drawn.append(keys)
             if len(drawn) == count:
                 break
         return drawn
+
+    def _goes_another_way(self, values):
+        """Whether one of the values does by itself, as a width that happens to be that of the part beside it: the program does not hold for that."""
+        if self._told(values) != "other":
+            return False
+        groups = [group for group in self.groups if self._told({path: values[path] for path in group if path in values}) == "other"]
+        for path, *_ in groups:
+            self._guard(path, f"{path} != {values[path]}")
+        return bool(groups)
 
     def _accepted(self, values):
         """The values all together where a model of them runs; else those that can be taken one after the other."""

@@ -88,14 +88,15 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device):
+    def __init__(self, keys, device, published=None):
+        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds."""
         import transformers
 
         self.kind, self.device = keys["model_type"], device
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
-        self.layers = Layers(self.build({**_unnamed(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}))
+        self.layers = Layers(self.build({**_unnamed(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
@@ -217,7 +218,18 @@ class Family:
         return True
 
     def cases(self):
-        return [a.and_also(b).and_also(c) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads()]
+        return [a.and_also(b).and_also(c).and_also(d) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads() for d in self._by_rest()]
+
+    def _by_rest(self):
+        """Layers in whole rounds of their kinds, and some that are left over."""
+        cases = [_ANY]
+        for path, (period, rests) in self.layers.rests().items():
+            cases = [case.and_also(self._with_rest(path, period, rest)) for case in cases for rest in rests]
+        return cases
+
+    @staticmethod
+    def _with_rest(path, period, rest):
+        return Case((f"{path} % {period} == {rest}",), lambda keys: changed(keys, {path: at(keys, path) // period * period + rest}))
 
     def _by_window(self):
         """Texts within a window, and longer ones."""

@@ -7,10 +7,10 @@ _LONGEST_PERIOD = 8
 
 
 class Layers:
-    """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}."""
+    """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `published`: {path of a number of layers: those that models have}."""
 
-    def __init__(self, keys, defaults):
-        self.counts, self.cycles, self.keys = {}, {}, keys
+    def __init__(self, keys, defaults, published=None):
+        self.counts, self.cycles, self.keys, self.published = {}, {}, keys, published or {}
         self._part("", defaults)
 
     def _part(self, prefix, defaults):
@@ -42,9 +42,13 @@ class Layers:
     def periods(self):
         return sorted({period for period in self.counts.values() if period > 1})
 
+    def rests(self):
+        """{path of a number of layers: (its period, how many are left over after whole rounds in models that are published)}"""
+        return {path: (self.counts[path], sorted({count % self.counts[path] for count in counts})) for path, counts in self.published.items()}
+
     def conditions(self):
         for path, period in self.counts.items():
-            if period > 1:
+            if period > 1 and path not in self.published:
                 yield f"{path} % {period} == {at(self.keys, path) % period}"
         for path, cycle in self.cycles.items():
             yield f"{path} cycles {written(cycle)}"
