@@ -36,6 +36,19 @@ def for_each_image(count):
             Statement("return", args=(("", Ref(9000)),))]
 
 
+def for_each_side(count):
+    """What is done with for an image dies with it; after the last one the list does, too."""
+    images, done = range(1, count + 1), []
+    statements = [op("unbind", [made(v, "view") for v in images], Ref(0), Number(0, False))]
+    for image in images:
+        value = 100 + 10 * image
+        statements += [op("getitem", [made(value)], Ref(image)), op("neg", [made(value + 1)], Ref(value)), dropped(value, *(reversed(images) if image == count else []))]
+        done.append(value + 1)
+    for value in done:
+        statements += [op("flatten", [made(value + 1)], Ref(value))]
+    return [*statements, op("cat", [made(9000)], Listed(tuple(Ref(value + 1) for value in done))), Statement("return", args=(("", Ref(9000)),))]
+
+
 def for_each_layer(count):
     """All outputs of layers are kept, and returned as a list."""
     statements, values = [], [0]
@@ -91,6 +104,21 @@ def test_images_are_told_once_whatever_their_number():
         "  %7: T[4] = cat([%3[0..images - 1]], 0)",
         "  del %0[images - 2..0] %0[images - 1] %3[0..images - 1] %6",
         "  return %7"]
+
+
+def test_the_last_round_ends_as_the_others_do():
+    assert text_of(for_each_side, (6, 5, 12, 14), "images") == [
+        "class Model#1():",
+        "  %0[0..images - 1]: T[4] view = unbind(%1, 0)",
+        "  each i in 0..images - 1:",
+        "    %2[i]: T[4] = getitem(%0[i])",
+        "    %3[i]: T[4] = neg(%2[i])",
+        "    del %2[i]",
+        "  del %0[images - 1..0]",
+        "  each i in 0..images - 1:",
+        "    %4[i]: T[4] = flatten(%3[i])",
+        "  %5: T[4] = cat([%4[0..images - 1]])",
+        "  return %5"]
 
 
 def test_layers_whose_outputs_are_kept_are_told_once():

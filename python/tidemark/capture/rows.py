@@ -40,7 +40,7 @@ def in_rows(statements, counts):
 
 class _Rows:
     def __init__(self, statements, counts):
-        self.statements, self.counts = list(statements), counts
+        self.statements, self.counts = [one for statement in statements for one in _single(statement)], counts
         self.elements = {}   # {value: (row, its place)}
 
     def accepts(self, rounds):
@@ -61,14 +61,14 @@ class _Rows:
             else:
                 out.append(block)
                 at += period * rounds
-        return [self._outside(s) for s in out]
+        return [self._outside(s) for s in _joined(out)]
 
     def _run(self, shapes, at):
         """(statements of a round, rounds) of what begins here; zeros where it does not come as often as there are images."""
-        if self.statements[at].kind not in ("op", "call", "del"):
+        if self.statements[at].kind not in ("op", "call"):
             return 0, 0
         for period, rounds in runs_of(shapes, at):
-            if self.accepts(rounds) and any(self.statements[at + k].kind != "del" for k in range(period)):
+            if self.accepts(rounds):
                 return period, rounds
         return 0, 0
 
@@ -96,7 +96,7 @@ class _Rows:
             self.elements.setdefault(value, (row, first - 1))
         told = iter(terms)
         written = tuple(_rewritten(s, told)._replace(name=name) for s, name in zip(blocks[0], names))
-        return Statement("each", name=Number(first, False), block=written, count=Number(first + rounds - 1, False))
+        return Statement("each", name=Number(first, False), block=tuple(_joined(written)), count=Number(first + rounds - 1, False))
 
     def _same(self, column, made, rows, before, first):
         """The term that stands for those of all rounds; None where there is none."""
@@ -151,6 +151,22 @@ class _Rows:
             else:
                 yield args[at]
             at = end
+
+
+def _single(statement):
+    """Each `del` by itself: the last round's goes on with what is done with after all of them."""
+    return [statement._replace(args=(one,)) for one in statement.args] if statement.kind == "del" else [statement]
+
+
+def _joined(statements):
+    """What is deleted one after the other in one statement again."""
+    joined = []
+    for statement in statements:
+        if joined and statement.kind == joined[-1].kind == "del":
+            joined[-1] = joined[-1]._replace(args=joined[-1].args + statement.args)
+        else:
+            joined.append(statement)
+    return joined
 
 
 def _alike(results):
