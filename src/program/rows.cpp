@@ -119,12 +119,27 @@ class Writer {
     return false;
   }
 
-  /// Where the bracket of "%12[…]" opens, if that stands here.
+  /// Where the bracket of "%12[…]" opens, or of "%12%7[…]", if that stands here.
   static std::size_t row(std::string_view text, std::size_t at) {
-    if (text[at] != '%') return std::string_view::npos;
-    std::size_t end = at + 1;
-    while (end < text.size() && is_digit(text[end])) ++end;
-    return end > at + 1 && end < text.size() && text[end] == '[' ? end : std::string_view::npos;
+    while (at < text.size() && text[at] == '%') {
+      std::size_t end = at + 1;
+      while (end < text.size() && is_digit(text[end])) ++end;
+      if (end == at + 1 || end == text.size()) break;
+      if (text[end] == '[') return end;
+      at = end;
+    }
+    return std::string_view::npos;
+  }
+
+  /// "%12%7" at a place: "%12.3, %7.3"
+  static std::string at_place(std::string_view names, std::int64_t place, std::string_view type) {
+    std::string written;
+    for (std::size_t begin = 0; begin < names.size();) {
+      const std::size_t end = std::min(names.find('%', begin + 1), names.size());
+      written += fmt::format("{}{}.{}{}", begin ? ", " : "", names.substr(begin, end - begin), place, type);
+      begin = end;
+    }
+    return written;
   }
 
   /// Writes an element or all of a span, with the type that stands behind it; what comes next in the line.
@@ -143,7 +158,7 @@ class Writer {
     const std::int64_t step = first <= last ? 1 : -1;
     check((last - first) * step);
     for (std::int64_t i = first;; i += step) {
-      written += fmt::format("{}.{}{}", name, i, text.substr(close + 1, end - close - 1));
+      written += at_place(name, i, text.substr(close + 1, end - close - 1));
       if (i == last) break;
       written += ", ";
     }

@@ -49,6 +49,15 @@ def for_each_side(count):
     return [*statements, op("cat", [made(9000)], Listed(tuple(Ref(value + 1) for value in done))), Statement("return", args=(("", Ref(9000)),))]
 
 
+def for_each_pair(count):
+    """Two sides of each image, which die pair by pair from the last but one."""
+    images = range(1, count + 1)
+    statements = [op("unbind", [made(v, "view") for v in images], Ref(0), Number(0, False))]
+    for image in images:
+        statements += [op("height", [made(100 * image)], Ref(image)), op("width", [made(100 * image + 1)], Ref(image))]
+    return [*statements, dropped(*(100 * image + side for image in reversed(images[:-1]) for side in (1, 0))), Statement("return", args=(("", Ref(100 * count)),))]
+
+
 def for_each_layer(count):
     """All outputs of layers are kept, and returned as a list."""
     statements, values = [], [0]
@@ -67,7 +76,7 @@ def named(statements):
 
     def name(term):
         if isinstance(term, (Element, Span)):
-            return term._replace(row=f"%{names.setdefault(term.row, len(names))}")
+            return term._replace(row="".join(f"%{names.setdefault(row, len(names))}" for row in (term.row if type(term.row) is tuple else (term.row,))))
         return f"%{names.setdefault(term, len(names))}" if isinstance(term, Ref) else term
 
     def of(statement):
@@ -119,6 +128,10 @@ def test_the_last_round_ends_as_the_others_do():
         "    %4[i]: T[4] = flatten(%3[i])",
         "  %5: T[4] = cat([%4[0..images - 1]])",
         "  return %5"]
+
+
+def test_pairs_die_pair_by_pair():
+    assert text_of(for_each_pair, (6, 5, 12, 14), "images")[-2:] == ["  del %3%2[images - 2..0]", "  return %2[images - 1]"]
 
 
 def test_layers_whose_outputs_are_kept_are_told_once():

@@ -4,7 +4,7 @@
 usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--note] [--table docs/shipped-families.md]
 
 The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (bf16, AdamW);
-equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it, and of a whole chunk where a program has a case of that; with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
+equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it, and of a whole chunk where a program has a case of that (and as many layers as each of its cases has); with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
 TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers, or of the older one behind `--of`: Tidemark takes
 those where this release has no program of its own.  With `--note` such a program tells in its header on which releases it is equal (`equal_on`), and answers for them without an assumption.
 The table's rows of others stay as they are.  It ends with 1 where a program is not equal.
@@ -46,7 +46,8 @@ def published(model_type):
     return json.loads((HERE / "published.json").read_text()).get(model_type, {})
 
 
-def configuration(program):
+def configuration(program, layers=()):
+    """`layers`: (path, number) where other numbers of layers go another way."""
     from tidemark.capture.keys import at, changed
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -56,10 +57,12 @@ def configuration(program):
     config = {**with_few_layers(whole), "model_type": program.name, "architectures": [trained]}
     for part, key, count in re.findall(r"^holds ([a-z][\w.]*\.)?(%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
         if at(config, part + key) != int(count):
-            config = changed(config, {part[:-1]: at(whole, part[:-1])}) if part else {**whole, **{kept: config[kept] for kept in ("model_type", "architectures")}}
+            config = with_whole(config, whole, part[:-1])
     for path, period, rest in re.findall(r"^holds ([a-z][\w.]*) % (\d+) == (\d+)$", text, re.MULTILINE):
         if isinstance(at(config, path), int) and path.rpartition(".")[2] in LAYERS:
             config = with_layers(config, path, max(n for n in range(1, max(MOST_LAYERS, int(period)) + 1) if n % int(period) == int(rest)))
+    for path, count in layers:
+        config = with_layers(with_whole(config, whole, path.rpartition(".")[0]), path, count)
     for one, other in re.findall(r"^holds ([a-z][\w.]*) == ([a-z][\w.]*)$", text, re.MULTILINE):
         if isinstance(at(config, one), int) and isinstance(at(config, other), int):
             config = changed(config, {one: at(config, other)})
@@ -75,8 +78,11 @@ def batches_of(program):
     text = program.read_text()
     sizes = re.search(r"^sizes (.*)$", text, re.MULTILINE)[1]
     if "images=" in sizes:
-        return [batch if "grid_h=" in sizes else {**batch, "grid": None} for batch in SEEN]
-    return [TEXT, *({**TEXT, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE))))]
+        first, *others = [batch if "grid_h=" in sizes else {**batch, "grid": None} for batch in SEEN]
+    else:
+        first, others = TEXT, [{**TEXT, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
+    rests = sorted(set(re.findall(r"\b((?:[a-z_]+\.)*(?:%s)) %% (\d+) == (\d+)" % "|".join(LAYERS), "".join(re.findall(r"^main .*\n", text, re.MULTILINE)))))
+    return [first, *others, *({**first, "layers": [(path, int(period) + int(rest))]} for path, period, rest in rests if MOST_LAYERS % int(period) != int(rest))]
 
 
 def capture(program, folder):
@@ -85,11 +91,11 @@ def capture(program, folder):
     from tidemark.capture.settings import first_of
     from transformers import AutoConfig
 
-    config = folder / f"{program.name}.json"
-    config.write_text(configuration(program))
-    keys = AutoConfig.for_model(**json.loads(config.read_text()))
-    patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
     for number, batch in enumerate(batches_of(program)):
+        config = folder / f"{program.name}.{number}.json"
+        config.write_text(configuration(program, batch.get("layers", ())))
+        keys = AutoConfig.for_model(**json.loads(config.read_text()))
+        patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
         asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": bool(re.search(r"^sizes .*\bS=", program.read_text(), re.MULTILINE)), "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
         (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
@@ -155,6 +161,13 @@ def with_few_layers(config):
     return kept | dict.fromkeys(counts, MOST_LAYERS)
 
 
+def with_whole(config, whole, part):
+    """With all layers of a part, or of the model itself."""
+    from tidemark.capture.keys import at, changed
+
+    return changed(config, {part: at(whole, part)}) if part else {**whole, **{key: config[key] for key in ("model_type", "architectures")}}
+
+
 def with_layers(config, path, count):
     """So many layers, and the kinds of these in the lists beside."""
     from tidemark.capture.keys import at, changed
@@ -181,10 +194,10 @@ def predicted(folder, asked, *words):
 
 def compared(program, folder):
     """What the table says of a family."""
-    config, failed = (folder / f"{program.name}.{kind}" for kind in ("json", "failed"))
+    failed = folder / f"{program.name}.failed"
     events = []
     for number in range(len(batches_of(program))):
-        exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("program", "asked"))
+        config, exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("json", "program", "asked"))
         if not asked.exists():
             return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
         try:

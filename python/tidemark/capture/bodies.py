@@ -117,8 +117,12 @@ class _Naming:
 
     def term(self, term):
         if isinstance(term, (Element, Span)):
-            return term._replace(row=f"%{self.names.setdefault(term.row, len(self.names))}")
-        return f"%{self.names.setdefault(term, len(self.names))}" if isinstance(term, Ref) else term
+            rows = term.row if type(term.row) is tuple else (term.row,)
+            return term._replace(row="".join(map(self._name, rows)))
+        return self._name(term) if isinstance(term, Ref) else term
+
+    def _name(self, value):
+        return f"%{self.names.setdefault(value, len(self.names))}"
 
     def statement(self, statement):
         for result in statement.results:   # results first: %0 = f(…)

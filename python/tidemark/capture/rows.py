@@ -21,6 +21,7 @@ from .terms import Element, Linear, Listed, Number, Ref, Span, Typed, map_terms,
 
 FEWEST = 5          # of which a row is told from other things that come a few times
 _IRREGULAR = 2      # rounds at the ends
+_WIDEST = 4         # values of a tuple
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
 
@@ -130,7 +131,7 @@ class _Rows:
 
         statement = _with_lists(replace_terms(statement, named))
         if statement.kind in ("del", "hold", "keep"):
-            return statement._replace(args=tuple(("", t) for t in _spans(t for _, t in statement.args)))
+            return statement._replace(args=tuple(("", t) for t in _spans(_zipped([t for _, t in statement.args]))))
         if statement.kind == "return":
             return statement._replace(args=tuple(self._returned(statement.args)))
         if statement.kind in ("op", "call") and len(statement.results) > 1:
@@ -215,6 +216,42 @@ def _with_lists(statement):
         return term
 
     return statement._replace(args=tuple((key, listed(t)) for key, t in statement.args))
+
+
+def _zipped(terms):
+    """Elements of several rows, place by place, as a span of all these rows: a list of tuples is done with."""
+    at = 0
+    while at < len(terms):
+        rows, rounds, step = max(((rows, *_rounds_of(terms, at, rows)) for rows in _rows_at(terms, at)), key=lambda found: found[1], default=((), 0, 0))
+        if rounds < FEWEST - _IRREGULAR:
+            yield terms[at]
+            at += 1
+        else:
+            first = terms[at].at
+            yield Span(rows, first, Number(first.value + step * (rounds - 1), False))
+            at += len(rows) * rounds
+
+
+def _rows_at(terms, at):
+    """The rows of two elements or more that begin here, of one place."""
+    rows = []
+    for term in terms[at:at + _WIDEST]:
+        if not (isinstance(term, Element) and isinstance(term.at, Number) and term.at == terms[at].at and term.row not in rows):
+            return
+        rows.append(term.row)
+        if len(rows) > 1:
+            yield tuple(rows)
+
+
+def _rounds_of(terms, at, rows):
+    """(rounds, step) of elements of these rows that follow each other."""
+    place, best = terms[at].at.value, (1, 1)
+    for step in (1, -1):
+        rounds = 1
+        while terms[at + rounds * len(rows):at + (rounds + 1) * len(rows)] == [Element(row, Number(place + step * rounds, False)) for row in rows]:
+            rounds += 1
+        best = max(best, (rounds, step))
+    return best
 
 
 def _spans(terms):

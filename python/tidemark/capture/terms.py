@@ -8,7 +8,7 @@
     Listed(terms)       a list or tuple
     Slice(a, b, c)
     Element(row, "i")   one of the values of a row (rows.py), by its place: an expression of the round, or a number
-    Span(row, a, b)     those from one place to another, both included
+    Span(row, a, b)     those from one place to another, both included; of a tuple of rows those of each place in turn
     Linear(a, b)        a*i + b
     str                 anything else, as the program spells it
 

@@ -45,6 +45,12 @@ TEST(Rows, AListIsAValueForEachOfThem) {
             (Lines{"  %2: T[4] = torch.cat([%1.0, %1.1, %1.2, %1.3, %0], dim=0)", "  del %1.2, %1.1, %1.0 %1.3"}));
 }
 
+TEST(Rows, SeveralGoPlaceByPlace) {
+  EXPECT_EQ(Read()({"  del %14%2[images - 2..0] %3 %14[images - 1]"}),
+            (Lines{"  del %14.2, %2.2, %14.1, %2.1, %14.0, %2.0 %3 %14.3"}));
+  EXPECT_EQ(Read()({"  del %14%2"}), (Lines{"  del %14%2"}));  // which is for whoever reads names to refuse
+}
+
 TEST(Rows, WhatIsDoneForEachIsWrittenOut) {
   EXPECT_EQ(Read()({"  each i in 1..layers - 1:",
                     "    %4[i]: T[4] = call layers.{i + 1}: Layer#1(0=%4[i - 1], i_am=\"i\")",
