@@ -14,6 +14,8 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
+constexpr std::string_view kForEach = " for i in ";
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Where the bracket that opens at `open` closes; npos where it does not.
@@ -84,7 +86,7 @@ class Writer {
 
   /// The line of a round, with names in the place of elements.
   std::string_view plain(std::string_view text, Round round) {
-    if (!round && !has_rows(text)) return text;
+    if (!round && !has_rows(text) && text.find(kForEach) == std::string_view::npos) return text;
     std::string written;
     bool changed = false;
     for (std::size_t at = 0; at < text.size();) {
@@ -94,6 +96,12 @@ class Writer {
         at = end + 1;
       } else if (const std::size_t open = row(text, at); open != std::string_view::npos) {
         at = element(text, at, open, round, written);
+        changed = true;
+      } else if (const std::size_t close = text[at] == '[' ? closing(text, at) : std::string_view::npos;
+                 close != std::string_view::npos && text.substr(at, close - at).rfind(kForEach) != std::string_view::npos &&
+                 text.substr(at + 1, close - at - 1).find('[') == std::string_view::npos) {
+        written += for_each(text.substr(at + 1, close - at - 1));
+        at = close + 1;
         changed = true;
       } else if (is_letter(text[at])) {
         const auto* const end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_letter);
@@ -108,6 +116,19 @@ class Writer {
     }
     if (!changed) return text;
     return texts_.emplace_back(std::move(written));
+  }
+
+  /// "16*i for i in 0..images - 1": "[0, 16, 32]"
+  std::string for_each(std::string_view text) {
+    const std::size_t at = text.find(kForEach);
+    const auto [first, last] = range(text.substr(at + kForEach.size()));
+    check(last - first);
+    std::string written = "[";
+    for (std::int64_t i = first; i <= last; ++i) {
+      if (i > first) written += ", ";
+      written += plain(text.substr(0, at), i);
+    }
+    return written + "]";
   }
 
   static bool has_rows(std::string_view text) {

@@ -58,6 +58,12 @@ def for_each_pair(count):
     return [*statements, dropped(*(100 * image + side for image in reversed(images[:-1]) for side in (1, 0))), Statement("return", args=(("", Ref(100 * count)),))]
 
 
+def for_each_size(count):
+    """Taken apart by sizes that are told as numbers."""
+    return [op("split", [made(v, "view") for v in range(1, count + 1)], Ref(0), Listed(tuple(Number(4, False) for _ in range(count))), Listed(tuple(Number(16 * k + 2, False) for k in range(count)))),
+            Statement("return", args=(("", Ref(count)),))]
+
+
 def for_each_layer(count):
     """All outputs of layers are kept, and returned as a list."""
     statements, values = [], [0]
@@ -128,6 +134,10 @@ def test_the_last_round_ends_as_the_others_do():
         "    %4[i]: T[4] = flatten(%3[i])",
         "  %5: T[4] = cat([%4[0..images - 1]])",
         "  return %5"]
+
+
+def test_a_number_for_each_is_told_once():
+    assert text_of(for_each_size, (6, 5, 12, 14), "images")[1] == "  %0[0..images - 1]: T[4] view = split(%1, [4 for i in 0..images - 1], [16*i + 2 for i in 0..images - 1])"
 
 
 def test_pairs_die_pair_by_pair():

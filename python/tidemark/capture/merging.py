@@ -4,7 +4,7 @@ import re
 
 from .floats import any_float
 from .statements import Body, Statement
-from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
+from .terms import DtypeFrom, DtypeOf, Each, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
 
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
@@ -111,7 +111,7 @@ class Merger:
                 self.unsolved += 1
                 return str(one.value)
             return text
-        if isinstance(one, (Element, Span, Linear)):
+        if isinstance(one, (Each, Element, Span, Linear)):
             return type(one)(*(self.term(cells, where) for cells in zip(*row)))
         if isinstance(one, Listed):
             return Listed(self.terms([t.items for t in row], where))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .floats import any_float
 from .folding import runs_of
 from .statements import Statement, replace_terms
-from .terms import Element, Linear, Listed, Number, Ref, Span, Typed, map_terms, walk_terms
+from .terms import Each, Element, Linear, Listed, Number, Ref, Span, Typed, map_terms, walk_terms
 
 FEWEST = 5          # of which a row is told from other things that come a few times
 _IRREGULAR = 2      # rounds at the ends
@@ -129,7 +129,7 @@ class _Rows:
             found = self.elements.get(term) if isinstance(term, Ref) else None
             return Element(found[0], Number(found[1], False)) if found else term
 
-        statement = _with_lists(replace_terms(statement, named))
+        statement = self._with_lists(replace_terms(statement, named))
         if statement.kind in ("del", "hold", "keep"):
             return statement._replace(args=tuple(("", t) for t in _spans(_zipped([t for _, t in statement.args]))))
         if statement.kind == "return":
@@ -137,6 +137,17 @@ class _Rows:
         if statement.kind in ("op", "call") and len(statement.results) > 1:
             return statement._replace(results=tuple(_typed_spans(statement.results)))
         return statement
+
+    def _with_lists(self, statement):
+        """Lists among the arguments, with spans, and with numbers that are one for each."""
+        def listed(term):
+            if not isinstance(term, Listed):
+                return term
+            numbers = [t.value for t in term.items if isinstance(t, Number)]
+            one = _linear(numbers, False, 0) if len(numbers) == len(term.items) and len(numbers) > 1 and self.accepts(len(numbers)) else None
+            return Listed((Each(one, Number(0, False), Number(len(numbers) - 1, False)),) if one else tuple(_spans(map(listed, term.items))))
+
+        return statement._replace(args=tuple((key, listed(t)) for key, t in statement.args))
 
     def _returned(self, args):
         """What is returned as a list is under the list's name."""
@@ -206,16 +217,6 @@ def _path(names, first):
 
 def _offset(number):
     return "" if number == 0 else f" + {number}" if number > 0 else f" - {-number}"
-
-
-def _with_lists(statement):
-    """Lists among the arguments, with spans."""
-    def listed(term):
-        if isinstance(term, Listed):
-            return Listed(tuple(_spans(map(listed, term.items))))
-        return term
-
-    return statement._replace(args=tuple((key, listed(t)) for key, t in statement.args))
 
 
 def _zipped(terms):

@@ -10,6 +10,7 @@
     Element(row, "i")   one of the values of a row (rows.py), by its place: an expression of the round, or a number
     Span(row, a, b)     those from one place to another, both included; of a tuple of rows those of each place in turn
     Linear(a, b)        a*i + b
+    Each(term, a, b)    what it is for i from a to b, both included
     str                 anything else, as the program spells it
 
 Terms hold no tensor.
@@ -64,6 +65,12 @@ class Span(NamedTuple):
 class Linear(NamedTuple):
     step: Any
     start: Any
+
+
+class Each(NamedTuple):
+    term: Any
+    first: Number
+    last: Number
 
 
 class Typed(NamedTuple):

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 
-from .terms import DtypeFrom, DtypeOf, Element, Linear, Listed, Number, Slice, Span, Typed
+from .terms import DtypeFrom, DtypeOf, Each, Element, Linear, Listed, Number, Slice, Span, Typed
 
 
 def spelled(term):
@@ -20,6 +20,8 @@ def spelled(term):
         return f"{term.row}[{spelled(term.at)}]"
     if isinstance(term, Span):
         return f"{term.row}[{spelled(term.first)}..{spelled(term.last)}]"
+    if isinstance(term, Each):
+        return f"{spelled(term.term)} for i in {spelled(term.first)}..{spelled(term.last)}"
     if isinstance(term, Linear):
         step, start = spelled(term.step), spelled(term.start)
         return ("i" if step == "1" else f"{step}*i" if re.fullmatch(r"[\w.]+", step) else f"({step})*i") + ("" if start == "0" else f" + {start}")

@@ -51,6 +51,13 @@ TEST(Rows, SeveralGoPlaceByPlace) {
   EXPECT_EQ(Read()({"  del %14%2"}), (Lines{"  del %14%2"}));  // which is for whoever reads names to refuse
 }
 
+TEST(Rows, ANumberForEachIsAListOfThem) {
+  EXPECT_EQ(Read()({"  %2, %3 = torch.split(%1, [4*B for i in 0..images - 1], dim=0)",
+                    "  %4 = torch.split(%1, [16*i + 1 for i in 0..2], [5, [7]])"}),
+            (Lines{"  %2, %3 = torch.split(%1, [4*B, 4*B, 4*B, 4*B], dim=0)",
+                   "  %4 = torch.split(%1, [16*0 + 1, 16*1 + 1, 16*2 + 1], [5, [7]])"}));
+}
+
 TEST(Rows, WhatIsDoneForEachIsWrittenOut) {
   EXPECT_EQ(Read()({"  each i in 1..layers - 1:",
                     "    %4[i]: T[4] = call layers.{i + 1}: Layer#1(0=%4[i - 1], i_am=\"i\")",
@@ -72,7 +79,7 @@ TEST(Rows, WhatWasCountedIsNoted) {
 
 TEST(Rows, WhatIsNotWellFormedIsSaid) {
   for (const char* line :
-       {"%1[0..images - 1 = f()", "%1[no..3] = f()", "each i in 0:", "each i in 0..images*100000:"}) {
+       {"%1[0..images - 1 = f()", "%1[no..3] = f()", "each i in 0:", "each i in 0..images*100000:", "f([4 for i in 0])"}) {
     const auto error = error_of([&] { Read()({std::string("  ") + line, "    f()"}); });
     ASSERT_TRUE(error) << line;
     EXPECT_EQ(error->code(), Errc::bad_file) << line;
