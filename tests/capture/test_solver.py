@@ -69,6 +69,16 @@ def test_a_product_may_be_divided_by_a_name_that_divides_none_of_its_factors():
     assert value(found, {"rows": 8, "width": 21, "inner": 14, "B": 3}) == 36, found
 
 
+def test_patches_that_are_merged():
+    draw, seen = random.Random(5), []
+    for point in points(14, 5):
+        merge = draw.choice((2, 3, 4))
+        seen.append({**point, "merge": merge, "image": point["patch"] * draw.randrange(merge, 20)})
+    for wanted in ("(image//patch)//merge", "((image//patch)//merge)*((image//patch)//merge)", "B*hidden*((image//patch)//merge)*((image//patch)//merge)"):
+        found = Solver(seen[:7])(tuple(value(wanted, p) for p in seen[:7]))
+        assert found is not None and [value(found, p) for p in seen] == [value(wanted, p) for p in seen], found
+
+
 def test_products_of_four_are_names_and_a_product():
     seen, later = points(7, 1), points(20, 2)
     found = Solver(seen)(tuple(p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in seen))

@@ -25,7 +25,7 @@ class Solver:
     """`periods`: after how many layers their kinds come again, which numbers of layers are divided by."""
 
     def __init__(self, points, periods=()):
-        self.points, self.periods, self.solved = points, periods, {}
+        self.points, self.periods, self.solved, self.quotients = points, periods, {}, None
         self.columns = {n: tuple(p[n] for p in points) for n in points[0]}
         distinct = {}
         for name, column in self.columns.items():
@@ -72,7 +72,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._compared(values) or self._three_terms(values)
+        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values)
 
     def _term(self, values):
         found = self._match(values)
@@ -95,6 +95,23 @@ class Solver:
             if found and name not in re.split(r"[*()/]+", found[2]):
                 return f"({_times(found[1], found[2])})//{name}"
         return None
+
+    def _merged(self, values):
+        """Patches of an image that are merged: a quotient of a quotient, or its square, times a product."""
+        for text, column in self._quotients():
+            found = self._from(text, column, values) or self._from(f"({text})*({text})", tuple(v * v for v in column), values)
+            if found:
+                return found
+        return None
+
+    def _quotients(self):
+        """[(text, column)] of names that another divides, in whole rounds of a third."""
+        if self.quotients is None:
+            exact = ((a, b, tuple(x // y for x, y in zip(self.columns[a], self.columns[b])))
+                     for a, b in itertools.permutations(self.names, 2) if all(y and x % y == 0 for x, y in zip(self.columns[a], self.columns[b])))
+            self.quotients = [(f"({a}//{b})//{c}", tuple(x // y for x, y in zip(column, self.columns[c])))
+                              for a, b, column in exact for c in self.names if c not in (a, b) and all(0 < y <= x for x, y in zip(column, self.columns[c]))]
+        return self.quotients
 
     def _two_terms(self, values):
         """Simplest first: small factors, low degree."""
