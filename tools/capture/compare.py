@@ -33,7 +33,7 @@ TEXT = {"batch": 2, "images": 0, "grid": None}
 SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})   # patches down and across, of images of any size
 LAYERS = ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "n_layers", "depth", "num_decoder_layers")
 NAMED = re.compile(r"index|indices|_layers$")
-LONGER = (0, 256, 1024, 4096)   # what images may take of a text
+LONGER = (0, 256, 1024, 4096, 16384)   # what images may take of a text
 LABELS = 10
 SECONDS = 300
 

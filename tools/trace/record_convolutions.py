@@ -6,6 +6,7 @@
     done
     python record_convolutions.py write OUT/h200.jsonl > data/convolutions/cudnn-9.26/sm_90.txt
 
+Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
@@ -20,7 +21,7 @@ PATCHES = 65536       # of Qwen2-VL's three-dimensional ones, always a multiple 
 DENSE = 128
 # (patch, image side in pixels, hidden sizes); the tiny ones are those of the tests
 SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664)), (14, 336, (768, 1024, 1152)),
-           (14, 384, (1152,)), (14, 448, (1024, 1152, 1280)), (14, 518, (384, 768, 1024)),
+           (14, 384, (1152,)), (14, 448, (1024, 1152, 1280)), (14, 518, (384, 768, 1024)), (14, 896, (1152,)), (14, 1540, (1024,)),
            (16, 32, (128,)), (16, 64, (128,)), (16, 224, (192, 384, 768, 1024, 1152, 1280)),
            (16, 256, (768, 1024, 1152)), (16, 384, (768, 1024, 1152)), (16, 512, (768, 1024, 1152)),
            (32, 64, (128,)), (32, 224, (768, 1024)), (32, 384, (768, 1024))]
@@ -119,10 +120,12 @@ def pieces(ask, points):
     return found
 
 
-def record(path):
+def record(path, *sides):
     import torch
     with open(path, "w") as out:
         for kernel, image, hidden in shapes():
+            if sides and str(image[-1]) not in sides:
+                continue
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 if len(kernel) == 3 and dtype == torch.float32:
                     continue  # depends on more than lines can tell
@@ -199,4 +202,4 @@ def write(path):
 
 
 if __name__ == "__main__":
-    {"record": record, "others": record_others, "write": write}[sys.argv[1]](sys.argv[2])
+    {"record": record, "others": record_others, "write": write}[sys.argv[1]](*sys.argv[2:])

@@ -154,7 +154,7 @@ class Axes:
         if path.endswith("rope_type"):
             factors = {"factor": 2.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 64}
             above = path.rpartition(".")[0]
-            alike = [t for t in _ROPE_TYPES if t == value or self._told({path: t, **{f"{above}.{k}": v for k, v in factors.items()}}) == "same"]
+            alike = [t for t in dict.fromkeys((value, *_ROPE_TYPES)) if t == value or self._told({path: t, **{f"{above}.{k}": v for k, v in factors.items()}}) == "same"]
             self._guard(path, f"{path} in {written(alike)}")
             return
         tries = [a for a in _ACTIVATIONS if a != value] if value in _ACTIVATIONS else [value + "_"]
