@@ -7,7 +7,7 @@
 
 namespace tidemark::io {
 
-/// Any map with a "model_type".  Python writes Infinity and NaN, which JSON does not have: they become null.
+/// Any map with a "model_type".
 /// Throws Error{bad_file}.  `where` names the file in messages.
 Value read_hf_config(std::string_view text, const std::string& where);
 

@@ -76,7 +76,7 @@ Value value_of_training_file(std::string_view text, const std::string& where) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool brace = first != std::string_view::npos && text[first] == '{';
   if (where.ends_with(".json") || (brace && !where.ends_with(".yaml") && !where.ends_with(".yml")))
-    return value_from_json(text, where);
+    return value_from_python_json(text, where);
   Value value = value_from_yaml(text, where);
   return value.is_null() ? Value(Value::Map()) : value;
 }

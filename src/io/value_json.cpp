@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "io/json_reader.h"
@@ -52,6 +53,28 @@ class Events {
   ValueBuilder builder_;
 };
 
+constexpr std::array<std::string_view, 3> kNotNumbers{"-Infinity", "Infinity", "NaN"};
+
+// Outside of texts alone.
+std::string without_infinities(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  bool inside_text = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto* name = std::find_if(kNotNumbers.begin(), kNotNumbers.end(),
+                                    [&](std::string_view one) { return text.substr(at).starts_with(one); });
+    if (!inside_text && name != kNotNumbers.end()) {
+      result += "null";
+      at += name->size() - 1;
+      continue;
+    }
+    if (text[at] == '"') inside_text = !inside_text;
+    result += text[at];
+    if (inside_text && text[at] == '\\' && at + 1 < text.size()) result += text[++at];
+  }
+  return result;
+}
+
 Json to_json(const Value& value) {
   if (const bool* boolean = value.as_bool()) return *boolean;
   if (const std::int64_t* integer = value.as_integer()) return *integer;
@@ -76,6 +99,10 @@ Value value_from_json(std::string_view text, const std::string& where, std::int6
   Events events(text, where, first_line);
   Json::sax_parse(text.begin(), text.end(), &events);
   return events.take();
+}
+
+Value value_from_python_json(std::string_view text, const std::string& where) {
+  return value_from_json(without_infinities(text), where);
 }
 
 std::string value_to_json(const Value& value) {

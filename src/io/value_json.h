@@ -13,6 +13,9 @@ namespace tidemark::io {
 /// text begins.
 Value value_from_json(std::string_view text, const std::string& where, std::int64_t first_line = 1);
 
+/// The same of what Python wrote: Infinity and NaN, which JSON does not have, become null.
+Value value_from_python_json(std::string_view text, const std::string& where);
+
 /// Two spaces per level; ends with a line end.  Bytes that are not UTF-8 are replaced.
 std::string value_to_json(const Value& value);
 /// The same in one line.

@@ -122,6 +122,7 @@ const OpEntry kEntries[] = {
     {"scatter_add_", "aten::scatter_add_"},
     {"scatter_number", "aten::scatter.value"},
     {"scatter_number_", "aten::scatter_.value"},
+    {"scatter_reduce", "aten::scatter_reduce.two of the least or the largest"},
     {"select", "aten::select.int"},
     {"sigmoid", "aten::sigmoid"},
     {"silu", "aten::silu"},

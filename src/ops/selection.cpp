@@ -108,6 +108,11 @@ Tensor scatter_(Tensor x, int, Tensor indices, Tensor source) {
                 {.name = "ScatterBackward0", .saved = std::move(saved), .backward = scatter_backward});
 }
 
+Tensor scatter_reduce(Tensor x, Tensor, Tensor) {
+  const Op op(x, "aten::scatter_reduce");
+  return copy_of(x);
+}
+
 /// Keeps the places.  torch: native/TensorCompare.cpp, max_out_impl
 std::array<Tensor, 2> extreme(const char* name, const char* backward, Tensor x, int d, bool keep_dims) {
   const Op op(x, name);

@@ -19,6 +19,8 @@ Tensor scatter_number_(Tensor x, Tensor indices);
 /// x with elements of `source` at the indices: a copy of it, or itself.
 Tensor scatter(Tensor x, int d, Tensor indices, Tensor source);
 Tensor scatter_(Tensor x, int d, Tensor indices, Tensor source);
+/// x with the largest or smallest of the elements of `source` at each index: a copy, without a gradient.
+Tensor scatter_reduce(Tensor x, Tensor indices, Tensor source);
 /// The largest or smallest along a dimension, and where it is.
 std::array<Tensor, 2> extreme(const char* name, const char* backward, Tensor x, int d, bool keep_dims);
 /// The same without places: torch.amax.

@@ -148,6 +148,14 @@ Tensors scattered(const FunctionCall& call, Tensor (*of_tensor)(Tensor, int, Ten
   return {of_tensor(call.tensor(0), call.dimension(1), call.tensor(2), call.tensor(3))};
 }
 
+Tensors scatter_reduce_call(FunctionCall& call) {
+  const std::string& reduce = call.argument(4).text;
+  call.require(reduce == "amin" || reduce == "amax", "another reduction than the least or the largest");
+  Tensor x = call.tensor(0), source = call.tensor(3);
+  call.require(!x.requires_grad() && !source.requires_grad(), "a gradient");
+  return {scatter_reduce(std::move(x), call.tensor(2), std::move(source))};
+}
+
 /// As many places as the program has; with `as_tuple` a tensor for each dimension.
 Tensors nonzero_call(FunctionCall& call) {
   const std::int64_t found = call.result_sizes()[0];
@@ -166,6 +174,7 @@ constexpr Function kIndexFunctions[] = {
      [](FunctionCall& c) { return Tensors{index_select(c.tensor(0), c.dimension(1), c.tensor(2))}; }},
     {"scatter", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter, scatter_number); }},
     {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
+    {"scatter_reduce", "input dim index src reduce include_self", scatter_reduce_call},
     {"masked_scatter", "input mask source",
      [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
     {"nonzero", "input as_tuple", nonzero_call},

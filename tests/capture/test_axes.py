@@ -101,6 +101,12 @@ def test_a_value_that_goes_another_way_by_itself_is_not_held_for():
     assert all(draw["embedding_size"] != 256 for draw in draws) and "embedding_size != 256" in found.guards
 
 
+def test_sizes_of_stages_are_no_kinds_of_layers():
+    defaults = {"num_layers": 4, "depths": [2, 2, 6, 2]}
+    layers = Layers(defaults, defaults)
+    assert layers.keys["depths"] == [2, 2, 6, 2] and layers.cycles == {} and list(layers.conditions()) == []
+
+
 class OfImages:
     """A tower whose width is its heads times their size, and whose images are whole patches."""
 
@@ -127,18 +133,18 @@ class OfStates:
     """A width that is expanded to heads times their size."""
 
     def __init__(self, keys):
-        assert keys["expand"] * keys["hidden_size"] == keys["num_heads"] * keys["head_dim"]
-        self.exact = [keys["hidden_size"], keys["num_heads"]]
+        assert keys["expand"] * keys["hidden_size"] == keys["n_heads"] * keys["mamba_d_head"]
+        self.exact = [keys["hidden_size"], keys["n_heads"]]
 
     def is_alike(self, other):
         return True
 
 
 def test_widths_that_are_expanded_to_heads_times_their_size():
-    found = Axes({"num_heads": 8, "head_dim": 16, "expand": 2, "hidden_size": 64}, OfStates, lambda keys: bool(OfStates(keys)), {})
-    assert found.guards == ["expand == 2"] and found.equalities() == ["hidden_size == num_heads*head_dim//expand"]
+    found = Axes({"n_heads": 8, "mamba_d_head": 16, "expand": 2, "hidden_size": 64}, OfStates, lambda keys: bool(OfStates(keys)), {})
+    assert found.guards == ["expand == 2"] and found.equalities() == ["hidden_size == n_heads*mamba_d_head//expand"]
     draws = found.draws(6, seed=1)
-    assert len({keys["num_heads"] for keys in draws}) > 1 and len({keys["hidden_size"] // keys["num_heads"] for keys in draws}) > 1
+    assert len(draws) == 6 and _told_apart([[keys["n_heads"], keys["mamba_d_head"]] for keys in draws])
 
 
 class OfTiedHeads(OfImages):

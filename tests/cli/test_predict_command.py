@@ -240,6 +240,12 @@ def test_keys_that_transformers_does_not_read_are_listed(predict, config, unread
     assert done.returncode == 0 and f"assumed: config.json: transformers does not read {unread}, so it changes nothing" in done.stdout, done.stderr
 
 
+def test_config_json_is_read_as_python_writes_it(predict):
+    """Python has a name where JSON has no number."""
+    done = predict({**LLAMA, "time_step_limit": [0.0, float("inf")]})
+    assert done.returncode == 0 and "does not read time_step_limit" in done.stdout, done.stderr
+
+
 def test_labels_come_from_their_names(predict, work):
     peaks = set()
     for labels in ({"num_labels": 2000}, {"id2label": {str(i): f"L{i}" for i in range(2000)}}):

@@ -76,6 +76,7 @@ OTHERS = {
     "scatter_number": lambda x, a: x[0].scatter(-1, x[1].zero_(), 1),
     "scatter_number_": lambda x, a: x[0].scatter_(-1, x[1].zero_(), 1),
     "scatter": lambda x, a: x[0].scatter(-1, x[1].zero_(), x[2]),
+    "scatter_reduce": lambda x, a: x[0].scatter_reduce(-1, x[1].zero_(), x[2], reduce=a["reduce"], include_self=a["self"]),
     "scatter_": lambda x, a: x[0].scatter_(-1, x[1].zero_(), x[2]),
 }
 for name, function in OTHERS.items():
@@ -131,6 +132,9 @@ def other_cases():
         case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=2)
         for name in ("scatter_number", "scatter_number_"):
             case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8")
+        for reduce in ("amin", "amax"):
+            case("scatter_reduce", f"{dtype} 4x100", "int64 4x300", f"{dtype} 4x300", reduce=reduce, self=reduce == "amax")
+            case("scatter_reduce", f"{dtype} 70000", "int64 600", f"{dtype} 600", reduce=reduce, self=reduce == "amax")
         for name in ("scatter", "scatter_"):
             case(name, f"{dtype} 4x30x64{flag}", "int64 4x30x8", f"{dtype} 4x30x8{flag}")
             case(name, f"{dtype} 4x30x64", "int64 4x30x8", f"{dtype} 4x30x8{flag}")

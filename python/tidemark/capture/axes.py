@@ -6,7 +6,7 @@ import re
 
 from .keys import at, changed, is_whole, kinds_of, leaves_of, written
 
-_HEADS = re.compile(r"heads?$|n_head$")
+_HEADS = re.compile(r"(?<!d_)heads?$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv")
 _WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width|d_ssm$")
 _HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size", "mamba_d_head", "mamba_head_dim")

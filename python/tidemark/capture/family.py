@@ -237,7 +237,10 @@ class Family:
         if not paths:
             return [_ANY]
         wide = dict.fromkeys(paths, _WIDE)
-        within = self.brief(changed(self.base, wide))
+        try:
+            within = self.brief(changed(self.base, wide))
+        except Exception:   # of images, whose windows have a bias for each two places
+            return [_ANY]
         if len(paths) > 1:   # a part that is not trained has windows too
             paths = [path for path in paths if not self.brief(changed(self.base, {**wide, path: 16})).does_as(within, SameSizes)]
         over, exact = (self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, _SHAPES[0][1]))
@@ -261,10 +264,11 @@ class Family:
                 Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
 
     def _by_heads(self):
-        """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv)."""
+        """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv).  In further parts fewer alone, where they are fewer."""
+        cases = [_ANY]
         for few, path in ((p, p.replace("num_key_value_heads", "num_attention_heads")) for p, _ in leaves_of(self.base) if p.endswith("num_key_value_heads")):
             heads = at(self.base, path)
-            if not is_whole(at(self.base, few)) or not is_whole(heads):
+            if not is_whole(at(self.base, few)) or not is_whole(heads) or cases != [_ANY] and at(self.base, few) == heads:
                 continue
             width = path.replace("num_attention_heads", "hidden_size")
             wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
@@ -275,8 +279,9 @@ class Family:
                 continue
             if not all(alike):
                 self.base = fewer
-                return [Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]
-        return [_ANY]
+                less, equal = Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys, few=few, path=path: changed(keys, {few: at(keys, path)}))
+                cases = [less, equal] if cases == [_ANY] else [case.and_also(less) for case in cases]
+        return cases
 
     def head_guards(self):
         """Attention pads heads that are no multiple of 8, and does not share those that are wider than 256 (torch's sdp_utils.cpp, transformers/integrations/sdpa_attention.py)."""

@@ -16,7 +16,7 @@ class Layers:
     def _part(self, prefix, defaults):
         numbers = [c for c in _COUNTS if is_whole(defaults.get(c))]
         count = defaults[numbers[0]] if numbers else None
-        lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2}
+        lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2 and not _are_sizes(v)}
         for key, value in lists.items():
             self.keys = without(self.keys, prefix + key)
             self.cycles[prefix + key] = value[:_period(value)]
@@ -52,6 +52,11 @@ class Layers:
                 yield f"{path} % {period} == {at(self.keys, path) % period}"
         for path, cycle in self.cycles.items():
             yield f"{path} cycles {written(cycle)}"
+
+
+def _are_sizes(entries):
+    """Depths and widths of stages are no kinds of layers; yes and no may be."""
+    return any(is_whole(entry) and entry > 1 for entry in entries)
 
 
 def _period(entries):

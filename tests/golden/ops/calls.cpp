@@ -275,6 +275,7 @@ const std::vector<NamedCall> kSelection = {
     {"scatter_number", binary<scatter_number>},
     {"scatter_number_", binary<scatter_number_>},
     {"scatter", [](Inputs& in, const Arguments&, Run&) { return scatter(in[0], -1, in[1], in[2]); }},
+    {"scatter_reduce", [](Inputs& in, const Arguments&, Run&) { return scatter_reduce(in[0], in[1], in[2]); }},
     {"scatter_", [](Inputs& in, const Arguments&, Run&) { return scatter_(in[0], -1, in[1], in[2]); }},
 };
 
