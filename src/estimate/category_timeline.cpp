@@ -1,6 +1,9 @@
 #include "estimate/category_timeline.h"
 
 #include <algorithm>
+#include <array>
+
+#include "estimate/recorder.h"
 
 namespace tidemark {
 namespace {
@@ -22,19 +25,26 @@ std::vector<Change> changes_of(const Run& run) {
   return changes;
 }
 
+bool has_any(const CategoryOverTime& one) {
+  return std::any_of(one.bytes.begin(), one.bytes.end(), [](std::int64_t bytes) { return bytes != 0; });
+}
+
 }  // namespace
 
-std::vector<BytesByCategory> categories_over_time(const Run& run) {
+std::vector<CategoryOverTime> categories_over_time(const Run& run) {
   const std::vector<Change> changes = changes_of(run);
-  std::vector<BytesByCategory> rows;
-  BytesByCategory live{};
+  std::array<CategoryOverTime, kCategories> all;
+  for (std::size_t i = 0; i < kCategories; ++i) all[i].name = name_of(static_cast<Category>(i));
+  std::array<std::int64_t, kCategories> live{};
   auto next = changes.begin();
   for (const Timeline::Point& point : run.timeline().points()) {
     for (; next != changes.end() && next->event <= point.event + 1; ++next)
       live[static_cast<std::size_t>(next->category)] += next->bytes;
-    rows.push_back(live);
+    for (std::size_t i = 0; i < kCategories; ++i) all[i].bytes.push_back(live[i]);
   }
-  return rows;
+  std::vector<CategoryOverTime> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found), has_any);
+  return found;
 }
 
 }  // namespace tidemark

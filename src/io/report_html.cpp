@@ -35,13 +35,6 @@ Value::List lines_of(const Report& report) {
   return lines;
 }
 
-Value named(std::span<const BytesByCategory> categories) {
-  Value::List names, rows;
-  for (std::size_t i = 0; i < kCategories; ++i) names.emplace_back(name_of(static_cast<Category>(i)));
-  for (const BytesByCategory& row : categories) rows.emplace_back(Value::List(row.begin(), row.end()));
-  return Value::Map{{"names", std::move(names)}, {"rows", std::move(rows)}};
-}
-
 /// Nothing in JSON that stands in a page can end its element, or begin a comment.
 std::string within_script(const std::string& json) {
   std::string text;
@@ -57,9 +50,9 @@ void fill(std::string& page, std::string_view place, std::string_view text) {
 
 }  // namespace
 
-std::string report_to_html(const Report& report, std::span<const BytesByCategory> categories) {
-  const std::string data = fmt::format(R"({{"report": {}, "lines": {}, "categories": {}}})", write_report(report),
-                                       value_to_json_line(lines_of(report)), value_to_json_line(named(categories)));
+std::string report_to_html(const Report& report) {
+  const std::string data =
+      fmt::format(R"({{"report": {}, "lines": {}}})", write_report(report), value_to_json_line(lines_of(report)));
   std::string page(report_page());
   fill(page, "<!--title-->", escape_html(report.verdict));
   fill(page, "<!--data-->", within_script(data));

@@ -245,6 +245,9 @@ def test_tables(built, table, column):
     pytest.importorskip("pandas")
     frame = tidemark.predict(SMALL, **TEXT).to_pandas(table)
     assert len(frame) > 0 and column in frame.columns
+    if table == "timeline":
+        categories = [name for name in frame.columns if name not in ("event", "allocated_bytes", "reserved_bytes", "step", "phase")]
+        assert "activations_bytes" in categories and (frame[categories].sum(axis=1) == frame["allocated_bytes"]).all()
 
 
 def test_no_such_table(built):
@@ -265,9 +268,24 @@ def test_a_picture(built):
     report = tidemark.predict(SMALL, **TEXT)
     assert report.plot(axes) is axes
     drawn = {options["label"]: values for name, values, options in axes.calls if name == "step"}
-    assert max(drawn["allocated"][1]) * 2**30 == report.peak.allocated_bytes and len(drawn["reserved"][0]) == len(report.timeline)
+    assert list(drawn) == ["reserved"] and max(drawn["reserved"][1]) * 2**30 == report.peak.reserved_bytes
+    (events, stacked), options = next((values, options) for name, values, options in axes.calls if name == "stackplot")
+    assert options["labels"][:4] == ["parameters", "gradients", "optimizer state", "activations"] and len(events) == len(report.timeline)
+    assert max(map(sum, zip(*stacked, strict=True))) * 2**30 == report.peak.allocated_bytes
     (line,) = [values[0] for name, values, _ in axes.calls if name == "axhline"]
     assert line * 2**30 == report.card.total_bytes
+
+
+def test_a_picture_of_what_tells_no_categories(built):
+    report = tidemark.predict(SMALL, **TEXT)
+    values = {key: value for key, value in report.to_dict().items() if key != "timeline_by_category"}
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    ax = tidemark.Report(values).plot()
+    assert [line.get_label() for line in ax.get_lines()][:2] == ["reserved", "allocated"]
+    labels = [text.get_text() for text in report.plot().get_legend().get_texts()]
+    assert {"parameters", "optimizer state", "reserved", report.card.name} <= set(labels) and "allocated" not in labels
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("wishes", [{}, {"goal": "least_memory", "fix": ["checkpointing"]}, {"largest": "batch"}, {"checkpointing_under": "card", "answers": 1}, {"allow": ["lora=8|16"], "goal": "pareto"}])
