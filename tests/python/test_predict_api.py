@@ -276,18 +276,6 @@ def test_a_picture(built):
     assert line * 2**30 == report.card.total_bytes
 
 
-def test_a_picture_of_what_tells_no_categories(built):
-    report = tidemark.predict(SMALL, **TEXT)
-    values = {key: value for key, value in report.to_dict().items() if key != "timeline_by_category"}
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("agg")
-    ax = tidemark.Report(values).plot()
-    assert [line.get_label() for line in ax.get_lines()][:2] == ["reserved", "allocated"]
-    labels = [text.get_text() for text in report.plot().get_legend().get_texts()]
-    assert {"parameters", "optimizer state", "reserved", report.card.name} <= set(labels) and "allocated" not in labels
-    pyplot.close("all")
-
-
 @pytest.mark.parametrize("wishes", [{}, {"goal": "least_memory", "fix": ["checkpointing"]}, {"largest": "batch"}, {"checkpointing_under": "card", "answers": 1}, {"allow": ["lora=8|16"], "goal": "pareto"}])
 def test_plans_are_the_commands(both_ways, command, tmp_path, wishes):
     options = {"seq": 256, "batch": 8, "gpu": "l4"}
