@@ -10,7 +10,7 @@ cmake --preset page > /dev/null
 NODE_PATH=/usr/share/nodejs cmake --build --preset page --target tidemark_page
 
 mkdir -p $site/programs
-tools/build_report_page.sh build/page/made/report_page.html   # and with it what npm installs
+tools/build_report_page.sh build/page/made   # and with it what npm installs
 
 bundled() {
   NODE_PATH=build/page/npm/node_modules build/page/npm/node_modules/.bin/esbuild "$1" --bundle --minify --format=iife --log-level=warning --outfile="$2" "${@:3}"

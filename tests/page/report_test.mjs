@@ -46,8 +46,9 @@ function ofRun() {
 
 describe("a report as a page", () => {
   test("is made of the page's components as they are", () => {
-    execFileSync(join(root, "tools/build_report_page.sh"), [join(folder, "page.html")], { stdio: "pipe" });
-    assert.ok(readFileSync(join(folder, "page.html"), "utf8") === readFileSync(join(root, "data/report_page.html"), "utf8"), "run tools/build_report_page.sh");
+    execFileSync(join(root, "tools/build_report_page.sh"), [folder], { stdio: "pipe" });
+    for (const name of ["report_page.html", "validation_page.html"])
+      assert.ok(readFileSync(join(folder, name), "utf8") === readFileSync(join(root, "data", name), "utf8"), "run tools/build_report_page.sh");
   });
 
   test("tells what the report has", async () => {
