@@ -10,12 +10,12 @@ cmake --preset page > /dev/null
 NODE_PATH=/usr/share/nodejs cmake --build --preset page --target tidemark_page
 
 mkdir -p $site/programs
-tools/build_report_page.sh build/page/made/report_page.html   # and with it what npm installs
+tools/build_report_page.sh build/page/made   # and with it what npm installs
 
 bundled() {
   NODE_PATH=build/page/npm/node_modules build/page/npm/node_modules/.bin/esbuild "$1" --bundle --minify --format=iife --log-level=warning --outfile="$2" "${@:3}"
 }
-bundled apps/web/page/plan_worker.js build/page/made/plan_worker.js
+bundled apps/web/page/worker.js build/page/made/worker.js
 node apps/web/files.mjs build/page/made $site
 bundled apps/web/page/main.js $site/page.js --alias:tidemark-models="$PWD/build/page/made/models.json"
 cp apps/web/page/{index.html,style.css,icon.svg} build/page/npm/node_modules/uplot/dist/uPlot.min.css $site

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "command_line.h"
-#include "estimate/category_timeline.h"
 
 namespace CLI {
 class App;
@@ -18,9 +17,8 @@ int run(const RunOptions& options);
 
 void add_predict(CLI::App& app, PredictCommandOptions& options);
 int predict(const PredictCommandOptions& options);
-/// The report of what the options ask for; a line per event goes to the file `events` unless that is empty,
-/// what is live of each category to `categories` unless that is null.
-Report predicted(const SpecOptions& options, const std::string& events, std::vector<BytesByCategory>* categories = nullptr);
+/// The report of what the options ask for; a line per event goes to the file `events` unless that is empty.
+Report predicted(const SpecOptions& options, const std::string& events);
 
 void add_explain(CLI::App& app, ExplainOptions& options);
 int explain(const ExplainOptions& options);

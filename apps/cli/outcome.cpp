@@ -89,9 +89,9 @@ void check_report_files(const ReportFiles& files) {
   require_writable(files.csv, "--csv");
 }
 
-void write_report_files(const Report& report, const ReportFiles& files, std::span<const BytesByCategory> categories) {
+void write_report_files(const Report& report, const ReportFiles& files) {
   if (!files.json.empty()) write_output(files.json, io::write_report(report));
-  if (!files.html.empty()) write_output(files.html, io::report_to_html(report, categories));
+  if (!files.html.empty()) write_output(files.html, io::report_to_html(report));
   if (!files.csv.empty()) write_output(files.csv, io::report_to_csv(report));
 }
 

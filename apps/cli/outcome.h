@@ -3,12 +3,10 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "child.h"
-#include "estimate/category_timeline.h"
 #include "estimate/report.h"
 #include "memory/card.h"
 
@@ -48,8 +46,8 @@ void check_one_stdout(const ReportFiles& files);
 /// As check_one_stdout, and throws Error when one of them could not be written later.
 void check_report_files(const ReportFiles& files);
 
-/// Writes `report` as each file that was asked for ("-" is stdout).  `categories`: for the page, where they are known.
-void write_report_files(const Report& report, const ReportFiles& files, std::span<const BytesByCategory> categories = {});
+/// Writes `report` as each file that was asked for ("-" is stdout).
+void write_report_files(const Report& report, const ReportFiles& files);
 
 /// What is printed next stands on a line of its own where the program may have left one unfinished, such as a progress
 /// bar on standard error.

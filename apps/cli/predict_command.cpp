@@ -65,20 +65,21 @@ Report predicted_ranks(const PredictCommandOptions& options) {
   if (asked.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with --rank", "--all-ranks");
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
-  Report report = predict_all_ranks(asked.spec, asked.model_config, card, {.on_event = {}, .programs = *asked.programs});
+  const PredictOptions how{.on_event = {}, .programs = *asked.programs, .categories = true};
+  Report report = predict_all_ranks(asked.spec, asked.model_config, card, how);
   return told(std::move(report), asked);
 }
 
 }  // namespace
 
-Report predicted(const SpecOptions& options, const std::string& events, std::vector<BytesByCategory>* categories) {
+Report predicted(const SpecOptions& options, const std::string& events) {
   Asked asked = read_asked(options);
   const Card card = card_of(asked.spec);
   capture_unknown(asked);
   EventFile file(events);
   PredictOptions how = file.options();
   how.programs = *asked.programs;
-  how.categories = categories;
+  how.categories = true;
   Report report = predict(asked.spec, asked.model_config, card, how);
   file.finish();
   return told(std::move(report), asked);
@@ -123,11 +124,9 @@ int predict(const PredictCommandOptions& options) {
   if (!options.margin.empty()) parse_quantile(options.margin);
   check_report_files(options.files);
   require_writable(options.events, "--events");
-  std::vector<BytesByCategory> categories;  // for the page, of one rank
-  Report report = options.all_ranks ? predicted_ranks(options)
-                                    : predicted(options.spec, options.events, options.files.html.empty() ? nullptr : &categories);
+  Report report = options.all_ranks ? predicted_ranks(options) : predicted(options.spec, options.events);
   if (!options.margin.empty()) keep_margin(report, options.margin, modality_of(options.spec), find_resources().data);
-  write_report_files(report, options.files, categories);
+  write_report_files(report, options.files);
   print_report(report, options.files, options.quiet);
   return report.fits == true ? 0 : 1;
 }

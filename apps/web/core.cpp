@@ -16,6 +16,7 @@
 #include "io/efficiency_json.h"
 #include "io/plan_text.h"
 #include "io/report_json.h"
+#include "io/residuals_json.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 #include "plan/oracle.h"
@@ -30,7 +31,7 @@ answers::Data read_data() {
   answers::Data read{.version = TIDEMARK_VERSION,
                      .cards = io::read_catalogue(kGpus, "gpus.json"),
                      .device_memory = std::string(kDeviceMemory),
-                     .residuals = {},
+                     .residuals = io::read_residuals(kResiduals, "residuals.json"),
                      .efficiency = io::read_efficiency(kEfficiency, "efficiency.json"),
                      .programs = {.names = {program_names().begin(), program_names().end()}, .text = {}}};
   io::read_step_time_residuals(kStepTimeResiduals, "step_time_residuals.json", read.efficiency);
@@ -50,10 +51,10 @@ char* copied(const std::string& text) {
   return copy;
 }
 
-template <class Work>
-char* answered(const Work& work) {
+template <class Work>  // that returns JSON as a text
+char* answered_text(const Work& work) {
   try {
-    return copied(io::value_to_json_line(work()));
+    return copied(work());
   } catch (const Error& error) {
     return copied(io::value_to_json_line(answers::error_value(error)));
   } catch (const std::exception& error) {
@@ -61,22 +62,23 @@ char* answered(const Work& work) {
   }
 }
 
-Value predicted(const char* text) {
-  std::vector<BytesByCategory> categories;
-  const Report report = answers::predicted(read_question(text), data(), {.on_event = {}, .categories = &categories});
-  Value::List rows;
-  for (const BytesByCategory& row : categories) rows.emplace_back(Value::List(row.begin(), row.end()));
-  return Value::Map{{"report", io::write_report(report)}, {"categories", std::move(rows)}};
+template <class Work>
+char* answered(const Work& work) {
+  return answered_text([&] { return io::value_to_json_line(work()); });
 }
 
-Value predicted_ranks(const char* text) {
+std::string predicted(const char* text) {
+  return io::write_report(answers::predicted(io::value_from_json(text, "question"), data()));
+}
+
+std::string predicted_ranks(const char* text) {
   constexpr std::int64_t kFew = 16;
   const Question question = read_question(text);
-  const PredictOptions options{.on_event = {}, .programs = *question.programs};
+  const PredictOptions options{.on_event = {}, .programs = *question.programs, .categories = true};
   Report report = question.spec.gpus <= kFew
                       ? predict_all_ranks(question.spec, question.model_config, question.card, options)
                       : predict_ranks(question.spec, plan::kinds_of_ranks(question.spec), question.model_config, question.card, options);
-  return Value::Map{{"report", io::write_report(answers::told(std::move(report), question, data()))}};
+  return io::write_report(answers::told(std::move(report), question, data()));
 }
 
 Value planned(const char* text) {
@@ -120,14 +122,14 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
   });
 }
 
-/// {"report": the text that `predict --json` writes, "categories": a row for each point of its timeline}
+/// What `predict --json` writes.
 EMSCRIPTEN_KEEPALIVE char* tidemark_predict(const char* question) {
-  return answered([&] { return predicted(question); });
+  return answered_text([&] { return predicted(question); });
 }
 
-/// {"report": the text that `predict --all-ranks --json` writes}; of more ranks than a few, one of each kind.
+/// What `predict --all-ranks --json` writes; of more ranks than a few, one of each kind.
 EMSCRIPTEN_KEEPALIVE char* tidemark_predict_ranks(const char* question) {
-  return answered([&] { return predicted_ranks(question); });
+  return answered_text([&] { return predicted_ranks(question); });
 }
 
 /// {"plan": the text that `plan --json` writes, "text": what it prints, "card_bytes"}; the question's key "plan" has the wishes.

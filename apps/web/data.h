@@ -7,6 +7,7 @@ namespace tidemark::web {
 
 extern const std::string_view kGpus;               // gpus.json
 extern const std::string_view kDeviceMemory;       // device_memory.json
+extern const std::string_view kResiduals;          // residuals.json
 extern const std::string_view kEfficiency;         // efficiency.json
 extern const std::string_view kStepTimeResiduals;  // step_time_residuals.json
 /// The captured programs that there are to ask for: "5.17.0/granite".

@@ -20,9 +20,9 @@ const built = join(root, "build/page/apps/web");
 cpSync(join(built, "tidemark.js"), join(site, "tidemark.js"));
 cpSync(join(built, "tidemark.wasm"), join(site, "tidemark.wasm"));
 // A worker loads one script alone.
-const worker = readFileSync(join(built, "tidemark.js"), "utf8") + readFileSync(join(made, "plan_worker.js"), "utf8");
-writeFileSync(join(site, "plan_worker.js"), worker);
-asScript("plan_worker.js.js", "plan_worker.js.js", worker);
+const worker = readFileSync(join(built, "tidemark.js"), "utf8") + readFileSync(join(made, "worker.js"), "utf8");
+writeFileSync(join(site, "worker.js"), worker);
+asScript("worker.js.js", "worker.js.js", worker);
 asScript("tidemark.wasm.js", "tidemark.wasm.js", readFileSync(join(built, "tidemark.wasm")).toString("base64"));
 const programs = join(root, "data/programs");
 for (const release of readdirSync(programs))

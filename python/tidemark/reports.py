@@ -77,7 +77,7 @@ class Report(Record):
         return json.loads(core.ask("explain", {"report": self.to_json(), "by": by, "rows": rows, "layers": layers}))["text"]
 
     def to_pandas(self, table="timeline"):
-        """A table as a pandas.DataFrame: "timeline", "steps", "category", "module", "operation" or "line" (what is live at the peak), "ranks"."""
+        """A table as a pandas.DataFrame: "timeline" (with a column for each category, where that is known), "steps", "category", "module", "operation" or "line" (what is live at the peak), "ranks"."""
         import pandas
 
         if table in _AT_PEAK:
@@ -86,17 +86,26 @@ class Report(Record):
             rows = self._values.get(table) or []
         else:
             raise errors.Error("bad_value", f'there is no table "{table}"', "to_pandas", f"one of {', '.join(_TABLES + _AT_PEAK)}")
-        return pandas.DataFrame.from_records([{key: value for key, value in row.items() if not isinstance(value, (list, dict))} for row in rows])
+        frame = pandas.DataFrame.from_records([{key: value for key, value in row.items() if not isinstance(value, (list, dict))} for row in rows])
+        if table == "timeline":
+            for one in self._values.get("timeline_by_category", []):
+                frame[f"{one['name']}_bytes"] = one["bytes"]
+        return frame
 
     def plot(self, ax=None):
-        """Allocated and reserved memory over the events of the training, with the card's size, by matplotlib.  Returns the axes."""
+        """Memory over the events of the training by matplotlib: what is allocated, by category where that is known, what is reserved, and the card's size.  Returns the axes."""
         if ax is None:
             import matplotlib.pyplot
 
             ax = matplotlib.pyplot.figure(figsize=(9, 4)).add_subplot()
         events = [point["event"] for point in self._values["timeline"]]
+        parts = self._values.get("timeline_by_category", [])
+        if parts:
+            gib = [[count / 2**30 for count in one["bytes"]] for one in parts]
+            ax.stackplot(events, gib, labels=[one["name"].replace("_", " ") for one in parts], step="post", colors=[_COLORS.get(one["name"], "0.7") for one in parts])
         for key, label in (("reserved_bytes", "reserved"), ("allocated_bytes", "allocated")):
-            ax.step(events, [point[key] / 2**30 for point in self._values["timeline"]], where="post", label=label)
+            if label == "reserved" or not parts:
+                ax.step(events, [point[key] / 2**30 for point in self._values["timeline"]], where="post", label=label, color="0.15" if parts else None)
         ax.axhline(self.card.total_bytes / 2**30, color="0.5", linestyle="--", label=self.card.name)
         ax.set(xlabel="allocations and frees", ylabel="GiB", title=str(self), ylim=(0, None))
         ax.legend(loc="lower right")
@@ -132,6 +141,8 @@ class Plan(Record):
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
+# Those of the page.
+_COLORS = {"parameters": "#2563a8", "gradients": "#c26a14", "optimizer_state": "#5f8f3b", "activations": "#8a5cb0", "workspace": "#8a8f96", "communication": "#1b8a8f", "other": "#b9bec5"}
 _TABLES = ("timeline", "steps", "ranks")
 _AT_PEAK = ("category", "module", "operation", "line")
 

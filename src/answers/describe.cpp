@@ -1,6 +1,7 @@
 #include "answers/describe.h"
 
 #include "answers/plan_wishes.h"
+#include "estimate/category_timeline.h"
 #include "estimate/predict.h"
 #include "estimate/recorder.h"
 #include "io/fields_schema.h"

@@ -22,10 +22,13 @@ const char* modality_of(const Spec& spec) {
   return spec.seq > 0 ? "vision-language" : "vision";
 }
 
-Report predicted_ranks(const Question& question, const Data& data) {
+PredictOptions options_of(const Question& question) {
+  return {.on_event = {}, .programs = *question.programs, .categories = true};
+}
+
+Report predicted_ranks(const Question& question) {
   if (question.spec.rank != 0) throw Error(Errc::bad_value, "it cannot be combined with rank", "all_ranks");
-  return told(predict_all_ranks(question.spec, question.model_config, question.card, {.on_event = {}, .programs = *question.programs}),
-              question, data);
+  return predict_all_ranks(question.spec, question.model_config, question.card, options_of(question));
 }
 
 }  // namespace
@@ -36,16 +39,13 @@ Report told(Report report, const Question& question, const Data& data) {
   return report;
 }
 
-Report predicted(const Question& question, const Data& data, PredictOptions options) {
-  options.programs = *question.programs;
-  return told(predict(question.spec, question.model_config, question.card, options), question, data);
-}
-
 Report predicted(const Value& asked, const Data& data) {
   const std::string margin = text_or_nothing(asked, "margin");
   if (!margin.empty()) parse_quantile(margin);
   const Question question = read_question(asked, data);
-  Report report = is_true(asked, "all_ranks") ? predicted_ranks(question, data) : predicted(question, data);
+  Report report = is_true(asked, "all_ranks") ? predicted_ranks(question)
+                                              : predict(question.spec, question.model_config, question.card, options_of(question));
+  report = told(std::move(report), question, data);
   if (!margin.empty()) add_margin(report, data.residuals, margin, modality_of(question.spec));
   return report;
 }

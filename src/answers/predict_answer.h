@@ -10,8 +10,7 @@ namespace tidemark::answers {
 /// Throws Error.
 Report predicted(const Value& asked, const Data& data);
 
-/// Of `question`, as `options` say; what a report says of its versions and sources is filled in.
-Report predicted(const Question& question, const Data& data, PredictOptions options = {});
+/// What a report says of its versions and sources is filled in.
 Report told(Report report, const Question& question, const Data& data);
 
 }  // namespace tidemark::answers

@@ -1,40 +1,48 @@
 #include "estimate/category_timeline.h"
 
 #include <algorithm>
+#include <array>
+
+#include "estimate/recorder.h"
 
 namespace tidemark {
 namespace {
 
-struct Change {
-  std::int32_t event;  // counted from 1, as the ledger does
-  Category category;
-  std::int64_t bytes;
-};
+using Points = std::vector<Timeline::Point>;
 
-std::vector<Change> changes_of(const Run& run) {
-  std::vector<Change> changes;
-  changes.reserve(2 * run.ledger().size());
-  for (const LedgerEntry& entry : run.ledger()) {
-    changes.push_back({entry.born, entry.category, entry.bytes});
-    if (entry.died != 0) changes.push_back({entry.died, entry.category, -entry.bytes});
-  }
-  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.event < b.event; });
-  return changes;
+/// For each event, counted from 1 as the ledger does, the first point that comes after it.
+std::vector<std::size_t> first_points(const Points& points) {
+  std::vector<std::size_t> first(points.empty() ? 0 : static_cast<std::size_t>(points.back().event) + 2);
+  std::size_t event = 0;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    while (event <= static_cast<std::size_t>(points[i].event) + 1) first[event++] = i;
+  return first;
+}
+
+bool has_any(const CategoryOverTime& one) {
+  return std::any_of(one.bytes.begin(), one.bytes.end(), [](std::int64_t bytes) { return bytes != 0; });
 }
 
 }  // namespace
 
-std::vector<BytesByCategory> categories_over_time(const Run& run) {
-  const std::vector<Change> changes = changes_of(run);
-  std::vector<BytesByCategory> rows;
-  BytesByCategory live{};
-  auto next = changes.begin();
-  for (const Timeline::Point& point : run.timeline().points()) {
-    for (; next != changes.end() && next->event <= point.event + 1; ++next)
-      live[static_cast<std::size_t>(next->category)] += next->bytes;
-    rows.push_back(live);
+std::vector<CategoryOverTime> categories_over_time(const Run& run) {
+  const Points& points = run.timeline().points();
+  const std::vector<std::size_t> first = first_points(points);
+  std::array<CategoryOverTime, kCategories> all;  // at first by how much each point differs from the one before it
+  for (std::size_t i = 0; i < kCategories; ++i) all[i] = {std::string(name_of(static_cast<Category>(i))), std::vector<std::int64_t>(points.size())};
+  const auto add = [&](std::int32_t event, Category category, std::int64_t bytes) {
+    if (static_cast<std::size_t>(event) < first.size()) all[static_cast<std::size_t>(category)].bytes[first[static_cast<std::size_t>(event)]] += bytes;
+  };
+  for (const LedgerEntry& entry : run.ledger()) {
+    add(entry.born, entry.category, entry.bytes);
+    if (entry.died != 0) add(entry.died, entry.category, -entry.bytes);
   }
-  return rows;
+  std::vector<CategoryOverTime> found;
+  for (CategoryOverTime& one : all) {
+    for (std::size_t i = 1; i < points.size(); ++i) one.bytes[i] += one.bytes[i - 1];
+    if (has_any(one)) found.push_back(std::move(one));
+  }
+  return found;
 }
 
 }  // namespace tidemark

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "estimate/category_timeline.h"
 #include "estimate/communicators.h"
 #include "estimate/device.h"
 #include "estimate/interval.h"
@@ -225,7 +226,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     options.work->operations = run.beginning.number;
   }
   recorder.fill(report);
-  if (options.categories) *options.categories = categories_over_time(run);
+  if (options.categories) report.timeline_by_category = categories_over_time(run);
   if (options.late) replay_late(run, *options.late);
   if (options.interval && !report.oom) report.interval = interval_of(run);
   for (Communicator& one : communicators_of(spec)) report.communicators.push_back({std::move(one), {}});

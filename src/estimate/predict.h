@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "estimate/category_timeline.h"
 #include "estimate/report.h"
 #include "estimate/spec.h"
 #include "memory/card.h"
@@ -30,8 +29,8 @@ struct PredictOptions {
   bool repeat_steps = true;
   /// Backward passes of the first step after which it ends, so that the report is of how the program begins; 0: all of it.
   std::int64_t passes = 0;
-  /// Gets what is live of each category at each point of the report's timeline; not owned.
-  std::vector<BytesByCategory>* categories = nullptr;
+  /// Whether the report tells what its timeline is made of.
+  bool categories = false;
   /// Counts what the steps compute, which are all simulated then; not owned.
   Work* work = nullptr;
 };

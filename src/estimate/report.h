@@ -112,6 +112,12 @@ struct TimelinePoint {
   Phase phase = Phase::other;
 };
 
+/// What is live of one category at each point of the timeline, in its order.
+struct CategoryOverTime {
+  std::string name;
+  std::vector<std::int64_t> bytes;
+};
+
 struct OutOfMemoryReport {
   std::int64_t requested_bytes = 0;
   std::optional<std::int64_t> in_use_bytes;  // on the device at that moment, when it was recorded
@@ -168,6 +174,7 @@ struct Report {
   std::optional<CompilingReport> compiling;
   AtPeak at_peak;
   std::vector<TimelinePoint> timeline;
+  std::vector<CategoryOverTime> timeline_by_category;  // of those that have any; empty where it is not known
   std::optional<OutOfMemoryReport> oom;
   std::vector<Assumption> assumptions;
   std::map<std::string, std::string> versions;

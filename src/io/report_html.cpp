@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "estimate/recorder.h"
 #include "estimate/verdict.h"
 #include "io/html_page.h"
@@ -35,34 +34,14 @@ Value::List lines_of(const Report& report) {
   return lines;
 }
 
-Value named(std::span<const BytesByCategory> categories) {
-  Value::List names, rows;
-  for (std::size_t i = 0; i < kCategories; ++i) names.emplace_back(name_of(static_cast<Category>(i)));
-  for (const BytesByCategory& row : categories) rows.emplace_back(Value::List(row.begin(), row.end()));
-  return Value::Map{{"names", std::move(names)}, {"rows", std::move(rows)}};
-}
-
-/// Nothing in JSON that stands in a page can end its element, or begin a comment.
-std::string within_script(const std::string& json) {
-  std::string text;
-  for (const char letter : json) text += letter == '<' ? std::string("\\u003c") : std::string(1, letter);
-  return text;
-}
-
-void fill(std::string& page, std::string_view place, std::string_view text) {
-  const std::size_t at = page.find(place);
-  TM_CHECK(at != std::string::npos, "data/report_page.html has no place for what it is to show");
-  page.replace(at, place.size(), text);
-}
-
 }  // namespace
 
-std::string report_to_html(const Report& report, std::span<const BytesByCategory> categories) {
-  const std::string data = fmt::format(R"({{"report": {}, "lines": {}, "categories": {}}})", write_report(report),
-                                       value_to_json_line(lines_of(report)), value_to_json_line(named(categories)));
+std::string report_to_html(const Report& report) {
+  const std::string data =
+      fmt::format(R"({{"report": {}, "lines": {}}})", write_report(report), value_to_json_line(lines_of(report)));
   std::string page(report_page());
-  fill(page, "<!--title-->", escape_html(report.verdict));
-  fill(page, "<!--data-->", within_script(data));
+  fill_place(page, "<!--title-->", escape_html(report.verdict));
+  fill_place(page, "<!--data-->", within_script(data));
   return page;
 }
 

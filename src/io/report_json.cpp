@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "estimate/verdict.h"
 #include "io/json_reader.h"
+#include "io/timeline_json.h"
 
 namespace tidemark::io {
 namespace {
@@ -176,6 +177,14 @@ TimelinePoint read_timeline_point(ObjectReader& reader) {
           reader.number("step"), read_phase(reader)};
 }
 
+CategoryOverTime read_category_over_time(ObjectReader& reader, std::size_t points) {
+  CategoryOverTime one{.name = reader.text("name"), .bytes = {}};
+  const Json& numbers = reader.array("bytes");
+  if (numbers.size() != points) reader.fail("bytes", fmt::format("{} numbers, as the timeline has points", points), numbers.size());
+  for (const Json& bytes : numbers) one.bytes.push_back(whole_number(bytes, reader.path("bytes")));
+  return one;
+}
+
 OutOfMemoryReport read_oom(ObjectReader reader) {
   OutOfMemoryReport oom;
   oom.requested_bytes = reader.number("requested_bytes");
@@ -332,14 +341,6 @@ Json to_json(const DataReport& data) {
   return json;
 }
 
-Json to_json(const TimelinePoint& point) {
-  return {{"event", point.event},
-          {"allocated_bytes", point.allocated_bytes},
-          {"reserved_bytes", point.reserved_bytes},
-          {"step", point.step},
-          {"phase", name_of(point.phase)}};
-}
-
 Json to_json(const Interval& interval) {
   return {{"allocated_bytes", {interval.allocated_low_bytes, interval.allocated_high_bytes}},
           {"reserved_bytes", {interval.reserved_low_bytes, interval.reserved_high_bytes}},
@@ -384,6 +385,13 @@ Json list_of(const std::vector<T>& items) {
   return list;
 }
 
+/// The lines between the braces of an object that is not empty.  Names can come from anywhere in a user's program; bytes
+/// that are not UTF-8 are replaced, not fatal.
+std::string members(const Json& object) {
+  const std::string text = object.dump(1, ' ', false, Json::error_handler_t::replace);
+  return text.substr(2, text.size() - 4);
+}
+
 }  // namespace
 
 Report read_report(std::string_view text, const std::string& where) {
@@ -398,6 +406,8 @@ Report read_report(std::string_view text, const std::string& where) {
   report.steps = read_list<StepReport>(reader, "steps", read_step);
   report.varying_inputs = read_list<VaryingInput>(reader, "varying_inputs", read_varying_input);
   report.timeline = read_list<TimelinePoint>(reader, "timeline", read_timeline_point);
+  report.timeline_by_category = read_list<CategoryOverTime>(
+      reader, "timeline_by_category", [&](ObjectReader& r) { return read_category_over_time(r, report.timeline.size()); });
   report.assumptions = read_list<Assumption>(reader, "assumptions", [](ObjectReader& r) {
     return Assumption{r.text("what"), r.text("where"), r.number("count")};
   });
@@ -434,7 +444,9 @@ std::string write_report(const Report& report) {
                      {"by_module", to_json(report.at_peak.by_module)},
                      {"by_line", to_json(report.at_peak.by_line)},
                      {"by_operation", to_json(report.at_peak.by_operation)}};
-  json["timeline"] = list_of(report.timeline);
+  // The timeline is most of a report: it is written by itself.
+  const std::string before = members(json) + ",\n" + timeline_members(report);
+  json = Json::object();
   json["oom"] = or_null(report.oom);
   json["assumptions"] = Json::array();
   for (const Assumption& one : report.assumptions)
@@ -452,8 +464,7 @@ std::string write_report(const Report& report) {
         {"rank", report.rank->rank}, {"ranks", report.rank->ranks}, {"ranks_per_node", report.rank->ranks_per_node}};
   if (!report.ranks.empty()) json["ranks"] = list_of(report.ranks);
   if (report.consistent) json["consistent"] = *report.consistent;
-  // Names can come from anywhere in a user's program; bytes that are not UTF-8 are replaced, not fatal.
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return "{\n" + before + ",\n" + members(json) + "\n}\n";
 }
 
 }  // namespace tidemark::io

@@ -34,7 +34,7 @@ def test_card_file_is_wrong(tidemark, folders, text, says):
     refused(tidemark("run", "--gpu", "my.json", "--", "python", "x.py"), USAGE, "my.json", says)
 
 
-@pytest.mark.parametrize("size, says", [("80G", "GB or GiB"), ("lots", "does not begin with a number"), ("-3GB", "negative"), ("1MiB", "less than the driver")])
+@pytest.mark.parametrize("size, says", [("80G", "GB or GiB"), ("lots", "does not begin with a number"), ("-3GB", "negative"), ("1MiB", "less than the driver"), ("64TiB", "more than any card that is simulated has")])
 def test_memory_is_wrong(tidemark, size, says):
     refused(tidemark("run", "--gpu", "h100-80gb", f"--memory={size}", "--", "python", "x.py"), USAGE, says)
 

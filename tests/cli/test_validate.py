@@ -211,7 +211,7 @@ def test_the_page_is_one_file(tidemark, corpus, work):
     corpus(row())
     assert tidemark("validate", "c", "--html", "v.html").returncode == 0
     page = (work / "v.html").read_text()
-    assert '<svg id="scatter"' in page and "http" not in page
+    assert '<div id="scatter"></div>' in page and '"engines":[{' in page and "http://" not in page and "https://" not in page
 
 
 def test_results_follow_the_schema(tidemark, corpus):

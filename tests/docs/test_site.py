@@ -40,6 +40,14 @@ def test_links_out_of_the_documents_lead_to_the_repository(site):
 
 
 @BUILDER
+def test_without_a_repository_they_name_what_is_there(tmp_path):
+    done = build(ROOT, tmp_path, DOCS_REPOSITORY="")
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    cluster = (tmp_path / "start/cluster.html").read_text()
+    assert "<code>integrations/slurm/README.md</code>" in cluster and "README.md\"" not in cluster
+
+
+@BUILDER
 def test_signatures_are_those_of_the_sources(site):
     text = re.sub(r"<[^>]+>", "", (site / "reference/signatures.html").read_text())
     for name in ("tidemark.predict(config, *, inputs=None", "tidemark.ray.resources(spec, *, cards=None", "Report.explain(by=", "class tidemark.Error"):

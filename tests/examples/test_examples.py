@@ -79,6 +79,7 @@ def test_example(run, example):
     assert done.category("activations") > 0
     assert done.category("other") < 0.05 * report["peak"]["allocated_bytes"] + 8 * MIB
     assert sum(row["bytes"] for row in report["at_peak"]["by_category"]) == report["peak"]["allocated_bytes"]
+    assert list(map(sum, zip(*(row["bytes"] for row in report["timeline_by_category"]), strict=True))) == [point["allocated_bytes"] for point in report["timeline"]]
     assert {re.sub(r"NCCL [\d.]+", "NCCL", what) for what in done.assumptions if not what.startswith(ANOTHER_STREAM)} <= {INITIALISED, READ_BACK, LIBRARIES} | example.assumed
 
 

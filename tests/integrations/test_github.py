@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -143,3 +144,15 @@ def test_the_base_is_fetched_where_the_clone_is_shallow(run, repository, tmp_pat
     subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{origin}", repository.folder], check=True)
     code, said, read = run({"specs": "train.json"}, base)
     assert code == 0 and "before: fits" in read["body"], said
+
+
+@pytest.mark.skipif(not shutil.which("actionlint"), reason="actionlint is not installed: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7")
+@pytest.mark.parametrize("right, wrong, said", [("", "", ""), ("specs:", "spec:", 'input "spec" is not defined'), ("on: pull_request", "on: pull_requests", 'unknown Webhook event "pull_requests"')])
+def test_the_workflow_is_one_that_uses_the_action(repository, right, wrong, said):
+    (workflow,) = re.findall(r"```yaml\n(.*?)```", (HERE / "README.md").read_text(), re.DOTALL)
+    github = repository.folder / ".github"
+    (github / "workflows").mkdir(parents=True)
+    (github / "workflows/memory.yml").write_text(workflow.replace(right, wrong) if right else workflow)
+    shutil.copytree(HERE, github / "actions/gpu-memory")
+    done = subprocess.run(["actionlint", "-no-color"], cwd=repository.folder, capture_output=True, text=True)
+    assert (done.returncode == 0) == (not said) and said in done.stdout, done.stdout + done.stderr

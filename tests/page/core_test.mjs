@@ -55,15 +55,16 @@ function upToTheError(text) {
   const report = JSON.parse(text);
   if (!report.oom) return text;
   const last = report.timeline.findIndex((point) => point.allocated_bytes === report.peak.allocated_bytes);
-  return { ...report, timeline: report.timeline.slice(0, last + 1) };
+  const parts = report.timeline_by_category.map(({ name, bytes }) => ({ name, bytes: bytes.slice(0, last + 1) })).filter((one) => one.bytes.some((bytes) => bytes > 0));
+  return { ...report, timeline: report.timeline.slice(0, last + 1), timeline_by_category: parts };
 }
 
 for (const [name, spec] of Object.entries(questions)) {
   test(`equal to the command: ${name}`, async () => {
-    const { report, categories } = await (await started).predict(spec);
-    assert.deepEqual(upToTheError(report), upToTheError(predictedByCommand(spec)));
-    const timeline = JSON.parse(report).timeline;
-    assert.deepEqual(categories.map((row) => row.reduce((sum, bytes) => sum + bytes, 0)), timeline.map((point) => point.allocated_bytes));
+    const text = await (await started).predict(spec);
+    assert.deepEqual(upToTheError(text), upToTheError(predictedByCommand(spec)));
+    const { timeline, timeline_by_category: categories } = JSON.parse(text);
+    assert.deepEqual(timeline.map((_, i) => categories.reduce((sum, one) => sum + one.bytes[i], 0)), timeline.map((point) => point.allocated_bytes));
   });
 }
 
@@ -71,14 +72,22 @@ test("there are thirty questions", () => assert.ok(Object.keys(questions).length
 
 test("equal to the command: all ranks of a pipeline", async () => {
   const spec = { ...llama, batch: 4, gpus: 4, pp: { degree: 4, microbatches: 4 } };
-  const { report } = await (await started).predictRanks(spec);
+  const report = await (await started).predictRanks(spec);
   assert.equal(report, predictedByCommand(spec, "--all-ranks"));
   assert.equal(JSON.parse(report).ranks.length, 4);
 });
 
+test("equal to the command: what is kept free", async () => {
+  const spec = { ...llava, batch: 2 };
+  const report = await (await started).predict(spec, "p90");
+  assert.equal(report, predictedByCommand(spec, "--margin", "p90"));
+  assert.ok(JSON.parse(report).margin.bytes > 0);
+  await assert.rejects((await started).predict(spec, "p100"), /p1 to p99|quantile/);
+});
+
 test("every model of the list has an answer to what is first asked of it", async () => {
   for (const [name, model] of Object.entries(models)) {
-    const { report } = await (await started).predict({ ...firstSpec(model, "h100-80gb"), model }).catch((error) => assert.fail(`${name}: ${error.message}`));
+    const report = await (await started).predict({ ...firstSpec(model, "h100-80gb"), model }).catch((error) => assert.fail(`${name}: ${error.message}`));
     assert.ok(JSON.parse(report).verdict);
   }
 });

@@ -18,6 +18,7 @@ const questions = {
   "the least memory": [{ goal: "least_memory", answers: 2 }, { ...tiny, gpu: "rtx-4090" }],
   "the smallest change": [{ goal: "smallest_change" }, { ...tiny, batch: 32, gpu: "l4" }],
   "every trade": [{ goal: "pareto" }, { ...tiny, gpu: "rtx-4090" }],
+  "a margin kept free": [{ answers: 2 }, { ...tiny, gpu: "rtx-4090" }, "p90"],
   "nothing fits": [{}, { ...llama, gpu: "l40s" }],
   "adapters may be used": [{ allow: ["lora=8|64"] }, { ...llama, gpu: "l40s" }],
   "two GPUs, some of it fixed": [{ gpus: 2, fix: ["optimizer_impl", "allocator"] }, { ...tiny, gpu: "l40s" }],
@@ -32,13 +33,13 @@ const questions = {
 
 const started = core();
 const plans = planner();
-const planned = async (spec, wishes) => (await plans)(await (await started).planQuestion(spec, wishes));
+const planned = async (spec, wishes) => (await plans)(await (await started).questionText(spec, { plan: wishes }));
 /// As a shell splits them.
 const words = (options) => options.split(" ").filter(Boolean).map((word) => word.replace(/^'(.*)'$/, "$1"));
 
-for (const [name, [plan, training]] of Object.entries(questions)) {
+for (const [name, [plan, training, margin]] of Object.entries(questions)) {
   test(`equal to the command: ${name}`, async () => {
-    const [spec, wishes] = asked(plan, training);
+    const [spec, wishes] = asked(plan, training, margin);
     const { cards } = await started;
     const { plan: found, text: printed } = await planned(spec, wishes);
     assert.equal(found, plannedByCommand(spec, wishes.cheapest && pricesOf(wishes.cheapest, cards), ...words(planOptions(wishes))));
@@ -52,7 +53,7 @@ test("the keys of an answer are those that the answer was simulated with", async
     const [spec, wishes] = asked(...questions[name]);
     const { answers } = JSON.parse((await planned(spec, wishes)).plan);
     for (const answer of answers) {
-      const { peak } = JSON.parse((await predict(answerSpec(spec, answer))).report);
+      const { peak } = JSON.parse(await predict(answerSpec(spec, answer)));
       const first = (answer.ranks ?? []).find((row) => row.rank === 0) ?? answer.peak;
       assert.deepEqual([peak.allocated_bytes, peak.reserved_bytes], [first.allocated_bytes, first.reserved_bytes], name);
     }

@@ -46,8 +46,9 @@ function ofRun() {
 
 describe("a report as a page", () => {
   test("is made of the page's components as they are", () => {
-    execFileSync(join(root, "tools/build_report_page.sh"), [join(folder, "page.html")], { stdio: "pipe" });
-    assert.ok(readFileSync(join(folder, "page.html"), "utf8") === readFileSync(join(root, "data/report_page.html"), "utf8"), "run tools/build_report_page.sh");
+    execFileSync(join(root, "tools/build_report_page.sh"), [folder], { stdio: "pipe" });
+    for (const name of ["report_page.html", "validation_page.html"])
+      assert.ok(readFileSync(join(folder, name), "utf8") === readFileSync(join(root, "data", name), "utf8"), "run tools/build_report_page.sh");
   });
 
   test("tells what the report has", async () => {
@@ -70,15 +71,20 @@ describe("a report as a page", () => {
     });
   });
 
-  test("that predict writes has its timeline by category", () => {
+  test("has its timeline by category, of a prediction and of a run", async () => {
     writeFileSync(join(folder, "spec.json"), JSON.stringify(tiny));
     execFileSync(command, ["predict", "--spec", "spec.json", "--html", "predicted.html", "--quiet"], { cwd: folder, env: { PATH: "/usr/bin:/bin", HOME: folder }, stdio: "pipe" });
-    return withPage(pathToFileURL(join(folder, "predicted.html")).href, {}, async (tab) => {
+    for (const url of [pathToFileURL(join(folder, "predicted.html")).href, pageOf(JSON.stringify(ofRun()))]) await withPage(url, {}, async (tab) => {
       assert.deepEqual((await tab.locator("#legend li").allTextContents()), ["parameters", "gradients", "optimizer state", "activations", "workspace", "other", "reserved"]);
       const plot = tab.locator("#timeline .u-over");
       await plot.hover({ position: { x: 300, y: 100 } });
       assert.match(await tab.locator("#reading").textContent(), /allocated \(parameters/);
     });
+  });
+
+  test("of what tells no categories has its timeline as a whole", () => {
+    const { timeline_by_category: _, ...report } = ofRun();
+    return withPage(pageOf(JSON.stringify(report)), {}, async (tab) => assert.deepEqual(await tab.locator("#legend li").allTextContents(), ["allocated", "reserved"]));
   });
 
   test("of a run has its lines and its words", () =>
@@ -118,7 +124,7 @@ describe("a report as a page", () => {
   });
 
   test("of nothing shows that", () => {
-    const report = { schema: "tidemark.report/1", ...JSON.parse(predictedByCommand(tiny)), timeline: [], steps: [], at_peak: { by_category: [], by_module: [], by_line: [], by_operation: [] } };
+    const report = { schema: "tidemark.report/1", ...JSON.parse(predictedByCommand(tiny)), timeline: [], timeline_by_category: [], steps: [], at_peak: { by_category: [], by_module: [], by_line: [], by_operation: [] } };
     return withPage(pageOf(JSON.stringify(report)), {}, async (tab) => assert.ok(!(await tab.locator("#timeline-section").isVisible())));
   });
 });

@@ -245,6 +245,9 @@ def test_tables(built, table, column):
     pytest.importorskip("pandas")
     frame = tidemark.predict(SMALL, **TEXT).to_pandas(table)
     assert len(frame) > 0 and column in frame.columns
+    if table == "timeline":
+        categories = [name for name in frame.columns if name not in ("event", "allocated_bytes", "reserved_bytes", "step", "phase")]
+        assert "activations_bytes" in categories and (frame[categories].sum(axis=1) == frame["allocated_bytes"]).all()
 
 
 def test_no_such_table(built):
@@ -265,7 +268,10 @@ def test_a_picture(built):
     report = tidemark.predict(SMALL, **TEXT)
     assert report.plot(axes) is axes
     drawn = {options["label"]: values for name, values, options in axes.calls if name == "step"}
-    assert max(drawn["allocated"][1]) * 2**30 == report.peak.allocated_bytes and len(drawn["reserved"][0]) == len(report.timeline)
+    assert list(drawn) == ["reserved"] and max(drawn["reserved"][1]) * 2**30 == report.peak.reserved_bytes
+    (events, stacked), options = next((values, options) for name, values, options in axes.calls if name == "stackplot")
+    assert options["labels"][:4] == ["parameters", "gradients", "optimizer state", "activations"] and len(events) == len(report.timeline)
+    assert max(map(sum, zip(*stacked, strict=True))) * 2**30 == report.peak.allocated_bytes
     (line,) = [values[0] for name, values, _ in axes.calls if name == "axhline"]
     assert line * 2**30 == report.card.total_bytes
 

@@ -1,4 +1,4 @@
-"""What mkdocs is told besides (mkdocs.yml, `hooks`): links out of docs/ go to the repository, if what they name is there; Python's signatures become a page."""
+"""What mkdocs is told besides (mkdocs.yml, `hooks`): links out of docs/ go to the repository, if what they name is there, or name it; Python's signatures become a page."""
 
 import ast
 import logging
@@ -10,7 +10,7 @@ from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 log = logging.getLogger("mkdocs.plugins.tidemark")   # a warning of a plugin's fails a strict build
 
 
@@ -28,7 +28,7 @@ def on_page_markdown(markdown, page, config, files):
     folder = (DOCS / page.file.src_uri).parent
 
     def out_of_docs(found):
-        start, path, anchor, end = found.groups()
+        text, path, anchor = found.groups()
         if re.match(r"[a-z]+:", path):
             return found[0]
         target = pathlib.Path(os.path.normpath(folder / path))
@@ -36,7 +36,10 @@ def on_page_markdown(markdown, page, config, files):
             return found[0]
         if not target.exists():
             log.warning(f"{page.file.src_uri}: there is no {path}")
-        return f"{start}{config.extra['repository']}/{target.relative_to(ROOT)}{anchor or ''}{end}"
+        name = target.relative_to(ROOT)
+        if not config.extra["repository"]:
+            return text if str(name) in text else f"{text} (`{name}`)"
+        return f"[{text}]({config.extra['repository']}/{name}{anchor or ''})"
 
     return LINK.sub(out_of_docs, markdown)
 

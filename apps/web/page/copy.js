@@ -7,14 +7,15 @@ export function wrapped(words) {
   return words.replace(new RegExp(`(.{1,${WIDTH}})(?: (?=--)|$)`, "g"), "$1 \\\n    ").trimEnd().replace(/ \\$/, "");
 }
 
-function commands(core, spec) {
+function commands(core, spec, margin) {
   const { model, ...keys } = spec;
+  const kept = margin ? ` --margin ${margin}` : "";
   const gpus = spec.gpus > 1 ? ` --gpus ${spec.gpus}` : "";
   const allocator = spec.allocator ? ` --allocator ${spec.allocator}` : "";
   const program = spec.gpus > 1 ? `torchrun --nproc-per-node ${spec.gpus} train.py` : "python train.py";
   return {
-    predict: wrapped(`tidemark predict config.json ${core.options(keys).trim()}`),
-    run: `tidemark run --gpu ${spec.gpu}${gpus}${allocator} -- ${program}`,
+    predict: wrapped(`tidemark predict config.json ${core.options(keys).trim()}${kept}`),
+    run: `tidemark run --gpu ${spec.gpu}${gpus}${allocator}${kept} -- ${program}`,
   };
 }
 
@@ -59,9 +60,9 @@ function trainers(core, spec, of, host) {
   return element("div", {}, element("label", { className: "field" }, element("span", { textContent: `A trainer's configuration${of}` }), select), made);
 }
 
-/// A training for each of them; `of` says which it is of several, `more` stands before.  `host` remembers the trainer that was last looked at.
-export function showCopies(host, core, spec, of, ...more) {
-  const { predict, run } = commands(core, spec);
+/// A training, and what is kept free beside it, for each of them; `of` says which it is of several, `more` stands before.  `host` remembers the trainer that was last looked at.
+export function showCopies(host, core, { spec, margin }, of, ...more) {
+  const { predict, run } = commands(core, spec, margin);
   host.replaceChildren(...more, block(`Predict it from the model's config.json${of}`, predict), block(`Run your own program on the virtual GPU${of}`, run), trainers(core, spec, of, host));
 }
 

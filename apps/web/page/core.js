@@ -10,7 +10,7 @@ export class CoreError extends Error {
   }
 }
 
-/// Calls the functions of a loaded module by name: texts go in, an object comes out.
+/// Calls the functions of a loaded module by name: texts go in, an object comes out; of `call.text`, the text of one.
 export function callable(module) {
   const lend = (text) => {
     const bytes = module.lengthBytesUTF8(text) + 1;
@@ -18,14 +18,15 @@ export function callable(module) {
     module.stringToUTF8(text, at, bytes);
     return at;
   };
-  return (name, ...texts) => {
+  const text = (name, ...texts) => {
     const lent = texts.map(lend);
     const at = module[`_tidemark_${name}`](...lent);
-    const answer = JSON.parse(module.UTF8ToString(at));
+    const answer = module.UTF8ToString(at);
     for (const one of [at, ...lent]) module._free(one);
-    if (answer.error) throw new CoreError(answer.error);
+    if (answer.startsWith('{"error":')) throw new CoreError(JSON.parse(answer).error);
     return answer;
   };
+  return Object.assign((name, ...texts) => JSON.parse(text(name, ...texts)), { text });
 }
 
 /// `load` is what emscripten's tidemark.js defines, `compiled` the WebAssembly.Module of tidemark.wasm.
@@ -54,11 +55,11 @@ export async function startCore(load, compiled, programText) {
   return {
     ...description,
     spec_schema: JSON.parse(description.spec_schema),
-    /// The report as text, and the bytes of each category at each point of its timeline.
-    predict: async (spec) => call("predict", await asked(spec)),
-    predictRanks: async (spec) => call("predict_ranks", await asked(spec)),
-    /// What a plan is asked, as a text for any core that is loaded of the same module: planning takes too long for the page's own.
-    planQuestion: (spec, wishes) => asked(spec, { plan: wishes }),
+    /// The report as JSON, a text; so is that on all ranks.
+    predict: async (spec, margin) => call.text("predict", await asked(spec, margin ? { margin } : {})),
+    predictRanks: async (spec) => call.text("predict_ranks", await asked(spec)),
+    /// The question as a text for any core that is loaded of the same module: what takes long is not for the page's own.
+    questionText: asked,
     /// What `plan --write` writes for a trainer: a list of {path, text}.
     write: async (spec, format, path) => call("write", await asked(spec), format, path).files,
     /// Keys of a spec file as options of the command line.

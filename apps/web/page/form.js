@@ -16,6 +16,7 @@ const CHOICES = [
   { key: "optimizer", label: "Optimizer" },
   { key: "loop", label: "Training loop" },
 ];
+const MARGINS = ["p50", "p75", "p90", "p95", "p99"];
 // Ways to share the work that are maps of their own, with a degree: all GPUs.
 const BY_DEGREE = { tp: "tensor parallel", cp: "context parallel", pp: "pipeline" };
 const SHOWN_ABOVE = new Set(["model", "gpu", "parallel", "lora", ...SLIDERS.map((one) => one.key), ...CHOICES.map((one) => one.key)]);
@@ -129,6 +130,20 @@ function methodField(question, set) {
   return { box: element("div", {}, labelled("What is trained", select), rank.box), show };
 }
 
+function marginField(question, told) {
+  const select = element("select", {}, ...optionsOf(["", ...MARGINS], { "": "nothing" }));
+  select.onchange = () => {
+    question.margin = select.value || null;
+    told();
+  };
+  const show = () => {
+    const said = question.margin ?? "";
+    if (![...select.options].some((one) => one.value === said)) select.append(...optionsOf([said]));
+    select.value = said;
+  };
+  return { box: labelled("Kept free: how far measured peaks were above predicted ones", select), show };
+}
+
 function strategyField(schema, question, set) {
   const names = schema.properties.parallel.enum.filter((name) => typeof name === "string");
   const select = element("select", {}, ...optionsOf([...names, ...Object.keys(BY_DEGREE)], { none: "each for itself", ...BY_DEGREE }));
@@ -178,7 +193,7 @@ export function makeForm(host, core, models, question, changed) {
   }));
   const cards = element("select", {}, ...core.cards.map((card) => element("option", { value: card.key, textContent: `${card.name} (${card.key})` })));
   cards.onchange = () => set("gpu", cards.value);
-  parts.push({ box: labelled("Card", cards), show: () => (cards.value = question.spec.gpu) }, methodField(question, set));
+  parts.push({ box: labelled("Card", cards), show: () => (cards.value = question.spec.gpu) }, marginField(question, told), methodField(question, set));
   for (const one of SLIDERS) {
     const [get] = place(question, schema, one.key, told);
     parts.push(slider(one, schema.properties[one.key], get, (value) => {

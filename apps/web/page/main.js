@@ -1,12 +1,13 @@
 // The page: a question that the form changes, and what the core answers.
 import models from "tidemark-models";
+import { makeBackground } from "./background.js";
 import { startCore } from "./core.js";
 import { linkButton, showCopies } from "./copy.js";
 import { bytesOf, programText, workerUrl } from "./files.js";
 import { makeForm } from "./form.js";
 import { element } from "./format.js";
+import { makeGrowth } from "./growth.js";
 import { makePlan } from "./plan.js";
-import { makePlanner } from "./planner.js";
 import { firstSpec, fromFragment, specOf, toFragment } from "./question.js";
 import { showRanks } from "./ranks.js";
 import { makeTimeline } from "./timeline.js";
@@ -20,7 +21,7 @@ const at = (id) => document.getElementById(id);
 function firstQuestion(schema) {
   const asked = fromFragment(location.hash, schema);
   if (asked && (asked.model === "own" || models.some((one) => one.name === asked.model))) return asked;
-  return { model: FIRST_MODEL, config: null, spec: firstSpec(models.find((one) => one.name === FIRST_MODEL).config, FIRST_CARD), plan: null };
+  return { model: FIRST_MODEL, config: null, spec: firstSpec(models.find((one) => one.name === FIRST_MODEL).config, FIRST_CARD), margin: null, growth: null, plan: null };
 }
 
 /// Runs `work` once things have been still for `ms`.
@@ -41,7 +42,7 @@ function answering(core, question, charts, answered) {
     const spec = specOf(question, models);
     if (!(spec.gpus > 1)) return;
     try {
-      const report = JSON.parse((await core.predictRanks(spec)).report);
+      const report = JSON.parse(await core.predictRanks(spec));
       if (number === latest) showRanks(at("ranks"), report);
     } catch (error) {
       if (number === latest) at("ranks").replaceChildren(element("p", { textContent: error.message }));
@@ -53,11 +54,11 @@ function answering(core, question, charts, answered) {
     const spec = specOf(question, models);
     section.hidden = !(spec.gpus > 1);
     try {
-      const { report: text, categories } = await core.predict(spec);
+      const text = await core.predict(spec, question.margin);
       if (number !== latest) return;
       const report = JSON.parse(text);
       showVerdict(at("verdict"), report);
-      charts.timeline.show(report, categories);
+      charts.timeline.show(report);
       charts.treemap.show(report);
       at("assumed").replaceChildren(...report.assumptions.map((one) => element("li", { textContent: one.what })));
     } catch (error) {
@@ -65,7 +66,7 @@ function answering(core, question, charts, answered) {
       showError(at("verdict"), error);
     }
     document.body.classList.toggle("refused", at("verdict").classList.contains("error"));
-    showCopies(at("copy"), core, spec, "", linkButton());
+    showCopies(at("copy"), core, { spec, margin: question.margin }, "", linkButton());
     ranks();
     answered();
     document.body.dataset.answered = String(number);
@@ -95,18 +96,23 @@ async function start() {
   const show = () => {
     form.show();
     plan.show();
+    growth.show();
     changed();
   };
+  const background = () => makeBackground(() => workerUrl("worker.js"), compiled);
+  const spec = () => specOf(question, models);
+  const growth = makeGrowth({ core, background: background(), question, spec, remember });
   const plan = makePlan({
-    core, planner: makePlanner(() => workerUrl("plan_worker.js"), compiled), question, spec: () => specOf(question, models), remember,
-    use: (spec) => {
-      question.spec = spec;
+    core, background: background(), question, spec, remember,
+    use: (keys) => {
+      question.spec = keys;
       show();
     },
   });
   const changed = oncePerFrame(answering(core, question, charts, () => {
     remember();
     plan.follow();
+    growth.follow();
   }));
   const form = makeForm(at("question"), core, models, question, changed);
   globalThis.addEventListener("hashchange", () => {

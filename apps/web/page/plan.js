@@ -25,7 +25,7 @@ function makeClock(host) {
 }
 
 /// `spec` gives the training's keys, `use` takes others; `question.plan` is what is planned, null as long as nothing is.
-export function makePlan({ core, planner, question, spec, remember, use }) {
+export function makePlan({ core, background, question, spec, remember, use }) {
   const show = makeAnswer(core, (keys) => {
     use(keys);
     last = key();  // what was planned stays in view
@@ -35,7 +35,8 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
   let last = "";    // what was planned last, or is
   let count = 0;
   let timer;
-  const key = () => JSON.stringify(asked(wished, spec()));
+  const askedNow = () => asked(wished, spec(), question.margin);
+  const key = () => JSON.stringify(askedNow());
 
   const form = makePlanForm(at("plan-question"), core, spec, () => wished, (changed) => {
     wished = changed;
@@ -61,13 +62,13 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
 
   async function ask() {
     const now = spec();
-    const [base, wishes] = asked(wished, now);
+    const [base, wishes] = askedNow();
     last = key();
     const number = ++count;
     if (questionOf(wished) === "cheapest" && Object.keys(wishes.cheapest).length === 0) return refuse(new Error("add the cards to choose from"));
     tell("planning …", true);
     try {
-      const answer = await planner.ask(await core.planQuestion(base, wishes));
+      const answer = await background.ask("plan", await core.questionText(base, { plan: wishes }));
       if (number !== count || answer === null) return;
       at("plan-answer").hidden = false;
       tell(show(answer, { ...base, gpu: base.gpu ?? now.gpu }, wishes), false);
@@ -83,7 +84,7 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
     if (!question.plan || key() === last) return;
     count++;
     clearTimeout(timer);
-    planner.stop();
+    background.stop();
     tell("planning …", true);
     timer = setTimeout(ask, STILL_MS);
   }
@@ -97,7 +98,7 @@ export function makePlan({ core, planner, question, spec, remember, use }) {
   at("plan-stop").onclick = () => {
     count++;
     clearTimeout(timer);
-    planner.stop();
+    background.stop();
     question.plan = null;
     last = "";
     remember();

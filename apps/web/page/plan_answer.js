@@ -19,11 +19,11 @@ export function makeAnswer(core, use) {
   const pareto = makePareto(at("pareto"), at("pareto-legend"), at("pareto-reading"));
   const nameOf = (one) => core.options(one.change).trim() || "as it is";
 
-  function choose(one, number, base, commands) {
+  function choose(one, number, base, margin, commands) {
     const chosen = answerSpec(base, one);
     const { model, ...keys } = chosen;
     const take = element("button", { type: "button", textContent: `Show answer ${number} above`, onclick: () => use(keys) });
-    showCopies(at("plan-copy"), core, chosen, `, answer ${number}`, take, ...commands);
+    showCopies(at("plan-copy"), core, { spec: chosen, margin }, `, answer ${number}`, take, ...commands);
   }
 
   /// {plan, text, card_bytes} to the question of `base` and `wishes`.
@@ -33,7 +33,7 @@ export function makeAnswer(core, use) {
     const rows = isPriced ? found.flatMap((one) => one.answers) : found.answers;
     const limit = found.checkpointing?.budget_bytes ?? answer.card_bytes;
     const commands = commandBlocks(core, base, wishes);
-    const take = (i) => choose(rows[i], i + 1, base, commands);
+    const take = (i) => choose(rows[i], i + 1, base, wishes.margin, commands);
     const tables = isPriced ? [pricedTable(found, nameOf, take)] : [answersTable(found.answers, nameOf, take), refusedTable(found, limit, nameOf), whyNot(found)];
     const printed = element("details", {}, element("summary", { textContent: "As the command prints it" }), element("pre", { tabIndex: 0 }, answer.text));
     at("plan-found").replaceChildren(...tables.filter(Boolean), printed);

@@ -29,9 +29,10 @@ export function withQuestion(plan, name) {
 
 const place = (card, gpus) => (gpus > 1 ? `${card}x${gpus}` : card);
 
-/// [spec, wishes] for the core.  Wishes that another question has no use for are kept, and not asked.
-export function asked(plan, spec) {
-  const { card, gpus = spec.gpus ?? 1, nodes, ...wishes } = plan;
+/// [spec, wishes] for the core; `margin` is the question's.  Wishes that another question has no use for are kept, and not asked.
+export function asked(plan, spec, margin = null) {
+  const { card, gpus = spec.gpus ?? 1, nodes, ...rest } = plan;
+  const wishes = margin ? { ...rest, margin } : rest;
   const name = questionOf(plan);
   if (name === "checkpointing") for (const key of ["fix", "allow", "samples"]) delete wishes[key];
   if (name === "cheapest") return [{ ...spec, gpu: undefined }, wishes];

@@ -1,10 +1,14 @@
 // What is asked: a model, and keys of a spec file.  The address holds it behind the #, so that a link is a question.
+import { AXES } from "./growth_points.js";
 
-/// {model: name in the list, or "own"; config: one's own config.json; spec: keys; plan: what is planned (plan_question.js), or null}
-export function toFragment({ model, config, spec, plan }) {
+/// {model: name in the list, or "own"; config: one's own config.json; spec: keys; margin: what is kept free, "p90", or null;
+/// growth: {along, lines}, what memory is drawn against (growth.js), or null; plan: what is planned (plan_question.js), or null}
+export function toFragment({ model, config, spec, margin, growth, plan }) {
   const pairs = new URLSearchParams({ model });
   if (model === "own") pairs.set("config", JSON.stringify(config));
   for (const [key, value] of Object.entries(spec)) pairs.set(key, typeof value === "string" ? value : JSON.stringify(value));
+  if (margin) pairs.set("margin", margin);
+  if (growth) pairs.set("growth", JSON.stringify(growth));
   if (plan) pairs.set("plan", JSON.stringify(plan));
   return pairs.toString();
 }
@@ -19,22 +23,30 @@ function valueOf(text, schema) {
   }
 }
 
-/// Whatever else stands there is no plan.
-function planOf(text) {
-  const plan = valueOf(text, {});
-  return plan && typeof plan === "object" && !Array.isArray(plan) ? plan : null;
+/// Whatever else stands there is none.
+function mapOf(text) {
+  const map = valueOf(text, {});
+  return map && typeof map === "object" && !Array.isArray(map) ? map : null;
 }
+
+function growthOf(text) {
+  const { along, lines } = mapOf(text) ?? {};
+  if (!Object.hasOwn(AXES, along)) return null;
+  return Object.hasOwn(AXES, lines) && lines !== along ? { along, lines } : { along };
+}
+
+/// What stands in the address beside the keys of the spec.
+const BESIDE = { config: (text) => valueOf(text, {}), margin: String, growth: growthOf, plan: mapOf };
 
 /// Null where the address asks nothing, or nothing that can be read.
 export function fromFragment(fragment, schema) {
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const model = pairs.get("model");
   if (!model) return null;
-  const question = { model, config: null, spec: {}, plan: null };
+  const question = { model, config: null, spec: {}, margin: null, growth: null, plan: null };
   for (const [key, text] of pairs) {
     if (key === "model") continue;
-    if (key === "config") question.config = valueOf(text, {});
-    else if (key === "plan") question.plan = planOf(text);
+    if (Object.hasOwn(BESIDE, key)) question[key] = BESIDE[key](text);
     else question.spec[key] = valueOf(text, schema.properties[key]);
   }
   return model === "own" && typeof question.config !== "object" ? null : question;

@@ -12,14 +12,20 @@ function limitOf(report) {
 /// Whether that is drawn: far above all else it would press everything flat.
 const isNear = (report) => limitOf(report) > 0 && limitOf(report) < 2.5 * report.peak.reserved_bytes;
 
-/// Row i of the result is the sum of the categories up to i.
-function stacked(categories, count) {
-  const rows = Array.from({ length: count }, () => new Float64Array(categories.length));
-  categories.forEach((row, point) => {
-    let sum = 0;
-    for (let i = 0; i < count; i++) rows[i][point] = sum += row[i];
-  });
-  return rows;
+/// What is live at each point, one list for each name; of a report that does not tell categories, what is allocated.
+export function categoriesOf(report, names) {
+  const known = new Map((report.timeline_by_category ?? [{ name: "allocated", bytes: report.timeline.map((point) => point.allocated_bytes) }]).map((one) => [one.name, one.bytes]));
+  return names.map((name) => known.get(name) ?? new Float64Array(report.timeline.length));
+}
+
+/// List i of the result is the sum of the lists up to i.
+function stacked(lists) {
+  const sums = [];
+  for (const list of lists) {
+    const below = sums.at(-1);
+    sums.push(below ? below.map((bytes, point) => bytes + list[point]) : Float64Array.from(list));
+  }
+  return sums;
 }
 
 /// At which event each step begins, for the ticks: as many as there is room for.
@@ -54,18 +60,18 @@ export function makeTimeline(host, legend, reading, names) {
   function read(index) {
     const point = shown?.report.timeline[index];
     reading.textContent = !point ? "" : `step ${point.step}, ${point.phase}: ${size(point.allocated_bytes)} allocated (${names
-      .map((name, i) => [name, shown.categories[index][i]]).filter(([, bytes]) => bytes > 0).map(([name, bytes]) => `${name.replace("_", " ")} ${size(bytes)}`).join(", ")}), ${size(point.reserved_bytes)} reserved`;
+      .map((name, i) => [name, shown.categories[i][index]]).filter(([, bytes]) => bytes > 0).map(([name, bytes]) => `${name.replace("_", " ")} ${size(bytes)}`).join(", ")}), ${size(point.reserved_bytes)} reserved`;
   }
 
   function data() {
     const { report, categories } = shown;
     const limit = isNear(report) ? limitOf(report) : null;
-    const rows = stacked(categories, names.length).reverse();
+    const rows = stacked(categories).reverse();
     return [report.timeline.map((point) => point.event), report.timeline.map((point) => point.reserved_bytes), ...rows, report.timeline.map(() => limit)];
   }
 
   function showLegend() {
-    const used = names.filter((_, i) => shown.categories.some((row) => row[i] > 0));
+    const used = names.filter((_, i) => shown.categories[i].some((bytes) => bytes > 0));
     const swatch = (name) => element("span", { className: `swatch ${name}` });
     legend.replaceChildren(...[...used, "reserved", ...(isNear(shown.report) ? ["limit"] : [])].map((name) => element("li", {}, swatch(name), name === "limit" ? "the card's limit" : name.replace("_", " "))));
   }
@@ -82,8 +88,8 @@ export function makeTimeline(host, legend, reading, names) {
   host.setAttribute("role", "img");
 
   return {
-    show(report, categories) {
-      shown = { report, categories };
+    show(report) {
+      shown = { report, categories: categoriesOf(report, names) };
       steps = beginnings(report.timeline);
       host.setAttribute("aria-label", `Memory over ${report.steps.length} steps: at most ${size(report.peak.allocated_bytes)} allocated and ${size(report.peak.reserved_bytes)} reserved, of ${size(limitOf(report))} that the card leaves`);
       showLegend();

@@ -12,12 +12,18 @@ function bar(report) {
 /// What the device holds besides is known within a range.
 const range = ({ low_bytes: low, high_bytes: high }) => (low === high ? exactly(low) : `${low.toLocaleString("en-US")} to ${exactly(high)}`);
 
+/// What is kept free beside it.
+function kept({ quantile, of, residuals, bytes }) {
+  return ["margin", bytes, exactly(bytes), `what measured peaks were above predicted ones at ${quantile}, of ${residuals} ${of === "all" ? "" : `${of} `}trainings: kept free`];
+}
+
 function table(report) {
   const rows = [
     ["allocated", report.peak.allocated_bytes, exactly(report.peak.allocated_bytes), "live tensors"],
     ["reserved", report.peak.reserved_bytes, exactly(report.peak.reserved_bytes), "what PyTorch's allocator holds"],
     ["device", report.peak.device_bytes, exactly(report.peak.device_bytes), "what nvidia-smi shows: reserved, and what is below"],
     ...report.device.map((item) => [item.name, item.typical_bytes, range(item), item.what, "part"]),
+    ...(report.margin ? [kept(report.margin)] : []),
     ["card", report.card.total_bytes, exactly(report.card.total_bytes), report.card.name],
   ];
   const body = element("tbody");

@@ -8,24 +8,23 @@ import { about, assumptions, communicators, lists, outOfMemory, steps } from "./
 
 const at = (id) => document.getElementById(id);
 
-/// By category where that is known of each point; events in their order.
-function showTimeline(report, { names, rows }) {
+/// By category where that is known.
+function showTimeline(report) {
   if (report.timeline.length < 2) return;
-  const isKnown = rows.length === report.timeline.length;
-  const points = report.timeline.map((point, i) => ({ point, row: isKnown ? rows[i] : [point.allocated_bytes] })).sort((a, b) => a.point.event - b.point.event);
   at("timeline-section").hidden = false;
-  makeTimeline(at("timeline"), at("legend"), at("reading"), isKnown ? names : ["allocated"]).show({ ...report, timeline: points.map((one) => one.point) }, points.map((one) => one.row));
+  const names = report.timeline_by_category?.map((one) => one.name) ?? ["allocated"];
+  makeTimeline(at("timeline"), at("legend"), at("reading"), names).show(report);
 }
 
 function start() {
-  const { report, lines, categories } = JSON.parse(at("data").textContent);
+  const { report, lines } = JSON.parse(at("data").textContent);
   showVerdict(at("verdict"), report);
   at("lines").replaceChildren(...lines.map((textContent) => element("li", { textContent })));
   if (report.oom) {
     at("oom").hidden = false;
     at("oom").append(...outOfMemory(report.oom));
   }
-  showTimeline(report, categories);
+  showTimeline(report);
   if (report.at_peak.by_module.some((row) => row.bytes > 0)) {
     at("treemap-section").hidden = false;
     makeTreemap(at("treemap"), at("crumbs")).show(report);

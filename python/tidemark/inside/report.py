@@ -78,7 +78,7 @@ def _seen(session, events, stats):
         "steps": _per_step(events, step_ends),
         "varying_inputs": batches.batches.varying(),
         "at_peak": _at_peak(peak.live),
-        "timeline": _timeline(events, step_ends),
+        **_timeline(events, step_ends),
         "oom": _out_of_memory(session, events, step_ends),
         "assumptions": _caught_out_of_memory(session, events, step_ends),
         "consistent": _consistent(events, stats),
@@ -168,7 +168,25 @@ def _timeline(events, step_ends):
     for start in range(0, events.count, stride):
         i = max(range(start, min(start + stride, events.count)), key=lambda j: events.allocated[j])
         points.append({"event": i, "allocated_bytes": events.allocated[i], "reserved_bytes": events.reserved[i], "step": step_of(i, step_ends), "phase": events.phase(i)})
-    return points
+    return {"timeline": points, "timeline_by_category": _by_category(events, [point["event"] for point in points])}
+
+
+def _by_category(events, indices):
+    """What is allocated right after each of the events, of each category that has any; in the order of the other engine."""
+    live, rows = [0] * len(CATEGORIES), []
+    blocks = {}   # address: (bytes, category)
+    wanted = set(indices)
+    for i, row in enumerate(events.rows):
+        if row[7] == ALLOC:
+            blocks[row[0]] = size, category = events.block_bytes(i), row[9]
+            live[category] += size
+        elif row[7] == FREE_REQUESTED and row[0] in blocks:
+            size, category = blocks[row[0]]
+            live[category] -= size
+        if i in wanted:
+            rows.append(live.copy())
+    order = sorted(range(len(CATEGORIES)), key=lambda category: (CATEGORIES[category] == "other", category))
+    return [{"name": CATEGORIES[category], "bytes": [row[category] for row in rows]} for category in order if any(row[category] for row in rows)]
 
 
 def _interval(session, events, peak, steady):

@@ -51,18 +51,6 @@ TEST(ReportHtml, SaysWhatATerminalIsTold) {
   EXPECT_EQ(*data_in(report_to_html(report)).find("lines"), Value(Value::List{"allocated 1.00 GiB to 2.00 GiB, reserved 3.00 GiB to 4.00 GiB: of <two> orders"}));
 }
 
-TEST(ReportHtml, HoldsCategoriesOfEachPoint) {
-  EXPECT_EQ(*data_in(report_to_html(sample_report())).find("categories")->find("rows"), Value(Value::List()));
-  BytesByCategory row{};
-  row[static_cast<std::size_t>(Category::gradients)] = kGiB;
-  const Value found = *data_in(report_to_html(sample_report(), std::vector{row, row, row})).find("categories");
-  EXPECT_EQ(found.find("rows")->as_list()->size(), 3U);
-  const Value::List& names = *found.find("names")->as_list();
-  ASSERT_EQ(names.size(), kCategories);
-  for (std::size_t i = 0; i < kCategories; ++i)
-    EXPECT_EQ((*found.find("rows")->as_list())[2].as_list()->at(i), Value(names[i] == Value("gradients") ? kGiB : std::int64_t{0}));
-}
-
 TEST(ReportHtml, KeepsWhatTheProgramNamedWithinItsData) {
   Report report = sample_report();
   report.at_peak.by_line[0].name = "<script>alert('x')</script>";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/json_reader.h"
 #include "support/sample_card.h"
 #include "support/sample_report.h"
 #include "support/throws.h"
@@ -20,6 +21,7 @@ TEST(ReportJson, ComesBackFromItsOwnText) {
       report.margin = Margin{"p90", "text", 93, -0.25, 0};
       report.varying_inputs = {{"input_ids", 3, {4, 212}, {4, 980}}};
       report.compiling = CompilingReport{2, 1 << 20, 2 << 20};
+      report.timeline_by_category = {{"parameters", {kGiB, kGiB, 0}}, {"\"own\"", {0, 59 * kGiB, 30 * kGiB}}};
       report.data = DataReport{9, 4, 2, false, "why", true, {{"input_ids", 3, {4, 2}, {4, 3}, {4, 5}, {4, 9}}}};
     }
     const std::string text = write_report(report);
@@ -47,6 +49,23 @@ TEST(ReportJson, ReplacesBytesThatAreNotText) {
   Report report = sample_report();
   report.at_peak.by_line[0].name = "\xff\xfe";
   EXPECT_NO_THROW(read_report(write_report(report), "r.json"));
+}
+
+TEST(ReportJson, RefusesCategoriesThatAreNotOfItsTimeline) {
+  Report report = sample_report();
+  report.timeline_by_category = {{"parameters", {kGiB, kGiB}}};
+  const auto error = error_of([&] { read_report(write_report(report), "r.json"); });
+  ASSERT_TRUE(error);
+  EXPECT_NE(std::string(error->what()).find("timeline_by_category[0]: bytes: expected 3 numbers, as the timeline has points"), std::string::npos) << error->what();
+}
+
+TEST(ReportJson, ItsTimelineIsWrittenAsTheRest) {
+  for (Report report : {sample_report(), Report{}}) {
+    const std::string text = write_report(report);
+    EXPECT_EQ(Json::parse(text).dump(1) + "\n", text);
+    report.timeline_by_category = {{"\xff", std::vector<std::int64_t>(report.timeline.size(), 7)}};
+    EXPECT_EQ(read_report(write_report(report), "r.json").timeline_by_category.size(), 1U);
+  }
 }
 
 struct BadReport {

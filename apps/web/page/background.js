@@ -1,8 +1,8 @@
-// Plans in a worker, so that the page goes on: a newer question ends the one that is being answered.
+// What takes long is answered in a worker, so that the page goes on: a newer question ends the one that is being answered.
 import { CoreError } from "./core.js";
 
 /// `urlOf` gives the address of the worker's script once a worker is wanted, `compiled` is the WebAssembly.Module of the core.
-export function makePlanner(urlOf, compiled) {
+export function makeBackground(urlOf, compiled) {
   let url = null;
   let worker = null;
   let newest = 0;
@@ -27,7 +27,7 @@ export function makePlanner(urlOf, compiled) {
     end();
   }
 
-  function answered(question) {
+  function answered(work, question) {
     worker ??= started();
     return new Promise((resolve, reject) => {
       dropped = () => resolve(null);
@@ -38,21 +38,21 @@ export function makePlanner(urlOf, compiled) {
         if (data.error?.bug) end();
       };
       worker.onerror = (event) => {
-        reject(new Error(event.message || "the worker that plans did not start"));
+        reject(new Error(event.message || "the worker did not start"));
         end();
       };
-      worker.postMessage({ question });
+      worker.postMessage({ work, question });
     });
   }
 
   return {
     stop,
-    /// {plan: as JSON, text: for a person, card_bytes}; null where it was stopped, or a newer question came.
-    async ask(question) {
+    /// What worker.js makes of a question; null where it was stopped, or a newer question came.
+    async ask(work, question) {
       stop();
       const number = newest;
       url ??= await urlOf();
-      return number === newest ? answered(question) : null;
+      return number === newest ? answered(work, question) : null;
     },
   };
 }
