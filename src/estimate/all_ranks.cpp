@@ -1,5 +1,6 @@
 #include "estimate/all_ranks.h"
 
+#include <algorithm>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -27,9 +28,12 @@ Report AllRanks::finish() {
   return all;
 }
 
-Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
-                     const PredictOptions& options) {
-  AllRanks all;
+bool AllRanks::fit() const {
+  return std::all_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.second.fits == true; });
+}
+
+void add_ranks(AllRanks& all, const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
+               const PredictOptions& options) {
   std::mutex mutex;
   in_parallel(ranks.size(), [&](std::size_t number) {
     Spec one = spec;
@@ -38,6 +42,12 @@ Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, cons
     const std::lock_guard lock(mutex);
     all.add(one.rank, std::move(report));
   });
+}
+
+Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
+                     const PredictOptions& options) {
+  AllRanks all;
+  add_ranks(all, spec, ranks, model_config, card, options);
   return all.finish();
 }
 

@@ -17,6 +17,8 @@ bool is_worse(const Report& a, const Report& b);
 class AllRanks {
  public:
   void add(std::int64_t rank, Report report);
+  /// Whether all that were added do.
+  bool fit() const;
   Report finish();
 
  private:
@@ -26,6 +28,8 @@ class AllRanks {
 };
 
 /// predict() of some ranks of spec.gpus, over all cores; `options.on_event` must stand that.  Throws as predict() does.
+void add_ranks(AllRanks& all, const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
+               const PredictOptions& options = {});
 Report predict_ranks(const Spec& spec, std::span<const std::int64_t> ranks, const Value& model_config, const Card& card,
                      const PredictOptions& options = {});
 /// Of all of them.

@@ -50,13 +50,15 @@ void check_card(const Card& card, const std::string& torch) {
                 "gpu", "the lowest that it runs on is 7.5, as of t4");
 }
 
-OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Stage& stage) {
+OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Run& run) {
+  const Stage& stage = run.stage;
   return {.requested_bytes = full.requested_bytes,
           .in_use_bytes = {},
           .message = full.message,
           .step = stage.step,
           .phase = phase_of(stage),
-          .where = full.where};
+          .where = full.where,
+          .allocated_bytes = run.timeline().last().allocated_bytes};
 }
 
 /// The class that config.json was written by, if it is one of these.
@@ -216,7 +218,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     // Where requests were repeated: the program would have let go of tensors on its way out.
     if (full.in_repetition && !options.on_event) throw NotRepeatable{};
     run.end();
-    report.oom = out_of_memory(full, run.stage);
+    report.oom = out_of_memory(full, run);
     recorder.end_phase(run.stage.step, report.oom->phase);
   } catch (const EnoughPasses&) {
     run.end();

@@ -125,6 +125,7 @@ struct OutOfMemoryReport {
   std::int64_t step = 0;
   Phase phase = Phase::other;
   std::string where;  // the line of the user's program
+  std::int64_t allocated_bytes = 0;  // live tensors at that moment; 0: not recorded
 };
 
 struct Assumption {

@@ -63,11 +63,11 @@ class Judge {
       ++refusals[seen.refusal];
     }
     if (!is_within(seen)) return false;
-    return budget_bytes_ > 0 || is_within(confirmed(choice));
+    return budget_bytes_ > 0 || is_within(oracle_.confirm(spec));
   }
 
   /// Of all ranks, in every order of addresses.
-  Seen confirmed(const LayerChoice& choice) const { return oracle_.confirm(with_choice(spec_, work_, choice)); }
+  Seen confirmed(const LayerChoice& choice) const { return oracle_.tell(with_choice(spec_, work_, choice)); }
 
   StepTime time(const Spec& spec) const { return oracle_.time(spec); }
 

@@ -18,11 +18,17 @@ struct Bounds {
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // of a decision that takes them
 };
 
+/// The first of what a program asks memory for that a decision can change: loading its weights; its passes; the first
+/// step of its optimizer; nothing, only where the allocator finds what it is asked for.
+enum class Moment { loading, passes, optimizer, answers };
+
 struct Decision {
   std::string_view name;
   std::string_view help;
   /// Whether what is learned is the same (up to rounding), so that it is free to use; else it must be allowed by name.
   bool same_training = true;
+  /// What others() says after a decision of an earlier moment is decided by such decisions alone.
+  Moment changes_from = Moment::loading;
   /// The other ways, without the one that the spec has already.
   std::vector<Spec> (*others)(const Spec& spec, const Bounds& bounds) = nullptr;
   /// Whether the spec's own way is left out: it cannot stand as it is.

@@ -67,7 +67,9 @@ std::vector<Spec> checkpointing(const Spec& spec, const Bounds&) {
   return others;
 }
 
+/// Context parallelism takes the place of torch's sdpa alone (docs/design/context-parallel.md).
 std::vector<Spec> attention(const Spec& spec, const Bounds&) {
+  if (spec.cp && spec.attn != Attention::eager) return {};
   Spec other = spec;
   other.attn = spec.attn == Attention::eager ? Attention::sdpa : Attention::eager;
   return {other};
@@ -103,12 +105,14 @@ std::vector<Spec> allocator(const Spec& spec, const Bounds&) {
 void add_step_decisions(std::vector<Decision>& all) {
   all.push_back({.name = "checkpointing",
                  .help = "Which layers run again in the backward pass: none, all, each n-th",
+                 .changes_from = Moment::passes,
                  .others = checkpointing});
   all.push_back({.name = "attention", .help = "sdpa or eager", .others = attention});
-  all.push_back({.name = "optimizer_impl", .help = "foreach, fused or a loop", .others = optimizer_impl});
-  all.push_back({.name = "allocator", .help = "Whether segments can grow (expandable_segments)", .others = allocator});
+  all.push_back({.name = "optimizer_impl", .help = "foreach, fused or a loop", .changes_from = Moment::optimizer, .others = optimizer_impl});
+  all.push_back({.name = "allocator", .help = "Whether segments can grow (expandable_segments)", .changes_from = Moment::answers, .others = allocator});
   all.push_back({.name = "micro_batch",
                  .help = "Samples per pass, and passes per step: together as many samples as now",
+                 .changes_from = Moment::passes,
                  .others = micro_batch,
                  .must_change = has_other_samples});
 }

@@ -95,7 +95,7 @@ class Largest {
   /// Those that take least where the question begins come first, as they come farthest.
   std::vector<Spec> by_memory(const Space& space) {
     std::vector<std::pair<std::int64_t, Spec>> ways;
-    for (const auto& family : space.families) ways.emplace_back(0, space.candidates[family.front()].spec);
+    for (const auto& family : space.families) ways.emplace_back(0, space.spec(family.front()));
     in_parallel(ways.size(), [&](std::size_t i) {
       const Seen first = oracle_.simulate(sized(ways[i].second, size_, start_));
       ways[i].first = first.fits ? first.peak.device_bytes : std::numeric_limits<std::int64_t>::max();
@@ -157,7 +157,10 @@ class Largest {
 
   /// Every way, with that size.
   Space space_at(Space space, std::int64_t value) const {
-    for (Candidate& candidate : space.candidates) candidate.spec = sized(std::move(candidate.spec), size_, value);
+    if (size_ == Size::batch)
+      for (Candidate& candidate : space.candidates) candidate.batch = value * candidate.microbatches;
+    else
+      for (Spec& base : space.bases) base = sized(std::move(base), size_, value);
     return space;
   }
 

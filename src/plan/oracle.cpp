@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "estimate/all_ranks.h"
+#include "estimate/device.h"
 #include "estimate/strategies.h"
 #include "memory/driver_memory.h"
 
@@ -26,6 +28,16 @@ Seen seen_of(const Report& report) {
   seen.peak = report.peak;
   if (report.margin) seen.margin_bytes = report.margin->bytes;
   return seen;
+}
+
+/// Of Adagrad nothing is concluded: it makes its states with the optimizer, as its implementation wants them
+/// (train/adagrad.cpp).
+void add_end(Seen& seen, const OutOfMemoryReport& end, const Spec& spec, const Card& card) {
+  const bool is_pass = end.step == 1 && (end.phase == Phase::forward || end.phase == Phase::backward);
+  if (spec.optimizer == OptimizerName::adagrad || (end.step != 0 && !is_pass)) return;
+  seen.ran_out_in = is_pass ? Moment::passes : Moment::loading;
+  const std::int64_t room_bytes = card.total_bytes - card.driver_reserved_bytes - taken_at_start_bytes(card);
+  seen.no_settings_help = end.allocated_bytes + end.requested_bytes > room_bytes;
 }
 
 /// A rank of each stage of a pipeline; for all else rank 0 stands until an answer is confirmed.
@@ -123,21 +135,32 @@ class Times {
   std::deque<std::pair<Spec, std::shared_future<PassWork>>> passes_;  // a few, whatever the number of candidates
 };
 
-Report report_of(const Engine& engine, const Spec& spec, std::span<const std::int64_t> ranks, bool interval,
-                 std::int64_t passes = 0) {
+/// The rank of `ranks` that holds most.  `others` are asked where these fit, or `whole`.
+Report report_of(const Engine& engine, const Spec& spec, PredictOptions options, std::span<const std::int64_t> ranks,
+                 std::span<const std::int64_t> others = {}, bool whole = false) {
   const auto programs = engine.programs(spec);
-  PredictOptions options;
-  options.passes = passes;
-  options.interval = interval;
   options.programs = *programs;
-  Report report = predict_ranks(spec, ranks, engine.model_config, engine.card, options);
+  AllRanks all;
+  add_ranks(all, spec, ranks, engine.model_config, engine.card, options);
+  if (whole || all.fit()) add_ranks(all, spec, others, engine.model_config, engine.card, options);
+  Report report = all.finish();
   if (engine.keep_margin) engine.keep_margin(report);
   return report;
 }
 
+Report begun(const Engine& engine, const Spec& spec, std::int64_t passes = 0) {
+  PredictOptions options;
+  options.interval = false;
+  options.passes = passes;
+  return report_of(engine, spec, options, ranks_to_search(spec));
+}
+
 Seen simulate(const Engine& engine, const Spec& spec, std::int64_t passes = 0) {
   try {
-    return seen_of(report_of(engine, spec, ranks_to_search(spec), false, passes));
+    const Report report = begun(engine, spec, passes);
+    Seen seen = seen_of(report);
+    if (report.oom) add_end(seen, *report.oom, spec, engine.card);
+    return seen;
   } catch (const Error& error) {
     if (error.code() == Errc::io) throw;
     Seen seen;
@@ -147,8 +170,12 @@ Seen simulate(const Engine& engine, const Spec& spec, std::int64_t passes = 0) {
 }
 
 /// Of all ranks, or beyond kMostRanks of them of the first and last of each coordinate, in every order of addresses.
-Seen confirmed(const Engine& engine, const Spec& spec) {
-  const auto report = std::make_shared<const Report>(report_of(engine, spec, kinds_of_ranks(spec), true));
+/// Unless `whole`, it ends where the ranks that are searched do not fit.
+Seen confirmed(const Engine& engine, const Spec& spec, bool whole) {
+  const std::vector<std::int64_t> first = ranks_to_search(spec), all = kinds_of_ranks(spec);
+  std::vector<std::int64_t> others;
+  std::ranges::set_difference(all, first, std::back_inserter(others));
+  const auto report = std::make_shared<const Report>(report_of(engine, spec, {}, first, others, whole));
   Seen seen = seen_of(*report);
   seen.report = report;
   return seen;
@@ -156,7 +183,7 @@ Seen confirmed(const Engine& engine, const Spec& spec) {
 
 }  // namespace
 
-void throw_refusal(const Engine& engine, const Spec& spec) { report_of(engine, spec, ranks_to_search(spec), false); }
+void throw_refusal(const Engine& engine, const Spec& spec) { begun(engine, spec); }
 
 Engine without_end(const Engine& engine) {
   Engine other = engine;
@@ -185,7 +212,8 @@ Oracle make_oracle(const Engine& engine) {
   const auto times = std::make_shared<Times>(engine);
   return {.simulate = [&engine](const Spec& spec) { return simulate(engine, spec); },
           .begin = [&engine](const Spec& spec) { return simulate(engine, spec, 1); },
-          .confirm = [&engine](const Spec& spec) { return confirmed(engine, spec); },
+          .confirm = [&engine](const Spec& spec) { return confirmed(engine, spec, false); },
+          .tell = [&engine](const Spec& spec) { return confirmed(engine, spec, true); },
           .time = [times](const Spec& spec) { return (*times)(spec); }};
 }
 

@@ -22,7 +22,7 @@ Value differences(const Value& from, const Value& to, const std::vector<FieldDes
 }
 
 Planned planned(const Question& question, const Space& space, const Found& found) {
-  const Spec& spec = space.candidates[found.candidate].spec;
+  const Spec spec = space.spec(found.candidate);
   return {.spec = spec, .number = space.candidates[found.candidate].number, .change = changes_of(question.spec, spec), .seen = found.seen, .time = found.time};
 }
 
@@ -48,7 +48,7 @@ Plan plan_in(const Question& question, const Space& space, Goal goal, const Engi
     if (!least.answers.empty())
       plan.least = planned(question, space, least.answers.front());
     else if (!question.share)
-      throw_refusal(engine, space.candidates.front().spec);
+      throw_refusal(engine, space.spec(0));
   }
   return plan;
 }
@@ -62,7 +62,7 @@ Plan make_plan(const Question& question, Goal goal, const Engine& engine) {
   if (!question.share) return plan_in(question, space, goal, engine);
   const Share& share = *question.share;
   const Space mine = shared(space, share);
-  if (!share.is_part() && mine.candidates.empty()) throw_refusal(engine, space.candidates.front().spec);
+  if (!share.is_part() && mine.candidates.empty()) throw_refusal(engine, space.spec(0));
   Plan plan = plan_in(question, mine, goal, engine);
   if (share.is_part()) return plan;
   plan.candidates = static_cast<std::size_t>(share.candidates);

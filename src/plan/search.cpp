@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/in_parallel.h"
+#include "plan/kinship.h"
 
 namespace tidemark::plan {
 namespace {
@@ -20,21 +21,20 @@ class Search {
         oracle_(oracle),
         wanted_(answers),
         seen_(space.candidates.size()),
-        has_begun_(space.candidates.size()),
         times_(space.candidates.size()),
+        kinship_(space),
         gone_from_(space.families.size(), std::numeric_limits<std::size_t>::max()) {}
 
   Outcome run() {
     in_parallel(space_.candidates.size(),
-                [&](std::size_t one) { times_[one] = oracle_.time(space_.candidates[one].spec); });
+                [&](std::size_t one) { times_[one] = oracle_.time(space_.spec(one)); });
     std::vector<std::size_t> order = in_order();
     for (std::size_t at = 0; at < order.size() && !is_decided(order[at]);) {
       std::vector<std::size_t> wave;
       for (; at < order.size() && wave.size() < kWave; ++at)
         if (is_open(order[at])) wave.push_back(order[at]);
       look_at_smallest(wave);
-      std::erase_if(wave, [&](std::size_t one) { return !is_open(one); });
-      look_at(wave);
+      look_at(std::move(wave));
     }
     return told();
   }
@@ -86,7 +86,7 @@ class Search {
   void look_at_all_smallest() {
     std::vector<std::size_t> smallest;
     for (const auto& family : space_.families) smallest.push_back(family.front());
-    look_at(smallest);
+    look_at(std::move(smallest));
   }
 
   std::size_t place_in_family(std::size_t one) const {
@@ -117,32 +117,49 @@ class Search {
     std::vector<std::size_t> smallest;
     for (const std::size_t one : wave) {
       const std::size_t first = space_.families[space_.candidates[one].family].front();
-      if (!seen_[first] && !has_begun_[first] && std::find(smallest.begin(), smallest.end(), first) == smallest.end())
-        smallest.push_back(first);
+      if (std::find(smallest.begin(), smallest.end(), first) == smallest.end()) smallest.push_back(first);
     }
-    oracle_.begin && !needs_bytes() ? look_at_beginning(smallest) : look_at(smallest);
+    oracle_.begin && !needs_bytes() ? look_at_beginning(std::move(smallest)) : look_at(std::move(smallest));
   }
 
   /// Whether it matters how much the smallest pass takes, not only that it fits.
   bool needs_bytes() const { return goal_ == Goal::least_memory || goal_ == Goal::pareto; }
 
   /// A smallest pass has the most of them in a step: what does not fit mostly shows in the first.
-  void look_at_beginning(const std::vector<std::size_t>& wave) {
-    std::vector<Seen> results = asked_of(oracle_.begin, wave);
-    for (std::size_t i = 0; i < wave.size(); ++i) {
-      has_begun_[wave[i]] = true;
-      if (!results[i].fits) take(wave[i], std::move(results[i]));
-    }
+  void look_at_beginning(std::vector<std::size_t> wave) {
+    in_turns(
+        oracle_.begin, std::move(wave), [&](std::size_t one) { return is_open(one) && !kinship_.has_begun(one); },
+        [&](std::size_t one, Seen result) {
+          kinship_.note(one, result);
+          if (!result.fits) take(one, std::move(result));
+        });
   }
 
-  void look_at(const std::vector<std::size_t>& wave) {
-    std::vector<Seen> results = asked_of(oracle_.simulate, wave);
-    for (std::size_t i = 0; i < wave.size(); ++i) take(wave[i], std::move(results[i]));
+  void look_at(std::vector<std::size_t> wave) {
+    in_turns(
+        oracle_.simulate, std::move(wave), [&](std::size_t one) { return is_open(one); },
+        [&](std::size_t one, Seen result) {
+          kinship_.note(one, result);
+          take(one, std::move(result));
+        });
+  }
+
+  /// First those of which one may answer for the others.
+  void in_turns(const std::function<Seen(const Spec&)>& question, std::vector<std::size_t> wave,
+                const std::function<bool(std::size_t)>& is_left, const std::function<void(std::size_t, Seen)>& told_of) {
+    while (true) {
+      std::erase_if(wave, [&](std::size_t one) { return !is_left(one); });
+      if (wave.empty()) return;
+      const std::vector<std::size_t> turn = kinship_.first_of(wave);
+      std::vector<Seen> results = asked_of(question, turn);
+      for (std::size_t i = 0; i < turn.size(); ++i) told_of(turn[i], std::move(results[i]));
+      std::erase_if(wave, [&](std::size_t one) { return std::find(turn.begin(), turn.end(), one) != turn.end(); });
+    }
   }
 
   std::vector<Seen> asked_of(const std::function<Seen(const Spec&)>& question, const std::vector<std::size_t>& wave) {
     std::vector<Seen> results(wave.size());
-    in_parallel(wave.size(), [&](std::size_t i) { results[i] = question(space_.candidates[wave[i]].spec); });
+    in_parallel(wave.size(), [&](std::size_t i) { results[i] = question(space_.spec(wave[i])); });
     return results;
   }
 
@@ -150,21 +167,29 @@ class Search {
     ++outcome_.simulated;
     seen_[one] = std::move(result);
     if (seen_[one]->fits && oracle_.confirm && is_wanted(one))
-      seen_[one] = oracle_.confirm(space_.candidates[one].spec);
+      seen_[one] = oracle_.confirm(space_.spec(one));
     const Seen& seen = *seen_[one];
     if (!seen.refusal.empty()) {
       ++outcome_.refusals[seen.refusal];
       return;
     }
     if (!seen.fits) {
-      std::size_t& gone = gone_from_[space_.candidates[one].family];
-      gone = std::min(gone, place_in_family(one));
+      note_gone(one);
+      for (const std::size_t other : kinship_.gone_with(one, seen)) {
+        if (!seen_[other]) seen_[other] = seen;
+        note_gone(other);
+      }
       return;
     }
     front_.emplace_back(seconds_of(one), static_cast<double>(seen.peak.device_bytes));
     fitting_.insert(std::upper_bound(fitting_.begin(), fitting_.end(), one,
                                      [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); }),
                     one);
+  }
+
+  void note_gone(std::size_t one) {
+    std::size_t& gone = gone_from_[space_.candidates[one].family];
+    gone = std::min(gone, place_in_family(one));
   }
 
   /// As good as what was found so far.
@@ -219,8 +244,8 @@ class Search {
   const Oracle& oracle_;
   const std::size_t wanted_;
   std::vector<std::optional<Seen>> seen_;
-  std::vector<bool> has_begun_;
   std::vector<StepTime> times_;
+  Kinship kinship_;
   std::vector<std::size_t> gone_from_;            // of each family: the first place that does not fit
   std::vector<std::size_t> fitting_;              // by rank
   std::vector<std::pair<double, double>> front_;  // seconds and bytes of what fits

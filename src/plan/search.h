@@ -23,6 +23,10 @@ struct Seen {
   std::int64_t margin_bytes = 0;         // to keep free besides
   Peak peak;                             // of what fits; else as far as it came
   std::shared_ptr<const Report> report;  // of the rank that holds most; of what was confirmed
+  // Of what does not fit: where memory ran out, if that tells of others (plan/kinship.h), and whether what was live and
+  // what was asked for then are more than the card has, however the allocator is set.
+  std::optional<Moment> ran_out_in;
+  bool no_settings_help = false;
 };
 
 /// But for `confirm` they are called by several threads at once.
@@ -32,6 +36,8 @@ struct Oracle {
   std::function<Seen(const Spec&)> begin;
   /// Looks more closely at what fits and may become an answer, such as at all ranks; empty: it stands.
   std::function<Seen(const Spec&)> confirm;
+  /// The same, of all ranks even where some do not fit.
+  std::function<Seen(const Spec&)> tell;
   std::function<StepTime(const Spec&)> time;
 };
 

@@ -17,13 +17,15 @@ Space shared(const Space& space, const Share& share) {
     places[one] = mine.candidates.size();
     mine.candidates.push_back(space.candidates[one]);
   }
-  for (const auto& family : space.families) {
+  for (std::size_t family = 0; family < space.families.size(); ++family) {
     std::vector<std::size_t> left;
-    for (const std::size_t one : family)
+    for (const std::size_t one : space.families[family])
       if (places[one] != kGone) left.push_back(places[one]);
     if (left.empty()) continue;
     for (const std::size_t one : left) mine.candidates[one].family = mine.families.size();
     mine.families.push_back(std::move(left));
+    mine.bases.push_back(space.bases[family]);
+    if (!space.kin.empty()) mine.kin.push_back(space.kin[family]);
   }
   return mine;
 }

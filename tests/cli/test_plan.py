@@ -1,11 +1,13 @@
 """tidemark plan CONFIG: its answers hold in `predict`, its next does not, and one clear error for each mistake."""
 
 import json
+import pathlib
 import shlex
 
 import pytest
 from test_errors import USAGE, refused
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LLAMA = {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 8, "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 32000, "max_position_embeddings": 8192}
 BASE = ["config.json", "--batch", "8", "--seq", "512"]
 
@@ -147,6 +149,36 @@ def test_nothing_fits(tidemark, work):
     assert "the least that would do needs" in text and read(work)["least"]["change"]["batch"] == 1
     planned(tidemark, *BASE, "--gpu", "rtx-3060-12gb", "--memory", "1500MiB", "--allow", "lora=16")
     assert read(work)["answers"][0]["change"]["lora"]["r"] == 16
+
+
+LORA = ["--lora-r", "16", "--lora-target-modules", "q_proj,k_proj,v_proj,o_proj"]
+
+
+@pytest.mark.parametrize("cards, options, change, peak_gib", [
+    ("rtx-4090", [], None, 54), ("rtx-4090", LORA, {"grad_accumulation": 16, "optimizer_impl": "fused"}, 22),
+    ("rtx-4090x2", [], {"fsdp2": {"offload_policy": "cpu"}, "parallel": "fsdp2"}, 18), ("h100-80gbx8", [], {"batch": 2}, 37),
+], ids=["1 x 24 GB", "1 x 24 GB, LoRA", "2 x 24 GB", "8 x 80 GB"])
+def test_what_finetuning_llava_takes(tidemark, work, cards, options, change, peak_gib):
+    """docs/howto/plan.md, "One model, three machines"."""
+    spec = {key: value for key, value in json.loads((ROOT / "bench/llava.json").read_text()).items() if key in ("model", "seq", "images")}
+    (work / "llava.json").write_text(json.dumps(spec))
+    text = planned(tidemark, "--spec", "llava.json", "--samples", "16", "--gpu", cards, *options, code=0 if change else 1)
+    plan = read(work)
+    found = plan["answers"][0] if change else plan["least"]
+    assert round(found["peak"]["device_bytes"] / 2**30) == peak_gib
+    assert change is None or change.items() <= found["change"].items()
+    assert change or "--allow lora, or another decision that changes the training, may make it fit" in text
+
+
+def test_a_card_of_which_no_kernels_were_measured(tidemark, work):
+    """That its times are those of cards in general is said; of a card without any speeds it is an error which are missing."""
+    general = "times by what cards reach in general, since no kernels of this card were measured"
+    card = next(one for one in json.loads((ROOT / "data/gpus.json").read_text())["cards"] if one["key"] == "l40s")
+    assert general not in planned(tidemark, *BASE, "--gpu", "l40s")
+    (work / "card.json").write_text(json.dumps({**card, "key": "mine", "name": "Mine"}))
+    assert general in planned(tidemark, *BASE, "--gpu", "./card.json") and read(work)["answers"][0]["step_seconds"]["of_cards_in_general"]
+    (work / "card.json").write_text(json.dumps({key: value for key, value in card.items() if key != "memory_bandwidth_bytes_per_s"}))
+    refused(tidemark("plan", *BASE, "--gpu", "./card.json"), USAGE, '"memory_bandwidth_bytes_per_s" is missing')
 
 
 def test_what_may_fit_is_not_said_to_need_less_than_there_is(tidemark, work):

@@ -18,47 +18,80 @@ struct Made {
   Space space;
   std::vector<Seen> truth;
   std::vector<double> seconds;
+
+  std::size_t number_of(const Spec& spec) const {
+    return space.families[static_cast<std::size_t>(spec.seq)][static_cast<std::size_t>(spec.batch - 1)];
+  }
+};
+
+/// What families of one kin have in common: bytes of weights, of a pass by its size, and what an allocator needs besides.
+struct Common {
+  std::vector<std::int64_t> loading, passes, answers;
+
+  Common() {
+    for (int i = 0; i < 3; ++i) loading.push_back(*rc::gen::inRange(1, 130));
+    for (int i = 0; i < 6; ++i) passes.push_back(*rc::gen::inRange(0, 60));
+    answers = {0, *rc::gen::inRange(0, 30)};
+  }
+
+  /// Of a kin whose optimizer takes `optimizer_bytes` in its step.
+  Seen seen(const Kin& kin, std::int64_t size, std::int64_t optimizer_bytes, std::int64_t card_bytes) const {
+    const std::int64_t loaded = loading[kin.loading], passed = loaded + passes[kin.passes] * size, lost = answers[kin.answers];
+    Seen seen;
+    seen.peak.device_bytes = std::max(passed, loaded + optimizer_bytes) + lost;
+    seen.fits = seen.peak.device_bytes <= card_bytes;
+    if (seen.fits || passed + lost <= card_bytes) return seen;
+    seen.ran_out_in = loaded + lost > card_bytes ? Moment::loading : Moment::passes;
+    seen.no_settings_help = (seen.ran_out_in == Moment::loading ? loaded : passed) > card_bytes;
+    return seen;
+  }
 };
 
 Made made(std::int64_t card_bytes) {
   Made made;
-  const int families = *rc::gen::inRange(1, 12);
+  const Common common;
+  const int families = *rc::gen::inRange(1, 24);
   for (int family = 0; family < families; ++family) {
     const int passes = *rc::gen::inRange(1, 7);
-    std::int64_t bytes = *rc::gen::inRange(1, 120);
+    const std::int64_t optimizer_bytes = *rc::gen::inRange(0, 60);
     const bool is_refused = *rc::gen::inRange(0, 8) == 0;
+    const auto pass = *rc::gen::inRange<std::size_t>(0, 6);
+    const Kin kin{.loading = pass % 3, .passes = pass, .answers = *rc::gen::inRange<std::size_t>(0, 2)};
+    made.space.kin.push_back(kin);
     auto& numbers = made.space.families.emplace_back();
-    for (int pass = 0; pass < passes; ++pass) {
+    made.space.bases.emplace_back().seq = family;
+    for (int size = 1; size <= passes; ++size) {
       const std::size_t number = made.space.candidates.size();
       numbers.push_back(number);
-      Spec spec;
-      spec.seq = static_cast<std::int64_t>(number);
-      spec.batch = pass + 1;
-      made.space.candidates.push_back({.spec = spec, .changes = *rc::gen::inRange<std::int64_t>(0, 5), .family = static_cast<std::size_t>(family)});
-      Seen seen;
-      seen.peak.device_bytes = bytes;
-      seen.fits = bytes <= card_bytes && !is_refused;
-      if (is_refused) seen.refusal = "not known";
+      made.space.candidates.push_back({.batch = size,
+                                       .changes = *rc::gen::inRange<std::int64_t>(0, 5),
+                                       .number = number,
+                                       .family = static_cast<std::size_t>(family)});
+      Seen seen = common.seen(kin, size, optimizer_bytes, card_bytes);
+      if (is_refused) {
+        seen = {.peak = seen.peak};
+        seen.refusal = "not known";
+      }
       made.truth.push_back(seen);
       made.seconds.push_back(*rc::gen::inRange(1, 30));
-      bytes += *rc::gen::inRange(0, 40);
     }
   }
   return made;
 }
 
 Oracle oracle_of(const Made& made) {
-  return {.simulate = [&made](const Spec& spec) { return made.truth[static_cast<std::size_t>(spec.seq)]; },
+  return {.simulate = [&made](const Spec& spec) { return made.truth[made.number_of(spec)]; },
           .begin =
               [&made](const Spec& spec) {
-                const Seen& whole = made.truth[static_cast<std::size_t>(spec.seq)];
+                const Seen& whole = made.truth[made.number_of(spec)];
                 const bool shows = spec.seq % 3 != 0;  // whether what does not fit shows in how it begins
                 return shows ? whole : Seen{.fits = true};
               },
           .confirm = {},
+          .tell = {},
           .time =
               [&made](const Spec& spec) {
-                const double seconds = made.seconds[static_cast<std::size_t>(spec.seq)];
+                const double seconds = made.seconds[made.number_of(spec)];
                 return StepTime{seconds, seconds, seconds};
               }};
 }
@@ -95,6 +128,25 @@ RC_GTEST_PROP(PlanSearch, FindsWhatLookingAtEverythingFinds, ()) {
   RC_ASSERT(found.simulated <= static_cast<std::int64_t>(all.truth.size()));
 }
 
+/// Families that differ in the optimizer's implementation and in the allocator's settings alone.
+TEST(PlanSearch, WhatRunsOutBeforeAnythingDiffersIsSeenOnce) {
+  Made all;
+  for (std::size_t family = 0; family < 12; ++family) {
+    all.space.families.push_back({family});
+    all.space.bases.emplace_back().seq = static_cast<std::int64_t>(family);
+    all.space.kin.push_back({.loading = family / 6, .passes = family / 6, .answers = family % 2});
+    all.space.candidates.push_back({.changes = 0, .number = family, .family = family});
+    all.truth.push_back({.peak = {.device_bytes = 200}});
+    all.truth.back().ran_out_in = Moment::passes;
+    all.truth.back().no_settings_help = family < 6;
+    all.seconds.push_back(1);
+  }
+  Oracle oracle = oracle_of(all);
+  oracle.begin = {};
+  EXPECT_EQ(search(all.space, Goal::fastest, oracle).simulated, 1 + 2);  // of the second six one for each setting
+  EXPECT_EQ(search(all.space, Goal::fastest, oracle, 12).refused.size(), 12U);
+}
+
 RC_GTEST_PROP(PlanSearch, FindsTheWholeFront, ()) {
   const Made all = made(100);
   const Outcome found = search(all.space, Goal::pareto, oracle_of(all));
@@ -120,7 +172,7 @@ RC_GTEST_PROP(PlanSearch, LooksAtNothingTwice, ()) {
   std::vector<std::atomic<int>> looks(all.truth.size());
   Oracle oracle = oracle_of(all);
   oracle.simulate = [&, of = oracle.simulate](const Spec& spec) {
-    ++looks[static_cast<std::size_t>(spec.seq)];
+    ++looks[all.number_of(spec)];
     return of(spec);
   };
   const Outcome found = search(all.space, Goal::fastest, oracle);
