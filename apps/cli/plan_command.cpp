@@ -15,6 +15,7 @@
 #include "io/plan_json.h"
 #include "io/plan_text.h"
 #include "io/value_json.h"
+#include "plan_ray.h"
 #include "plan_write.h"
 #include "resources.h"
 
@@ -26,23 +27,18 @@ struct Asking {
   SpecOptions options;  // of which --gpu names a card
   Asked asked;
   Place place;
+  std::string place_text;  // as it was said
 };
-
-/// By an option, else by the spec file; empty where neither names one.
-std::string card_said(const SpecOptions& options) {
-  const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
-  for (const Value* keys : {&options.said, &file})
-    if (const Value* gpu = keys->find("gpu"); gpu && gpu->as_text()) return *gpu->as_text();
-  return "";
-}
 
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
   if (writes_for_trainer(plan.writes) && !options.said.find("loop")) options.said.set("loop", "trainer");
-  const std::string name = gpu.empty() ? card_said(options) : gpu;
+  const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
+  const std::string name = gpu.empty() ? answers::card_said({&options.said, &file}) : gpu;
   if (!name.empty()) {
     asking.place = place_of(name);
+    asking.place_text = name;
     options.said.set("gpu", asking.place.card);
   }
   options.gpus = asking.place.gpus * nodes > 1 ? asking.place.gpus * nodes : 0;
@@ -107,8 +103,9 @@ int tell(const Asking& asking, const PlanOptions& options, const std::string& te
 
 int plan_goal(const PlanOptions& options) {
   Asking asking = read_asking(options, {}, options.wishes.nodes);
-  const plan::Question question = question_of(asking, options);
+  plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
+  if (options.ray) question.share = over_ray({{asking.asked, asking.place_text, options.wishes}}).front();
   const plan::Goal goal = answers::goal_of(options.wishes.goal, "--goal");
   const plan::Plan found = plan::make_plan(question, goal, engine);
   write_output(options.json, io::value_to_json(io::plan_value(found)));
@@ -147,23 +144,36 @@ double price_of(const Value& prices, const Place& place, const std::string& file
               did_you_mean(place.card, known));
 }
 
+/// A question of --cheapest, and what its cards cost for an hour.
+struct PricedAsking {
+  double price;
+  Asking asking;
+  PlanOptions options;
+};
+
 int plan_cheapest(const PlanOptions& options) {
   if (options.prices.empty())
     throw Error(Errc::usage, "what does each card cost? --prices is missing", "--cheapest",
                 R"(a JSON file such as {"h100-80gb": 2.5, "l40s": 0.9}: of one GPU for an hour)");
   const Value prices = io::value_from_json(read_file(options.prices), options.prices);
   if (!prices.as_map()) fail_expected("a map", prices, {options.prices, {}});
-  std::vector<io::PricedPlan> all;
+  std::vector<PricedAsking> asked;
   for (const std::string& text : options.cards) {
     const Place place = place_of(text);
-    const double price = price_of(prices, place, options.prices);
-    Asking asking = read_asking(options, text, 1);
-    PlanOptions one = options;
-    one.wishes.answers = 1;
-    one.wishes.samples = options.wishes.samples > 0 ? options.wishes.samples : asking.asked.spec.batch * asking.asked.spec.grad_accumulation;
-    const plan::Question question = question_of(asking, one);
-    const plan::Engine engine = engine_of(asking, one);
-    all.push_back({text, price * static_cast<double>(place.gpus), plan::make_plan(question, plan::Goal::fastest, engine)});
+    PricedAsking& one = asked.emplace_back(PricedAsking{price_of(prices, place, options.prices) * static_cast<double>(place.gpus), read_asking(options, text, 1), options});
+    const Spec& spec = one.asking.asked.spec;
+    one.options.wishes.answers = 1;
+    if (one.options.wishes.samples == 0) one.options.wishes.samples = spec.batch * spec.grad_accumulation;
+  }
+  std::vector<SharedSearch> searches;
+  for (const PricedAsking& one : asked) searches.push_back({one.asking.asked, one.asking.place_text, one.options.wishes});
+  const std::vector<plan::Share> shares = options.ray ? over_ray(searches) : std::vector<plan::Share>();
+  std::vector<io::PricedPlan> all;
+  for (PricedAsking& one : asked) {
+    plan::Question question = question_of(one.asking, one.options);
+    if (options.ray) question.share = shares[all.size()];
+    const plan::Engine engine = engine_of(one.asking, one.options);
+    all.push_back({one.asking.place_text, one.price, plan::make_plan(question, plan::Goal::fastest, engine)});
   }
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
   write_output(options.json, io::value_to_json(io::priced_value(all)));
@@ -233,6 +243,8 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}).description(""))
       ->type_name("N")
       ->group(group);
+  command->add_flag("--ray", options.ray, "Share the search out to the nodes of a Ray cluster: the one that RAY_ADDRESS names, else the one that is found, or started")
+      ->group(group);
   command->add_option("--json", options.json, "Write the plan as JSON (- is stdout)")
       ->type_name("PATH")
       ->group("Output");
@@ -260,6 +272,7 @@ int plan(const PlanOptions& options) {
   if (!options.wishes.goal.empty() + !options.wishes.largest.empty() + !options.cards.empty() + !options.wishes.checkpointing_under.empty() > 1)
     throw Error(Errc::usage, "--goal, --largest, --cheapest and --checkpointing-under are four questions", "tidemark plan",
                 "ask one at a time");
+  if (options.ray) check_over_ray(options.spec, options.wishes);
   if (!options.cards.empty()) return plan_cheapest(options);
   if (!options.wishes.largest.empty()) return plan_largest(options);
   if (!options.wishes.checkpointing_under.empty()) return plan_checkpointed(options);

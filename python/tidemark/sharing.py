@@ -16,9 +16,9 @@ PARTS_PER_NODE = 4   # so that a node that is slow, or has the harder part, does
 
 def check(asked, wishes):
     """Raises Error for what is not shared out."""
-    for other in ("largest", "cheapest", "checkpointing_under"):
+    for other in ("largest", "checkpointing_under"):
         if wishes.get(other):
-            raise errors.Error("usage", f"with {other} there is no search to share out", "ray", "leave it out, or ask for a goal")
+            raise errors.Error("usage", f"what {other} asks next follows from the last answer: there is nothing to share out", "ray", "leave it out")
     if asked.is_elsewhere:
         refuse_elsewhere()
 
@@ -29,6 +29,17 @@ def refuse_elsewhere():
 
 def over_ray(question):
     """The question about what all parts of `question` found."""
+    wishes = question["plan"]
+    if not wishes.get("cheapest"):
+        return {**question, "share": _share(question)}
+    spec = question["spec"]
+    samples = wishes.get("samples") or spec.get("batch", 1) * spec.get("grad_accumulation", 1)
+    of_a_card = {**{key: value for key, value in wishes.items() if key != "cheapest"}, "answers": 1, "samples": samples}
+    shares = {name: _share({**question, "spec": {**spec, "gpu": name}, "plan": of_a_card}) for name in wishes["cheapest"]}
+    return {**question, "shares": shares}
+
+
+def _share(question):
     try:
         import ray
     except ImportError:
@@ -40,7 +51,7 @@ def over_ray(question):
     # A part runs on all cores of its node, by threads of its own.
     ask = ray.remote(num_cpus=min(cores))(_found_by)
     asked = ray.put({**question, "with_text": False})
-    return {**question, "share": merged(ray.get([ask.remote(asked, part, of) for part in range(of)]))}
+    return merged(ray.get([ask.remote(asked, part, of) for part in range(of)]))
 
 
 def _found_by(question, part, of):

@@ -26,13 +26,6 @@ Value with_card(Value asked, const Place& place) {
   return asked;
 }
 
-/// "gpu" of the spec; empty where it is said otherwise, or not at all.
-std::string card_said(const Value& asked) {
-  const Value* spec = asked.find("spec");
-  const Value* gpu = spec ? spec->find("gpu") : nullptr;
-  return gpu && gpu->as_text() ? *gpu->as_text() : "";
-}
-
 Asking read_asking(const Value& asked, const std::string& card, const PlanWishes& wishes, const Data& data) {
   const Place place = place_of(card, data.cards);
   Asking asking{.question = read_question(card.empty() ? asked : with_card(asked, place), data), .gpus = 1, .engine = {}};
@@ -52,6 +45,12 @@ ReportCard card_for_text(const Card& card) {
   return {.key = card.key, .name = card.name, .total_bytes = card.total_bytes};
 }
 
+plan::Share share_of(const Value& said) {
+  plan::Share share;
+  read_fields(said, share, {"", "share"});
+  return share;
+}
+
 PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
   wishes.answers = 1;
   std::vector<io::PricedPlan> all;
@@ -60,7 +59,9 @@ PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
     PlanWishes one = wishes;
     const Spec& spec = asking.question.spec;
     if (one.samples == 0) one.samples = spec.batch * spec.grad_accumulation;
-    const plan::Question question = question_of(spec, asking.gpus, one);
+    plan::Question question = question_of(spec, asking.gpus, one);
+    const Value* shares = asked.find("shares");
+    if (const Value* said = shares ? shares->find(name) : nullptr) question.share = share_of(*said);
     all.push_back({name, price * static_cast<double>(place_of(name, data.cards).gpus), plan::make_plan(question, plan::Goal::fastest, asking.engine)});
   }
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
@@ -80,13 +81,11 @@ PlanWishes read_wishes(const Value& asked) {
 PlanAnswer planned(const Value& asked, const Data& data) {
   const PlanWishes wishes = read_wishes(asked);
   if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data);
-  const Asking asking = read_asking(asked, card_said(asked), wishes, data);
+  const Value* spec = asked.find("spec");
+  const Asking asking = read_asking(asked, spec ? card_said({spec}) : "", wishes, data);
   if (!wishes.checkpointing_under.empty()) check_checkpointing_alone(wishes, "checkpointing_under");
   plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
-  if (const Value* said = asked.find("share")) {
-    question.share.emplace();
-    read_fields(*said, *question.share, {"", "share"});
-  }
+  if (const Value* said = asked.find("share")) question.share = share_of(*said);
   const ReportCard card = card_for_text(asking.engine.card);
   if (!wishes.largest.empty()) {
     const plan::Size size = size_of(wishes.largest, "largest");

@@ -146,6 +146,12 @@ Place place_of(const std::string& text, const io::Catalogue& cards) {
   }
 }
 
+std::string card_said(std::initializer_list<const Value*> keys) {
+  for (const Value* one : keys)
+    if (const Value* gpu = one->find("gpu"); gpu && gpu->as_text()) return *gpu->as_text();
+  return "";
+}
+
 std::int64_t gpus_of_one_copy(const Value& keys) {
   std::int64_t gpus = 1;
   for (const char* way : {"pp", "tp", "cp"}) {

@@ -6,6 +6,7 @@
 // nobody said was found; config.json as it was written, for messages that name a line of it; the captured program of the
 // model's family; a card that is described instead of named.
 #pragma once
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,9 @@ struct Place {
   std::int64_t gpus = 1;
 };
 Place place_of(const std::string& text, const io::Catalogue& cards);
+
+/// "gpu" of the first of these keys of a spec that has it as a text; empty where none does.
+std::string card_said(std::initializer_list<const Value*> keys);
 
 /// GPUs that one copy of the model is laid out over by a spec's keys (pp, tp, cp).  As many it has at least: a plan says
 /// elsewhere how many there are, and decides what they do.

@@ -61,8 +61,11 @@ Value keys_of_plan() {
   wishes.set("description", "What is best, and what may change");
   Value share = io::schema_of_fields(describe_fields<plan::Share>());
   share.set("description", "Of a search that several machines do: one of them, or what they found");
+  Value shares = schema("object", "The same of each card of plan.cheapest, by its name");
+  shares.set("additionalProperties", share);
   return merged(keys_of_question(), Value::Map{{"plan", std::move(wishes)},
                                                {"share", std::move(share)},
+                                               {"shares", std::move(shares)},
                                                {"with_text", schema("boolean", "Answer {\"json\", \"text\"}: the plan, and the plan for a person")}});
 }
 

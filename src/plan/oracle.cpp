@@ -174,7 +174,7 @@ Seen simulate(const Engine& engine, const Spec& spec, std::int64_t passes = 0) {
 Seen confirmed(const Engine& engine, const Spec& spec, bool whole) {
   const std::vector<std::int64_t> first = ranks_to_search(spec), all = kinds_of_ranks(spec);
   std::vector<std::int64_t> others;
-  std::ranges::set_difference(all, first, std::back_inserter(others));
+  std::set_difference(all.begin(), all.end(), first.begin(), first.end(), std::back_inserter(others));
   const auto report = std::make_shared<const Report>(report_of(engine, spec, {}, first, others, whole));
   Seen seen = seen_of(*report);
   seen.report = report;

@@ -16,7 +16,7 @@ LLAMA = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "n
 ASKED = {"batch": 8, "seq": 256, "gpu": "l4x2", "torch": "2.15.0", "transformers": "5.23.0", "fix": ["attention", "bucket_view", "optimizer_impl", "allocator", "pipeline", "tensor_parallel"]}
 QUESTIONS = {
     "fastest": {"memory": "900MiB"}, "five_of_least_memory": {"goal": "least_memory", "answers": 5}, "smallest_change": {"goal": "smallest_change", "memory": "750MiB"},
-    "pareto": {"goal": "pareto"}, "nothing_fits": {"memory": "600MiB"}, "one_family": {"gpu": "l4", "fix": ["attention", "checkpointing", "optimizer_impl", "allocator"]},
+    "cheapest": {"cheapest": {"l4": 1.0, "l4x2": 0.9}}, "pareto": {"goal": "pareto"}, "nothing_fits": {"memory": "600MiB"}, "one_family": {"gpu": "l4", "fix": ["attention", "checkpointing", "optimizer_impl", "allocator"]},
 }
 PROGRAM = """
 import json, sys
@@ -34,6 +34,18 @@ try:
     tidemark.plan(config, ray=True, **{**asked, "lora": {"target_modules": ["nothing_like_this"]}})
 except tidemark.Error as error:
     print("PLAN", "error", json.dumps([error.code, str(error)]), flush=True)
+import os, pathlib, subprocess, tempfile
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "config.json").write_text(json.dumps(config))
+(folder / "prices.json").write_text(json.dumps({"l4": 1.0}))
+words = [os.environ["TIDEMARK_BIN"], "plan", folder / "config.json", "--batch", "8", "--seq", "256", "--fix", ",".join(asked["fix"])]
+environment = {**os.environ, "RAY_ADDRESS": cluster.address, "VIRTUAL_ENV": sys.prefix}
+commands = {"fastest": ["--gpu", "l4x2", "--memory", "900MiB"], "nothing_fits": ["--gpu", "l4x2", "--memory", "600MiB"], "cheapest": ["--cheapest", "l4,l4x2", "--prices", folder / "prices.json"], "wrong": ["--gpu", "l4x2", "--lora-target-modules", "nothing_like_this"]}
+told = {}
+for name, more in commands.items():
+    done = [subprocess.run([*words, *more, *ray_], capture_output=True, text=True, env=environment) for ray_ in (["--ray"], [])]
+    told[name] = [{"exit_code": one.returncode, "stdout": one.stdout, "stderr": one.stderr} for one in done]
+print("PLAN", "command", json.dumps(told), flush=True)
 print("PLAN", "nodes", json.dumps(len(ray.nodes())))
 """
 
@@ -60,11 +72,14 @@ def test_the_answers_are_those_of_one_machine(built, over_ray, name):
     shared, text = over_ray[name]
     alone = tidemark.plan(LLAMA, **{**ASKED, **QUESTIONS[name]})
     shared, alone_values = json.loads(shared), json.loads(alone.to_json())
-    for key in ("answers", "refused", "candidates"):
-        assert shared[key] == alone_values[key], key
-    assert shared.get("least") == alone_values.get("least")
+    if name == "cheapest":
+        assert [(row["place"], row["answers"]) for row in shared] == [(row["place"], row["answers"]) for row in alone_values]
+    else:
+        for key in ("answers", "refused", "candidates"):
+            assert shared[key] == alone_values[key], key
+        assert shared.get("least") == alone_values.get("least")
+        assert shared["simulated"] >= alone_values["simulated"]
     assert without_counts(text) == without_counts(str(alone))
-    assert shared["simulated"] >= alone_values["simulated"]
 
 
 def test_what_is_wrong_is_said_as_on_one_machine(built, over_ray):
@@ -73,10 +88,29 @@ def test_what_is_wrong_is_said_as_on_one_machine(built, over_ray):
     assert over_ray["error"] == [alone.value.code, str(alone.value)]
 
 
-@pytest.mark.parametrize("wishes", [{"largest": "batch"}, {"checkpointing_under": "card"}, {"cheapest": {"l4": 1.0}}])
-def test_what_is_not_shared_out_is_an_error(built, wishes):
-    with pytest.raises(tidemark.Error, match="there is no search to share out"):
+@pytest.mark.parametrize("name", ["fastest", "nothing_fits", "cheapest"])
+def test_the_command_answers_over_ray_as_on_one_machine(built, over_ray, name):
+    shared, alone = over_ray["command"][name]
+    assert shared["exit_code"] == alone["exit_code"] == (1 if name == "nothing_fits" else 0), shared["stderr"]
+    assert without_counts(shared["stdout"]) == without_counts(alone["stdout"])
+
+
+def test_the_command_says_what_is_wrong_as_on_one_machine(built, over_ray):
+    shared, alone = over_ray["command"]["wrong"]
+    assert shared["exit_code"] == alone["exit_code"] == 2
+    assert shared["stderr"].splitlines()[-1] == alone["stderr"].splitlines()[-1]
+
+
+@pytest.mark.parametrize("wishes", [{"largest": "batch"}, {"checkpointing_under": "card"}])
+def test_what_is_not_shared_out_is_an_error(built, tmp_path, wishes):
+    with pytest.raises(tidemark.Error, match="asks next follows from the last answer"):
         tidemark.plan(LLAMA, ray=True, **ASKED, **wishes)
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(LLAMA))
+    option, value = next(iter(wishes.items()))
+    done = subprocess.run([os.environ["TIDEMARK_BIN"], "plan", config, "--gpu", "l4", "--ray", "--" + option.replace("_", "-"), value], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--ray: what --" + option.replace("_", "-") + " asks next follows from the last answer" in done.stderr
 
 
 def test_an_error_of_a_part_is_raised(built):
