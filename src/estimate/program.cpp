@@ -250,6 +250,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
     load(run, model.root, spec, model_type_of(model_config));
+    // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
+    if (runs_as_trainer(spec)) run.empty_cache();
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
