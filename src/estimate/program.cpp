@@ -9,6 +9,7 @@
 #include "estimate/communicators.h"
 #include "estimate/device.h"
 #include "estimate/layer_set.h"
+#include "estimate/quantization.h"
 #include "estimate/releases.h"
 #include "estimate/strategies.h"
 #include "nn/embeddings.h"
@@ -154,11 +155,13 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
   const bool whole_on_card = spec.load == Load::to && spec.parallel != Parallel::zero3;
   if (!whole_on_card) check_weights(root);
+  if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root);
   }
   freeze(root, spec);
+  if (spec.quantization && spec.quantization->prepare) prepare_for_kbit_training(run, root);
   if (!spec.lora) return;
   add_lora(run, root, lora_options(*spec.lora, model_type));
   if (!whole_on_card) check_weights(root);
