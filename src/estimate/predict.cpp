@@ -12,6 +12,7 @@
 #include "estimate/device.h"
 #include "estimate/interval.h"
 #include "estimate/program.h"
+#include "estimate/quantization.h"
 #include "estimate/recorder.h"
 #include "estimate/releases.h"
 #include "estimate/verdict.h"
@@ -111,8 +112,10 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::sp
   if (!programs.empty()) {
     check_program(spec);
     const Captured captured = captured_as(spec, programs);
+    const bool is_prepared = spec.quantization && spec.quantization->prepare;
     const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp;
-    return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes);
+    const std::optional<Dtype> computed = is_prepared ? std::optional(Dtype::f32) : std::nullopt;
+    return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed);
   }
   const ModelEntry& entry = model_entry(model_type_of(config));
   if (!entry.make)
@@ -243,8 +246,9 @@ void check_as_written(const Spec& spec, const Value& model_config) {
   sizes_as_written(spec, as_transformers_reads(model_config).config);
 }
 
-Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options) {
+Report predict(const Spec& asked, const Value& model_config, const Card& card, const PredictOptions& options) {
   ReferenceConfig read = as_transformers_reads(model_config);
+  const Spec spec = read.quantization.is_null() ? asked : with_quantization_of(asked, read.quantization);
   if (!options.programs.empty()) {
     const Program& program = options.programs.front();
     std::vector<std::string> known =

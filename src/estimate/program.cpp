@@ -9,6 +9,7 @@
 #include "estimate/communicators.h"
 #include "estimate/device.h"
 #include "estimate/layer_set.h"
+#include "estimate/quantization.h"
 #include "estimate/releases.h"
 #include "estimate/strategies.h"
 #include "nn/embeddings.h"
@@ -154,11 +155,13 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
   const bool whole_on_card = spec.load == Load::to && spec.parallel != Parallel::zero3;
   if (!whole_on_card) check_weights(root);
+  if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root);
   }
   freeze(root, spec);
+  if (spec.quantization && spec.quantization->prepare) prepare_for_kbit_training(run, root);
   if (!spec.lora) return;
   add_lora(run, root, lora_options(*spec.lora, model_type));
   if (!whole_on_card) check_weights(root);
@@ -250,6 +253,8 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
     load(run, model.root, spec, model_type_of(model_config));
+    // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
+    if (runs_as_trainer(spec)) run.empty_cache();
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);

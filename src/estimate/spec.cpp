@@ -199,6 +199,17 @@ void check_checkpointing(const Spec& spec, const Check& check) {
   check_layers(spec.checkpoint_layers, "checkpoint_layers", check);
 }
 
+void check_quantization(const Spec& spec, const Check& check) {
+  if (!spec.quantization) return;
+  if (!spec.lora)
+    check.refuse("quantization", "quantized weights are not trained", "train adapters beside them: set lora, {} for its defaults");
+  if (!runs_whole_model(spec))
+    check.refuse("quantization", "it is known on one GPU, and with ddp", "leave it out");
+  if (!spec.checkpoint_save.empty())
+    check.refuse("checkpoint_save", "it is not known which operators of bitsandbytes keep their results", "leave it out");
+  if (spec.quantization->skip_modules) check_names(*spec.quantization->skip_modules, "quantization.skip_modules", check);
+}
+
 std::optional<std::int64_t> read_side(std::string_view text) {
   const auto side = parse_number<std::int64_t>(text);
   return side && *side >= 0 && *side <= kMaxImageSide ? side : std::nullopt;
@@ -261,6 +272,7 @@ void check_spec(const Spec& spec, const std::string& where) {
   check_parallel(spec, check);
   check_loop(spec, check);
   check_checkpointing(spec, check);
+  check_quantization(spec, check);
   if (spec.max_grad_norm == 0.0)
     check.refuse("max_grad_norm", "gradients clipped to 0 train nothing", "leave it out for no clipping");
   if (!spec.memory.empty()) {

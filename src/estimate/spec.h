@@ -38,6 +38,10 @@ inline constexpr std::array<std::string_view, 4> kAdapterDtypeNames{"auto", "fp3
 enum class AdapterDtype { automatic, fp32, bf16, fp16 };
 inline constexpr std::array<std::string_view, 1> kLoraBiasNames{"none"};
 enum class LoraBias { none };
+inline constexpr std::array<std::string_view, 2> kQuantTypeNames{"nf4", "fp4"};
+enum class QuantType { nf4, fp4 };
+inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf16", "fp16", "fp32"};
+enum class QuantStorage { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
 enum class Load { to, wrapped };
 inline constexpr std::array<std::string_view, 2> kLoopNames{"plain", "trainer"};
@@ -50,6 +54,20 @@ struct LoraSpec {
   LoraBias bias = LoraBias::none;
 
   bool operator==(const LoraSpec&) const = default;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit);
+};
+
+/// transformers: BitsAndBytesConfig, of 4 bits.
+struct QuantizationSpec {
+  QuantType quant_type = QuantType::fp4;
+  bool use_double_quant = false;
+  WeightDtype compute_dtype = WeightDtype::fp32;
+  QuantStorage quant_storage = QuantStorage::uint8;
+  std::optional<std::vector<std::string>> skip_modules;
+  bool prepare = false;
+
+  bool operator==(const QuantizationSpec&) const = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit);
 };
@@ -89,6 +107,7 @@ struct Spec {
 
   std::vector<std::string> freeze, train_only;
   std::optional<LoraSpec> lora;
+  std::optional<QuantizationSpec> quantization;
 
   std::int64_t gpus = 1;
   Parallel parallel = Parallel::none;
@@ -170,6 +189,28 @@ void LoraSpec::fields(Self& self, Visit&& visit) {
                 .group = group,
                 .names = kAdapterDtypeNames});
   visit("bias", self.bias, FieldInfo{.help = "Biases that are trained", .group = group, .names = kLoraBiasNames});
+}
+
+template <class Self, class Visit>
+void QuantizationSpec::fields(Self& self, Visit&& visit) {
+  const std::string_view group = "Quantization";
+  visit("quant_type", self.quant_type,
+        FieldInfo{.help = "bnb_4bit_quant_type; both take as much memory", .group = group, .names = kQuantTypeNames});
+  visit("use_double_quant", self.use_double_quant,
+        FieldInfo{.help = "bnb_4bit_use_double_quant: the scales of blocks are quantized too", .group = group});
+  visit("compute_dtype", self.compute_dtype,
+        FieldInfo{.help = "bnb_4bit_compute_dtype", .group = group, .names = kWeightDtypeNames});
+  visit("quant_storage", self.quant_storage,
+        FieldInfo{.help = "bnb_4bit_quant_storage: the type that packed weights are kept as",
+                  .group = group,
+                  .names = kQuantStorageNames});
+  visit("skip_modules", self.skip_modules,
+        FieldInfo{.help = "llm_int8_skip_modules: modules that stay as they are, by the beginning, a pattern for it, or the end of "
+                          "their names (default: output embeddings, what is tied to others, and the last module)",
+                  .placeholder = "NAMES",
+                  .group = group});
+  visit("prepare", self.prepare,
+        FieldInfo{.help = "PEFT's prepare_model_for_kbit_training: what is not quantized becomes fp32", .group = group});
 }
 
 template <class Self, class Visit>
@@ -291,6 +332,8 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   visit("maximize", self.maximize, text(group, "Climb instead of descend"));
 
   visit("lora", self.lora, text("LoRA", "Adapters of PEFT on a frozen model; {} for its defaults"));
+  visit("quantization", self.quantization,
+        text("Quantization", "Linear modules in 4 bits, by bitsandbytes, under adapters; {} for the defaults of BitsAndBytesConfig"));
 
   group = "Many GPUs";
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "io/training_arguments.h"
+#include "io/training_quantization.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 void refuse_methods(TrainingKeys& keys) {
   keys.must_be_off(
-      {"load_in_8bit", "load_in_4bit", "gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat",
+      {"load_in_8bit", "gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat",
        "peft_use_dora", "lora_modules_to_save", "lora_target_parameters", "lora_rank_pattern", "peft_layers_to_transform",
        "peft_layer_replication", "peft_trainable_token_indices", "relora", "relora_steps", "lora_on_cpu", "lora_model_dir",
        "batch_flattening", "fp8", "selective_checkpointing", "activation_offloading", "layer_offloading",
@@ -51,7 +52,7 @@ void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
     keys.pass_over({"lora_*"});
     return;
   }
-  if (*adapter != "lora") keys.refuse("adapter");
+  if (*adapter != "lora" && *adapter != "qlora") keys.refuse("adapter");
   std::vector<std::string> targets = keys.list("lora_target_modules");
   const bool linear = keys.boolean("lora_target_linear").value_or(false) || (targets.size() == 1 && targets[0] == "all-linear");
   if (targets.empty() && !linear) keys.refuse("adapter", "neither lora_target_modules nor lora_target_linear says where adapters go");
@@ -61,6 +62,24 @@ void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
            linear ? TextOrList("all-linear") : TextOrList(std::move(targets)));
   if (!keys.boolean("peft_autocast_adapter_dtype").value_or(true)) draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
   keys.pass_over({"peft_use_rslora", "lora_fan_in_fan_out", "peft_init_lora_weights", "loraplus_*", "peft"});
+}
+
+/// loaders/model.py, _set_quantization_config.  What prepare_model_for_kbit_training makes fp32 of embeddings, norms and the
+/// head is cast back where adapters train (_configure_embedding_dtypes); of models with images more would stay so.
+void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
+  const bool is_qlora = keys.text("adapter").value_or("") == "qlora";
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false);
+  if (is_qlora != in_4bit) keys.refuse("load_in_4bit", "it goes with adapter: qlora");
+  if (!is_qlora) return;
+  if (draft.model_config().find("vision_config"))
+    keys.refuse("load_in_4bit", "axolotl leaves parts of a model with images in fp32, which is not predicted");
+  set_quantization(keys, "load_in_4bit",
+                   {.quant_type = QuantType::nf4,
+                    .use_double_quant = true,
+                    .compute_dtype = draft.spec.dtype,
+                    .quant_storage = QuantStorage::bf16,
+                    .skip_modules = {}},
+                   draft);
 }
 
 /// One that is not sdpa or eager is another library's; none: transformers' choice.
@@ -115,6 +134,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   if (keys.boolean("sample_packing").value_or(false))
     keys.refuse("sample_packing", "packed samples, which attend to their own alone, are not predicted");
   read_adapter(keys, draft);
+  read_quantization(keys, draft);
   read_attentions(keys, draft.spec);
   arguments.find_unused_parameters = keys.boolean("ddp_find_unused_parameters");
   arguments.weight_decay = keys.real("weight_decay").value_or(0);
@@ -153,7 +173,8 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   keys.set("bf16", is_full ? Value("full") : *arguments.find("bf16"));
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   if (spec.lora) {
-    keys.set("adapter", "lora");
+    keys.set("adapter", spec.quantization ? "qlora" : "lora");
+    if (spec.quantization) keys.set("load_in_4bit", true);
     keys.set("lora_r", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
     keys.set("lora_dropout", spec.lora->dropout);

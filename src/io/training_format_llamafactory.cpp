@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "io/training_arguments.h"
+#include "io/training_quantization.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 void refuse_methods(TrainingKeys& keys) {
   keys.must_be("stage", {"sft", "pt"});
-  keys.must_be_off({"quantization_bit", "use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon", "use_mca",
+  keys.must_be_off({"use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon", "use_mca",
                     "use_megatron_bridge", "use_hyper_parallel", "use_kt", "use_unsloth", "use_unsloth_gc",
                     "use_llama_pro", "use_dora", "pissa_init", "shift_attn", "mixture_of_depths", "enable_liger_kernel",
                     "upcast_layernorm", "upcast_lmhead_output", "resize_vocab", "add_tokens", "add_special_tokens",
@@ -41,6 +42,24 @@ void read_method(TrainingKeys& keys, const TrainingArguments& arguments, Trainin
   }
   keys.pass_over({"lora_*", "loraplus_*", "use_rslora", "pissa_*", "create_new_adapter", "freeze_trainable_*",
                   "freeze_extra_modules", "oft_*"});
+}
+
+/// model/model_utils/quantization.py, configure_quantization: what is computed in is the type of training, if any.
+void read_quantization(TrainingKeys& keys, const TrainingArguments& arguments, TrainingDraft& draft) {
+  const Value* bits = keys.find("quantization_bit");
+  keys.must_be("quantization_bit", {"4"});
+  if (!bits || means_off(*bits)) return keys.pass_over({"quantization_*", "double_quantization"});
+  keys.must_be("quantization_method", {"bnb", "bitsandbytes"});
+  const bool is_half = arguments.half() || keys.boolean("pure_bf16").value_or(false);
+  const WeightDtype computes = is_half ? draft.spec.dtype : WeightDtype::fp32;
+  set_quantization(keys, "quantization_bit",
+                   {.quant_type = read_quant_type(keys, "quantization_type"),
+                    .use_double_quant = keys.boolean("double_quantization").value_or(true),
+                    .compute_dtype = computes,
+                    .quant_storage = is_half ? storage_as(computes) : QuantStorage::uint8,
+                    .skip_modules = {}},
+                   draft);
+  keys.pass_over({"quantization_device_map"});
 }
 
 /// What of a model with images trains: model_utils/visual.py, whose names are those of LLaVA and Qwen2-VL.
@@ -74,6 +93,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   draft.spec.attn = attention == "disabled" ? Attention::eager : attention == "sdpa" ? Attention::sdpa : Attention::automatic;
   keys.must_be("flash_attn", {"auto", "disabled", "sdpa"});
   read_method(keys, arguments, draft);
+  read_quantization(keys, arguments, draft);
   read_towers(keys, draft);
   // hparams/parser.py, get_train_args
   if (draft.spec.lora && !arguments.find_unused_parameters) arguments.find_unused_parameters = false;
@@ -88,7 +108,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "low_cpu_mem_usage", "trust_remote_code", "hf_hub_token", "ms_hub_token", "om_hub_token",
                   "print_param_status", "infer_*", "offload_folder", "use_kv_cache", "export_*", "vllm_*", "sglang_*",
                   "adapter_folder", "new_special_tokens_config", "init_special_tokens", "moe_aux_loss_coef",
-                  "quantization_*", "double_quantization", "pref_*", "plot_loss", "compute_accuracy",
+                  "pref_*", "plot_loss", "compute_accuracy",
                   "disable_shuffling", "early_stopping_steps", "use_swanlab", "swanlab_*", "galore_*", "apollo_*",
                   "badam_*", "ray_*", "master_*", "video_*", "audio_*", "use_audio_in_video", "image_*",
                   "crop_to_patches", "temperature", "top_p", "top_k", "max_new_tokens", "fp8_*", "kt_*", "profiler_*",
@@ -118,6 +138,11 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     else
       targets = std::get<std::string>(spec.lora->target_modules);
     keys.set("lora_target", targets == "all-linear" ? "all" : targets);
+  }
+  if (spec.quantization) {
+    keys.set("quantization_bit", 4);
+    keys.set("quantization_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
+    keys.set("double_quantization", spec.quantization->use_double_quant);
   }
   const std::string start = fmt::format("FORCE_TORCHRUN=1 NPROC_PER_NODE={} llamafactory-cli train {} dataset=DATASET template=TEMPLATE\n",
                                         spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "io/training_arguments.h"
+#include "io/training_quantization.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 
@@ -12,7 +13,7 @@ namespace tidemark::io {
 namespace {
 
 void refuse_methods(TrainingKeys& keys) {
-  keys.must_be_off({"quant_method", "quant_bits", "padding_free", "packing", "use_dora", "modules_to_save",
+  keys.must_be_off({"padding_free", "packing", "use_dora", "modules_to_save",
                     "target_parameters", "target_regex", "use_galore", "galore_quantization", "lisa_activated_layers",
                     "vit_lr", "aligner_lr", "lorap_lr_ratio", "freeze_parameters_ratio", "freeze_parameters_regex",
                     "trainable_parameters", "trainable_parameters_regex", "use_liger_kernel", "enable_dft_loss",
@@ -48,6 +49,28 @@ void read_tuner(TrainingKeys& keys, TrainingDraft& draft) {
     draft.spec.lora->adapter_dtype = kTypes[static_cast<int>(*known)];
   }
   keys.pass_over({"use_rslora", "init_weights", "lora_ga_*", "freeze_parameters"});
+}
+
+/// base_args/quant_args.py, QuantizeArguments
+void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
+  const Value* method = keys.find("quant_method");
+  keys.must_be("quant_method", {"bnb"});
+  keys.must_be("quant_bits", {"4"});
+  if (!method || means_off(*method)) return keys.pass_over({"bnb_4bit_*"});
+  const Value& config = draft.model_config();
+  for (const char* key : {"vision_config", "num_experts", "num_local_experts", "n_routed_experts"})
+    if (config.find(key)) keys.refuse("quant_method", "which modules of a model with images or experts swift does not quantize is not known here");
+  const auto computes = keys.text("bnb_4bit_compute_dtype");
+  const auto named = computes ? weight_dtype(*computes) : std::nullopt;
+  if (computes && !named) keys.refuse("bnb_4bit_compute_dtype");
+  const bool is_bf16 = draft.spec.dtype == WeightDtype::bf16;
+  set_quantization(keys, "quant_method",
+                   {.quant_type = read_quant_type(keys, "bnb_4bit_quant_type"),
+                    .use_double_quant = keys.boolean("bnb_4bit_use_double_quant").value_or(true),
+                    .compute_dtype = named.value_or(is_bf16 ? WeightDtype::bf16 : WeightDtype::fp32),
+                    .quant_storage = read_quant_storage(keys, "bnb_4bit_quant_storage"),
+                    .skip_modules = {}},
+                   draft);
 }
 
 /// With images, what swift freezes by default, by the names of LLaVA and Qwen2-VL (swift/model/model_arch.py).
@@ -123,6 +146,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   read_step(keys, arguments, draft);
   read_attention(keys, "attn_impl", draft.spec);
   read_tuner(keys, draft);
+  read_quantization(keys, draft);
   read_towers(keys, draft);
   apply_training_arguments(keys, arguments, draft);
   draft.spec.seq = keys.integer("max_length").value_or(0);
@@ -135,7 +159,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
                   "truncation_strategy", "norm_bbox", "agent_template", "response_prefix", "loss_scale", "add_version",
                   "create_checkpoint_symlink", "load_args", "load_data_args", "local_repo_path", "init_strategy",
                   "problem_type", "device_map", "max_model_len", "lazy_tokenize", "load_from_cache_file",
-                  "vit_gradient_checkpointing", "use_logits_to_keep", "router_aux_loss_coef", "galore_*", "bnb_4bit_*",
+                  "vit_gradient_checkpointing", "use_logits_to_keep", "router_aux_loss_coef", "galore_*",
                   "hqq_axis", "check_model", "metric", "callbacks", "early_stop_interval", "max_epochs", "swanlab_*",
                   "use_chat_template", "padding_side", "remove_unused_columns", "max_pixels", "enable_thinking",
                   "preserve_thinking", "add_non_thinking_prefix", "use_ray", "device_groups", "max_new_tokens", "temperature", "lisa_step_interval",
@@ -159,6 +183,13 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
       keys.set("target_modules", Value::List(list->begin(), list->end()));
     else
       keys.set("target_modules", Value::List{Value(std::get<std::string>(spec.lora->target_modules))});
+  }
+  if (spec.quantization) {
+    keys.set("quant_method", "bnb");
+    keys.set("quant_bits", 4);
+    keys.set("bnb_4bit_compute_dtype", name_of_dtype(spec.quantization->compute_dtype));
+    keys.set("bnb_4bit_quant_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
+    keys.set("bnb_4bit_use_double_quant", spec.quantization->use_double_quant);
   }
   const std::string start = fmt::format("NPROC_PER_NODE={} swift sft {} --dataset DATASET\n",
                                         spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "io/training_arguments.h"
+#include "io/training_quantization.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
 
@@ -21,6 +22,22 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
   keys.must_be_off({"use_dora", "lora_target_parameters", "lora_modules_to_save"});
   keys.must_be("lora_task_type", {"CAUSAL_LM"});
   keys.pass_over({"use_rslora"});
+}
+
+/// trainer/utils.py, get_quantization_config; sft_trainer.py casts adapters beside quantized weights.
+void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
+  keys.must_be_off({"load_in_8bit"});
+  if (!keys.boolean("load_in_4bit").value_or(false)) return keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
+  if (const auto dtype = keys.text("dtype"); dtype && !weight_dtype(*dtype))
+    keys.refuse("dtype", "quantized weights need a type to compute in", "bfloat16, float16 or float32");
+  set_quantization(keys, "load_in_4bit",
+                   {.quant_type = read_quant_type(keys, "bnb_4bit_quant_type"),
+                    .use_double_quant = keys.boolean("use_bnb_nested_quant").value_or(false),
+                    .compute_dtype = draft.spec.dtype,
+                    .quant_storage = read_quant_storage(keys, "bnb_4bit_quant_storage"),
+                    .skip_modules = {}},
+                   draft);
+  draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 
 void read_dtype(TrainingKeys& keys, TrainingDraft& draft) {
@@ -43,7 +60,8 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   draft.model = keys.text("model_name_or_path").value_or("");
   read_dtype(keys, draft);
   read_lora(keys, draft);
-  keys.must_be_off({"load_in_8bit", "load_in_4bit", "padding_free", "activation_offloading", "chat_template_path"});
+  read_quantization(keys, draft);
+  keys.must_be_off({"padding_free", "activation_offloading", "chat_template_path"});
   if (keys.boolean("packing").value_or(false) && keys.text("packing_strategy").value_or("bfd") != "wrapped")
     keys.refuse("packing", "packed samples, which attend to their own alone, are not predicted", "packing_strategy: wrapped is");
   keys.must_be("loss_type", {"nll", "chunked_nll"});
@@ -61,7 +79,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   draft.assume("the loss holds the logits whole, which TRL takes in chunks: an upper bound where they decide the peak");
   keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
                   "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
-                  "trust_remote_code", "model_revision", "bnb_4bit_*", "use_bnb_nested_quant", "router_aux_loss_coef",
+                  "trust_remote_code", "model_revision", "router_aux_loss_coef",
                   "gradient_checkpointing_kwargs", "ignore_bias_buffers", "env", "machine_rank", "num_machines"});
 }
 
@@ -80,6 +98,11 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
       keys.set("lora_target_modules", Value::List(list->begin(), list->end()));
     else if (const auto& pattern = std::get<std::string>(spec.lora->target_modules); !pattern.empty())
       keys.set("lora_target_modules", pattern);
+  }
+  if (spec.quantization) {
+    keys.set("load_in_4bit", true);
+    keys.set("bnb_4bit_quant_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
+    keys.set("use_bnb_nested_quant", spec.quantization->use_double_quant);
   }
   const std::string start = "accelerate launch --config_file " + accelerate + " -m trl.scripts.sft --config " + path +
                             " --dataset_name DATASET\n";

@@ -50,6 +50,7 @@ Spec comparable(Spec spec) {
   if (spec.parallel == Parallel::fsdp1 && !spec.fsdp1) spec.fsdp1 = Fsdp1Spec{};
   if (spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic && spec.dtype != WeightDtype::fp32 && !is_zero)
     spec.lora->adapter_dtype = AdapterDtype::fp32;
+  if (spec.quantization) spec.quantization->quant_storage = QuantStorage::uint8;  // as many bytes, whatever they are kept as
   if (spec.lora && is_zero) spec.lora->adapter_dtype = AdapterDtype::bf16;
   return spec;
 }

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "nn/operation.h"
+#include "nn/quantization.h"
 
 namespace tidemark {
 namespace {
@@ -166,11 +167,14 @@ void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64
 
 bool is_linear(const Module& module) { return module.forward == linear_forward; }
 
+bool is_conv1d(const Module& module) { return module.forward == conv1d_forward; }
+
 Tensor program_linear(Module& m, Tensor) { throw InternalError("the forward of " + m.full_name() + " is a program's"); }
 
 bool is_embedding(const Module& module) { return module.forward == embedding_forward; }
 
 std::optional<LinearShape> linear_shape(const Module& module) {
+  if (module.quantized) return LinearShape{module.quantized->in, module.quantized->out};
   const bool is_linear = module.forward == linear_forward || module.forward == program_linear;
   if (!is_linear && module.forward != conv1d_forward) return {};
   const Dims& sizes = module.get("weight").sizes;

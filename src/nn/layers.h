@@ -49,6 +49,8 @@ struct LinearShape {
 std::optional<LinearShape> linear_shape(const Module& module);
 /// isinstance(module, nn.Linear), and of no class that is made of one.
 bool is_linear(const Module& module);
+/// isinstance(module, Conv1D)
+bool is_conv1d(const Module& module);
 /// Of a class derived from nn.Linear, which adapters take for one: what it does stands in a program, which runs it.
 Tensor program_linear(Module& module, Tensor x);
 /// type(module) is nn.Embedding

@@ -6,12 +6,27 @@
 #include "base/error.h"
 #include "nn/embeddings.h"
 #include "nn/layers.h"
+#include "nn/quantization.h"
 
 namespace tidemark {
 namespace {
 
 Tensor lora_forward(Module& m, Tensor input) {
   return adapted(m, std::move(input), [&m](Tensor x) { return m["base_layer"](std::move(x)); });
+}
+
+/// lora.bnb.Linear4bit.forward: a copy of what the base layer returns, and no change of types under autocast.
+Tensor quantized_lora_forward(Module& m, Tensor input) {
+  Tensor x = std::move(input);
+  Tensor result = m["base_layer"](x);
+  result = clone(std::move(result));
+  Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
+  const bool converts = !x.run().autocast.enabled;
+  if (converts) x = to(std::move(x), lora_a("weight").dtype());
+  Tensor output = mul_scalar(lora_b(lora_a(m["lora_dropout"]["default"](x))));
+  if (converts) output = to(std::move(output), result.dtype());
+  result = add(std::move(result), output);
+  return result;
 }
 
 void visit_modules(Module& module, std::vector<Module*>& found) {
@@ -56,6 +71,11 @@ class Targets {
   std::vector<std::string> names_;
 };
 
+/// BaseTunerLayer._get_base_layer_device_and_dtype, for what adapters are made as.
+Dtype dtype_of(const Module& base) {
+  return base.quantized ? base.quantized->options.compute_dtype : base.get("weight").dtype;
+}
+
 /// LoraLayer.update_layer: the module becomes the adapter, and what it was its base_layer.
 void wrap(Module& module, const LoraOptions& options) {
   const std::optional<LinearShape> shape = linear_shape(module);
@@ -65,8 +85,9 @@ void wrap(Module& module, const LoraOptions& options) {
   Module& base = module.add("base_layer", module.forward);
   base.parameters() = std::move(module.parameters());
   module.parameters().clear();
-  module.forward = lora_forward;
-  module.dtype = base.get("weight").dtype;
+  base.quantized = std::move(module.quantized);
+  module.forward = base.quantized ? quantized_lora_forward : lora_forward;
+  module.dtype = dtype_of(base);
   Module& drop = add_dropout(module.add("lora_dropout"), "default", options.dropout);
   if (options.dropout <= 0) drop.become_identity();
   add_linear(module.add("lora_A"), "default", shape->in, options.r, false);
@@ -87,8 +108,9 @@ void cast(Module& module, Dtype dtype) {
   }
 }
 
-Dtype adapter_dtype(Dtype weights, const LoraOptions& options) {
-  const Dtype automatic = size_of(weights) < 4 ? Dtype::f32 : weights;
+Dtype adapter_dtype(Module& module, const LoraOptions& options) {
+  const Dtype weights = module.dtype, automatic = size_of(weights) < 4 ? Dtype::f32 : weights;
+  if (module["base_layer"].quantized) return automatic;
   const Dtype wanted = options.adapter_dtype.value_or(automatic);
   if (wanted != automatic && wanted != weights)
     throw Error(Errc::unsupported, "PEFT makes adapters in the type of the weights or in fp32", "lora.adapter_dtype");
@@ -193,7 +215,10 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
     wrap(*module, options);
     for (const std::unique_ptr<Module>& child : module->children()) child->to_device(run);
   }
-  for (Module* module : adapted) cast(*module, adapter_dtype(module->dtype, options));
+  for (Module* module : adapted) cast(*module, adapter_dtype(*module, options));
+  // Trainers cast adapters of quantized weights themselves.  trl: trainer/sft_trainer.py (1.16.0)
+  for (Module* module : adapted)
+    if (options.adapter_dtype && (*module)["base_layer"].quantized) cast(*module, *options.adapter_dtype);
 }
 
 void add_lora_on_host(Module& root, const LoraOptions& options) {
@@ -203,7 +228,7 @@ void add_lora_on_host(Module& root, const LoraOptions& options) {
     wrap(*module, options);
     for (const char* name : {"lora_A", "lora_B"}) {
       Module& adapter = (*module)[name]["default"];
-      adapter.dtype = adapter.get("weight").dtype = adapter_dtype(module->dtype, options);
+      adapter.dtype = adapter.get("weight").dtype = adapter_dtype(*module, options);
     }
   }
 }

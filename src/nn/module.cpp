@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/error.h"
+
 namespace tidemark {
 
 Module& Module::add(std::string_view name, Forward child_forward) {
@@ -52,6 +54,12 @@ Parameter& Module::get(std::string_view name) const {
     if (parameter->name == name) return *parameter;
   TM_CHECK(false, "no parameter " + std::string(name) + " in " + full_name_);
   return *parameters_.front();
+}
+
+void Module::refuse_packed(std::string_view name) const {
+  if (name == "weight")
+    throw Error(Errc::unsupported, "the model reads the weight of " + full_name_ + " itself, which is quantized",
+                "quantization", "leave the module as it is: skip_modules");
 }
 
 bool Module::has_parameter(std::string_view name) const {
@@ -115,7 +123,8 @@ void Module::to_device(Run& run) {
   for (const bool buffers : {false, true}) {
     for (const std::shared_ptr<Parameter>& parameter : parameters_) {
       if (parameter->is_buffer != buffers || parameter->tensor) continue;
-      parameter->tensor = tidemark::to_device(run, parameter->sizes, parameter->dtype);
+      parameter->tensor = parameter->load ? parameter->load(run, *this)
+                                          : tidemark::to_device(run, parameter->sizes, parameter->dtype);
       parameter->tensor.impl().requires_grad = !buffers && parameter->trains;
     }
   }

@@ -14,6 +14,7 @@
 namespace tidemark {
 
 class Module;
+struct QuantizedWeight;
 
 /// A parameter or a buffer.  `sizes` are known before there is memory.
 struct Parameter {
@@ -23,6 +24,8 @@ struct Parameter {
   bool is_buffer = false;
   bool trains = true;  // as soon as there is memory
   Tensor tensor = {};
+  /// How it gets onto the card, where that is no copy of what the host has.
+  Tensor (*load)(Run& run, Module& module) = nullptr;
 };
 
 /// What calling a module does to one tensor: nn.Linear, an activation, an adapter around either.
@@ -68,6 +71,7 @@ class Module {
   Module& operator[](std::size_t index) { return *children_[index]; }
   bool has(std::string_view name) const;
   const Tensor& operator()(std::string_view name) const {
+    if (quantized) refuse_packed(name);
     Parameter& parameter = get(name);
     if (hooks && hooks->asked_for) hooks->asked_for(*this, parameter);
     return parameter.tensor;
@@ -104,9 +108,13 @@ class Module {
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
   const ModuleHooks* hooks = nullptr;  // not owned
   Tensors attributes;                  // what a forward leaves behind that is no buffer
+  std::shared_ptr<QuantizedWeight> quantized;  // what its weight stands for; of others nothing (nn/quantization.h)
   std::vector<std::string> wrappers;   // around the root: modules that are called in its place, the outermost first
 
  private:
+  /// Throws Error{unsupported} for a weight that its own module alone can read.
+  void refuse_packed(std::string_view name) const;
+
   std::string full_name_;
   std::size_t name_start_;    // behind its last dot
   std::uint32_t number_ = 0;  // in the run

@@ -151,12 +151,17 @@ std::int64_t patch_size(const Value& config) {
 
 /// A program with all that belongs to running it on the modules of one model.
 struct ProgramModel {
-  ProgramModel(const Program& of, Module& root, const Context& in, Dtype weights, bool checks_sizes)
+  /// Of the weights, as they are loaded and as they are when it runs.
+  struct Types {
+    Dtype loaded, computed;
+  };
+
+  ProgramModel(const Program& of, Module& root, const Context& in, Types types, bool checks_sizes)
       : program(of),
         context(in),
-        tree(of, root, weights, layers),
+        tree(of, root, types.loaded, layers),
         routines(of, root, layers),
-        interpreter(of, routines.main(), context, weights, checks_sizes),
+        interpreter(of, routines.main(), context, types.computed, checks_sizes),
         symbols(of.captured_values),
         entries(entries_of(of)) {
     if (of.is_of_own_module && in.checkpointing != CheckpointKind::none && layers.empty())
@@ -324,9 +329,10 @@ const Program& program_for(std::span<const Program> programs, const Context& con
 }
 
 std::unique_ptr<Model> make_program_model(const Program& program, const Context& context, Dtype weights,
-                                          bool checks_sizes) {
+                                          bool checks_sizes, std::optional<Dtype> computed) {
   auto model = std::make_unique<Model>();
-  const auto shared = std::make_shared<ProgramModel>(program, model->root, context, weights, checks_sizes);
+  const ProgramModel::Types types{weights, computed.value_or(weights)};
+  const auto shared = std::make_shared<ProgramModel>(program, model->root, context, types, checks_sizes);
   model->forward = [shared](const Batch& batch) { return shared->forward(batch); };
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
   return model;

@@ -25,8 +25,9 @@ std::int64_t text_length(const Value& config, std::int64_t asked);
 /// The first that was captured in the way that `context` asks for.  Throws Error{unsupported}.
 const Program& program_for(std::span<const Program> programs, const Context& context);
 
-/// `program` outlives the model.  `checks_sizes`: no strategy cuts its tensors.
+/// `program` outlives the model.  `checks_sizes`: no strategy cuts its tensors.  `computed`: what the weights' type is
+/// when it runs, where they are cast before; else it is `weights`.
 std::unique_ptr<Model> make_program_model(const Program& program, const Context& context, Dtype weights,
-                                          bool checks_sizes);
+                                          bool checks_sizes, std::optional<Dtype> computed = {});
 
 }  // namespace tidemark

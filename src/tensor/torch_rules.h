@@ -113,6 +113,9 @@ struct TorchRules {
   /// Gradients that wait for their reduction stay the leaf's, which has them in the type that they are reduced in, by
   /// default the type of its shard.  torch: _fsdp_param_group.py, _set_unsharded_grad_dtypes, _get_reduce_dtype (2.15.0)
   bool fsdp2_gradients_are_wide = false;
+  /// The gradients that a torch.autograd.Function is given die with its call, before what it returns is cast.  torch:
+  /// torch/csrc/autograd/python_function.cpp, PyNode::apply (2.15.0)
+  bool python_functions_let_go_of_gradients = false;
 };
 
 }  // namespace tidemark

@@ -102,15 +102,22 @@ class Reader {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kDequantized{
     {{"fp8", "FineGrainedFP8Config"}, {"mxfp4", "Mxfp4Config"}}};
 
-void read_quantization(Value& config, std::vector<std::string>& assumptions) {
+void read_quantization(ReferenceConfig& read) {
+  Value& config = read.config;
   const Value* quantization = config.find("quantization_config");
   if (!quantization || quantization->is_null()) return;
   const Value* method = quantization->find("quant_method");
   const std::string name = method && method->as_text() ? *method->as_text() : quantization->quoted();
   const auto* found = std::find_if(kDequantized.begin(), kDequantized.end(), [&](const auto& one) { return one.first == name; });
-  refuse(found == kDequantized.end(), "quantization_config", name);
+  const bool is_kept = name == "bitsandbytes";
+  refuse(found == kDequantized.end() && !is_kept, "quantization_config", name);
+  if (is_kept) read.quantization = *quantization;
   config.set("quantization_config", Value());
-  assumptions.push_back(
+  if (is_kept)
+    return read.assumptions.push_back(
+        "config.json: the weights are stored quantized by bitsandbytes: how they get onto the card is taken to be as of weights "
+        "that are quantized there");
+  read.assumptions.push_back(
       fmt::format("config.json: the weights are stored in {}, which transformers does not train: they are dequantized on loading "
                   "({}(dequantize=True))",
                   name, found->second));
@@ -130,8 +137,8 @@ ReferenceConfig as_transformers_reads(const Value& config) {
   const Value* type = config.find("model_type");
   const ConfigClass* own = type && type->as_text() ? class_of(*type->as_text()) : nullptr;
   Reader reader;
-  ReferenceConfig result{own ? reader.read(config, *own, "") : config, {}};
-  read_quantization(result.config, result.assumptions);
+  ReferenceConfig result{.config = own ? reader.read(config, *own, "") : config, .assumptions = {}};
+  read_quantization(result);
   read_attention(result.config, result.assumptions);
   if (!reader.unread().empty()) result.assumptions.push_back(told_unread(reader.unread()));
   return result;

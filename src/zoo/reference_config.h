@@ -11,6 +11,7 @@ namespace tidemark {
 struct ReferenceConfig {
   Value config;
   std::vector<std::string> assumptions;  // about what was left out
+  Value quantization = {};               // of weights that train adapters as they are stored; else null
 };
 
 /// Leaves out keys that nothing in transformers reads: they change nothing there, and nothing here.  A configuration of

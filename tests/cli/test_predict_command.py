@@ -136,6 +136,8 @@ EP = ["--gpus", "2", "--parallel", "ep"]
 GPT2 = {"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "vocab_size": 512}
 BERT = {"model_type": "bert", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512}
 VIT = {"model_type": "vit", "num_hidden_layers": 1}
+BNB = {"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True,
+       "bnb_4bit_compute_dtype": "bfloat16", "bnb_4bit_quant_storage": "uint8", "llm_int8_skip_modules": None, "llm_int8_threshold": 6.0}
 
 
 @pytest.fixture
@@ -149,12 +151,31 @@ def predict(tidemark, work):
     return run
 
 
+def test_a_configuration_of_quantized_weights(predict, work):
+    def peak(config, *options):
+        done = predict(config, "--lora-r", "4", "--json", "report.json", *options)
+        assert done.returncode == 0, done.stderr
+        report = json.loads((work / "report.json").read_text())
+        return report["peak"], " ".join(row["what"] for row in report["assumptions"])
+
+    nf4 = ["--quantization-quant-type", "nf4", "--quantization-use-double-quant", "--quantization-compute-dtype", "bf16"]
+    stored, said = peak({**LLAMA, "quantization_config": BNB})
+    assert stored == peak(LLAMA, *nf4)[0] != peak(LLAMA)[0]
+    assert "stored quantized by bitsandbytes" in said
+    prepared = peak({**LLAMA, "quantization_config": BNB}, "--quantization-prepare")[0]
+    assert prepared == peak(LLAMA, *nf4, "--quantization-prepare")[0] != stored
+
+
 @pytest.mark.parametrize(
     "config, options, code, says",
     [
         ({"model_type": "lama"}, [], UNSUPPORTED, ["config.json: model_type", "did you mean llama?"]),
         ({**LLAMA, "attention_chunk_size": 64}, [], UNSUPPORTED, ['"attention_chunk_size" is not a known key here, and transformers reads it']),
         ({**LLAMA, "quantization_config": {"quant_method": "gptq"}}, [], UNSUPPORTED, ["quantization_config = gptq"]),
+        ({**LLAMA, "quantization_config": BNB}, [], USAGE, ["quantization: quantized weights are not trained", "set lora"]),
+        ({**LLAMA, "quantization_config": {**BNB, "load_in_4bit": False, "load_in_8bit": True}}, [], UNSUPPORTED, ["load_in_4bit", "4 bits alone"]),
+        ({**LLAMA, "quantization_config": {**BNB, "bnb_4bit_quant_type": "int4"}}, [], USAGE, ["bnb_4bit_quant_type: expected nf4 or fp4"]),
+        ({**LLAMA, "quantization_config": {**BNB, "bnb_4bit_compute_dtype": "int8"}}, [], USAGE, ["bnb_4bit_compute_dtype: expected"]),
         ({**LLAMA, "rope_parameters": {"rope_type": "proportional"}}, [], UNSUPPORTED, ["rope_type = proportional"]),
         ({**LLAMA, "rope_parameters": {"rope_type": "dynamic"}}, [], USAGE, ["rope_parameters.factor: expected a number"]),
         ({**LLAMA, "rope_scaling": {"type": "longrope", "short_factor": [1]}}, [], USAGE, ["rope_scaling.short_factor", "a list of 8 numbers"]),

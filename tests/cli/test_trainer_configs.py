@@ -162,6 +162,39 @@ def test_a_trainers_file_says_what_options_say(predicted, name):
     assert "512" in assumed(report) and "keys that are not read" not in assumed(report)
 
 
+NF4 = ["--quantization-quant-type", "nf4", "--quantization-compute-dtype", "bf16"]
+NESTED = [*NF4, "--quantization-use-double-quant"]
+# name of the file -> its other keys, what they say
+QUANTIZED = [
+    ("trl.yaml", {"load_in_4bit": "true"}, [*NF4, "--lora-adapter-dtype", "bf16"]),
+    ("trl.yaml", {"load_in_4bit": "true", "use_bnb_nested_quant": "true", "bnb_4bit_quant_storage": "bfloat16"}, [*NESTED, "--quantization-quant-storage", "bf16", "--lora-adapter-dtype", "bf16"]),
+    ("llamafactory.yaml", {"quantization_bit": 4}, [*NESTED, "--quantization-quant-storage", "bf16"]),
+    ("llamafactory.yaml", {"quantization_bit": 4, "double_quantization": "false"}, [*NF4, "--quantization-quant-storage", "bf16"]),
+    ("axolotl.yml", {"adapter": "qlora", "load_in_4bit": "true"}, [*NESTED, "--quantization-quant-storage", "bf16"]),
+]
+
+
+@pytest.mark.parametrize("name, keys, more", QUANTIZED)
+def test_quantized_weights(predicted, work, name, keys, more):
+    text, options, _ = FILES[name]
+    for key, value in keys.items():
+        text = changed(text, key, value)
+    (work / name).write_text(text)
+    report = predicted(name)
+    assert steps(report) == steps(predicted(*options, *more)) != steps(predicted(*options))
+    assert "quantized there" in assumed(report) and "keys that are not read" not in assumed(report)
+
+
+def test_quantized_weights_of_swift(predicted, work):
+    (work / "swift.sh").write_text(SWIFT.replace("--lora_rank 16", "--lora_rank 16 --quant_method bnb --quant_bits 4"))
+    assert steps(predicted("swift.sh")) == steps(predicted(*FILES["swift.sh"][1], *NESTED))
+
+
+def test_quantized_weights_alone_are_not_trained(tidemark, work):
+    (work / "trl.yaml").write_text(changed(changed(TRL, "load_in_4bit", "true"), "use_peft", "false"))
+    refused(tidemark("predict", "trl.yaml", "--gpu", "h100-80gb"), UNSUPPORTED, "load_in_4bit", "not trained")
+
+
 def test_training_arguments_with_a_model(predicted):
     report = predicted("model", "--trainer", "args.json", "--seq", 512)
     assert steps(report) == steps(predicted(*BASE, *NON_REENTRANT))
@@ -205,12 +238,12 @@ def test_what_is_off_changes_nothing(predicted, work, name, key, value):
 
 
 NOT_PREDICTED = [
-    ("llamafactory.yaml", "quantization_bit", 4), ("llamafactory.yaml", "use_galore", "true"), ("llamafactory.yaml", "stage", "dpo"),
+    ("llamafactory.yaml", "quantization_bit", 8), ("llamafactory.yaml", "use_galore", "true"), ("llamafactory.yaml", "stage", "dpo"),
     ("llamafactory.yaml", "finetuning_type", "freeze"), ("llamafactory.yaml", "flash_attn", "fa2"), ("llamafactory.yaml", "use_unsloth", "true"),
     ("llamafactory.yaml", "optim", "adamw_8bit"), ("llamafactory.yaml", "enable_liger_kernel", "true"),
     ("axolotl.yml", "sample_packing", "true"), ("axolotl.yml", "load_in_8bit", "true"), ("axolotl.yml", "adapter", "qlora"),
     ("axolotl.yml", "optimizer", "paged_adamw_8bit"), ("axolotl.yml", "gradient_checkpointing", "offload"), ("axolotl.yml", "attn_implementation", "flash_attention_2"),
-    ("trl.yaml", "packing", "true"), ("trl.yaml", "load_in_4bit", "true"), ("trl.yaml", "num_generations", 8), ("trl.yaml", "optim", "adafactor"), ("trl.yaml", "use_liger_kernel", "true"),
+    ("trl.yaml", "packing", "true"), ("trl.yaml", "load_in_8bit", "true"), ("trl.yaml", "num_generations", 8), ("trl.yaml", "optim", "adafactor"), ("trl.yaml", "use_liger_kernel", "true"),
 ]
 
 

@@ -37,6 +37,7 @@ def build(spec, device="cuda"):
     """The model of the spec on the device, with frozen weights, adapters and checkpointing."""
     import torch
     import transformers
+    from quantization import prepare, quantize
     from transformers.initialization import no_init_weights
 
     config = transformers.AutoConfig.for_model(**spec["model"])
@@ -48,13 +49,17 @@ def build(spec, device="cuda"):
     if apart:
         with_experts_apart(model, spec)
     model.tie_weights()
+    if "quantization" in spec:
+        quantize(model, spec)
     if not apart and spec.get("load", "to") == "to":
         model.to(device)
     for name, parameter in model.named_parameters():
         train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
         if any(text in name for text in spec.get("freeze", [])):
             train = False
-        parameter.requires_grad_(train)
+        parameter.requires_grad_(train and parameter.is_floating_point())
+    if spec.get("quantization", {}).get("prepare"):
+        prepare(model)
     return checkpointed(with_adapters(model.train(), spec), spec)
 
 
@@ -98,11 +103,14 @@ def with_adapters(model, spec):
     if "lora" not in spec:
         return model
     import peft
+    from quantization import quantized_with_adapters
 
     lora = spec["lora"]
     options = {"r": lora.get("r", 8), "lora_alpha": lora.get("alpha", 8), "lora_dropout": lora.get("dropout", 0)}
     if lora.get("target_modules"):
         options["target_modules"] = lora["target_modules"]
+    if "quantization" in spec:
+        return quantized_with_adapters(model, peft.LoraConfig(**options), lora.get("adapter_dtype", "auto"))
     return peft.get_peft_model(model, peft.LoraConfig(**options), autocast_adapter_dtype=lora.get("adapter_dtype", "auto") == "auto")
 
 
@@ -427,7 +435,7 @@ def pause(parameter):
 def versions(spec):
     import gemini
 
-    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()))
+    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()))
     return {**{name: metadata.version(name).split("+")[0] for name in names}, **({"colossalai": gemini.version()} if spec.get("parallel") == "gemini" else {})}
 
 

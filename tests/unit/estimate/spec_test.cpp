@@ -120,6 +120,10 @@ INSTANTIATE_TEST_SUITE_P(
              "fsdp2, ep, gemini)"},
         Case{"GeminiBesideAnother", map({{"gpus", 2}, {"parallel", "zero3"}, {"gemini", map({})}}),
              "gemini: they are options of gemini (set parallel to gemini)"},
+        Case{"QuantizedAlone", map({{"quantization", map({})}}),
+             "quantization: quantized weights are not trained (train adapters beside them: set lora, {} for its defaults)"},
+        Case{"QuantizedShards", map({{"quantization", map({})}, {"lora", map({})}, {"gpus", 2}, {"parallel", "zero3"}}),
+             "quantization: it is known on one GPU, and with ddp (leave it out)"},
         Case{"InsideLora", map({{"lora", map({{"rank", 8}})}}), "lora: \"rank\" is not a known key"}),
     [](const auto& tested) { return tested.param.name; });
 

@@ -133,6 +133,20 @@ TEST(PlanSpace, WhatChangesTheTrainingIsThereWhereItIsAllowed) {
   EXPECT_THAT(ranks, testing::ElementsAre(4, 32));
 }
 
+TEST(PlanSpace, QuantizationBringsAdapters) {
+  const Freedom freedom{.fixed = {}, .allowed = {"quantization"}};
+  bool is_there = false;
+  for (const Candidate& candidate : make_space(llama(), bounds(2, 8), freedom).candidates) {
+    if (!candidate.spec.quantization) continue;
+    is_there = true;
+    ASSERT_TRUE(candidate.spec.lora);
+    EXPECT_EQ(std::get<std::string>(candidate.spec.lora->target_modules), "all-linear");
+    EXPECT_TRUE(candidate.spec.quantization->use_double_quant);
+    EXPECT_EQ(candidate.spec.parallel, Parallel::ddp);  // the only way of two GPUs that it is known with
+  }
+  EXPECT_TRUE(is_there);
+}
+
 void refused(const Bounds& bounds, const Freedom& freedom, const char* says) {
   try {
     make_space(llama(), bounds, freedom);
@@ -151,6 +165,8 @@ TEST(PlanSpace, RefusesWhatCannotBe) {
   Bounds wrong = bounds(1, 8);
   wrong.values["optimizer"] = {"adamx"};
   refused(wrong, {.fixed = {}, .allowed = {"optimizer"}}, "adamx");
+  wrong.values["quantization"] = {"int4"};
+  refused(wrong, {.fixed = {}, .allowed = {"quantization"}}, "int4");
 }
 
 }  // namespace
