@@ -136,13 +136,13 @@ TEST(PlanSpace, WhatChangesTheTrainingIsThereWhereItIsAllowed) {
 TEST(PlanSpace, QuantizationBringsAdapters) {
   const Freedom freedom{.fixed = {}, .allowed = {"quantization"}};
   bool is_there = false;
-  for (const Candidate& candidate : make_space(llama(), bounds(2, 8), freedom).candidates) {
-    if (!candidate.spec.quantization) continue;
+  for (const Spec& candidate : specs_of(make_space(llama(), bounds(2, 8), freedom))) {
+    if (!candidate.quantization) continue;
     is_there = true;
-    ASSERT_TRUE(candidate.spec.lora);
-    EXPECT_EQ(std::get<std::string>(candidate.spec.lora->target_modules), "all-linear");
-    EXPECT_TRUE(candidate.spec.quantization->use_double_quant);
-    EXPECT_EQ(candidate.spec.parallel, Parallel::ddp);  // the only way of two GPUs that it is known with
+    ASSERT_TRUE(candidate.lora);
+    EXPECT_EQ(std::get<std::string>(candidate.lora->target_modules), "all-linear");
+    EXPECT_TRUE(candidate.quantization->use_double_quant);
+    EXPECT_EQ(candidate.parallel, Parallel::ddp);  // the only way of two GPUs that it is known with
   }
   EXPECT_TRUE(is_there);
 }
