@@ -106,6 +106,11 @@ void check_program(const Spec& spec) {
                 "a captured program does not say which weights are read without being used, as image towers do for "
                 "their type, and ZeRO 3 gathers them",
                 "parallel");
+  if (spec.quantization && spec.quantization->prepare && spec.images > 0)
+    throw Error(Errc::unsupported,
+                "a captured program does not say which values follow the type of a tower's weights, which are float32 "
+                "while those of the rest are not",
+                "quantization.prepare", "leave it out, or run the program itself with tidemark run");
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::span<const Program> programs) {
