@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "estimate/category_timeline.h"
 #include "estimate/communicators.h"
@@ -17,6 +18,7 @@
 #include "estimate/releases.h"
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
+#include "memory/driver_memory.h"
 #include "ops/index.h"
 #include "program/model.h"
 #include "tensor/torch_rules.h"
@@ -49,6 +51,9 @@ void check_card(const Card& card, const std::string& torch) {
                 fmt::format("{} has compute capability {}.{}, for which torch {} with CUDA 13 has no kernels",
                             card.name.empty() ? card.key : card.name, major, minor, torch),
                 "gpu", "the lowest that it runs on is 7.5, as of t4");
+  if (card.total_bytes > DriverMemory::kMostBytes)
+    throw Error(Errc::bad_value, fmt::format("{} is more than any card that is simulated has", format_bytes(card.total_bytes)),
+                "gpu", fmt::format("{} at most", format_bytes(DriverMemory::kMostBytes)));
 }
 
 OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Run& run) {

@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "io/device_memory_json.h"
-#include "memory/driver_memory.h"
 
 namespace tidemark::io {
 namespace {
@@ -19,9 +18,6 @@ void resize(Card& card, const std::string& memory) {
                 fmt::format("{} is less than the driver, the CUDA context and libraries take ({})", memory,
                             format_bytes(taken)),
                 "--memory");
-  if (bytes > DriverMemory::kMostBytes)
-    throw Error(Errc::bad_value, fmt::format("{} is more than any card that is simulated has", memory), "--memory",
-                fmt::format("{} at most", format_bytes(DriverMemory::kMostBytes)));
   card.total_bytes = bytes;
   card.name += fmt::format(" with {}", format_bytes(bytes));
 }

@@ -34,9 +34,14 @@ def test_card_file_is_wrong(tidemark, folders, text, says):
     refused(tidemark("run", "--gpu", "my.json", "--", "python", "x.py"), USAGE, "my.json", says)
 
 
-@pytest.mark.parametrize("size, says", [("80G", "GB or GiB"), ("lots", "does not begin with a number"), ("-3GB", "negative"), ("1MiB", "less than the driver"), ("64TiB", "more than any card that is simulated has")])
+@pytest.mark.parametrize("size, says", [("80G", "GB or GiB"), ("lots", "does not begin with a number"), ("-3GB", "negative"), ("1MiB", "less than the driver")])
 def test_memory_is_wrong(tidemark, size, says):
     refused(tidemark("run", "--gpu", "h100-80gb", f"--memory={size}", "--", "python", "x.py"), USAGE, says)
+
+
+def test_a_card_is_larger_than_is_simulated(tidemark, folders):
+    (folders / "work" / "config.json").write_text('{"model_type": "gpt2"}')
+    refused(tidemark("predict", "config.json", "--batch", 1, "--gpu", "h100-80gb", "--memory", "64TiB"), USAGE, "64.0 TiB is more than any card that is simulated has", "16.0 TiB at most")
 
 
 @pytest.mark.parametrize("option", ["--json", "--html", "--csv", "--snapshot"])
