@@ -160,7 +160,9 @@ int plan_cheapest(const PlanOptions& options) {
   std::vector<PricedAsking> asked;
   for (const std::string& text : options.cards) {
     const Place place = place_of(text);
-    PricedAsking& one = asked.emplace_back(PricedAsking{price_of(prices, place, options.prices) * static_cast<double>(place.gpus), read_asking(options, text, 1), options});
+    const std::int64_t nodes = options.wishes.nodes;
+    const double price = price_of(prices, place, options.prices) * static_cast<double>(place.gpus * nodes);
+    PricedAsking& one = asked.emplace_back(PricedAsking{price, read_asking(options, text, nodes), options});
     const Spec& spec = one.asking.asked.spec;
     one.options.wishes.answers = 1;
     if (one.options.wishes.samples == 0) one.options.wishes.samples = spec.batch * spec.grad_accumulation;

@@ -62,7 +62,8 @@ PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
     plan::Question question = question_of(spec, asking.gpus, one);
     const Value* shares = asked.find("shares");
     if (const Value* said = shares ? shares->find(name) : nullptr) question.share = share_of(*said);
-    all.push_back({name, price * static_cast<double>(place_of(name, data.cards).gpus), plan::make_plan(question, plan::Goal::fastest, asking.engine)});
+    const auto gpus = static_cast<double>(place_of(name, data.cards).gpus * wishes.nodes);
+    all.push_back({name, price * gpus, plan::make_plan(question, plan::Goal::fastest, asking.engine)});
   }
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
   return {io::priced_value(all), io::priced_to_text(all), 0};

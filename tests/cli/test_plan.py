@@ -197,6 +197,14 @@ def test_the_cheapest(tidemark, work):
     assert text.splitlines()[1].split()[0] == plans[0]["place"]
 
 
+def test_the_cheapest_of_several_nodes(tidemark, work):
+    (work / "prices.json").write_text(json.dumps({"h100-80gb": 3.0}))
+    planned(tidemark, *BASE, "--cheapest", "h100-80gbx4", "--prices", "prices.json", "--nodes", 2, "--samples", 64)
+    answer = read(work)[0]
+    spec = answer["answers"][0]["spec"]
+    assert (spec["gpus"], spec["gpus_per_node"], answer["price_per_hour"]) == (8, 4, 24)
+
+
 @pytest.mark.parametrize(
     "options, says",
     [
