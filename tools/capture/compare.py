@@ -48,7 +48,7 @@ def published(model_type):
 
 def configuration(program, layers=()):
     """`layers`: (path, number) where other numbers of layers go another way."""
-    from tidemark.capture.keys import at, changed
+    from tidemark.capture.keys import at, changed, without_names_of_labels
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     text = program.read_text()
@@ -67,7 +67,7 @@ def configuration(program, layers=()):
         if isinstance(at(config, one), int) and isinstance(at(config, other), int):
             config = changed(config, {one: at(config, other)})
     if re.search(r"^key num_labels ", text, re.MULTILINE):
-        config = {**{key: value for key, value in config.items() if key not in ("id2label", "label2id")}, "num_labels": LABELS}
+        config = {**without_names_of_labels(config), "num_labels": LABELS}
     if config.get("is_encoder_decoder"):   # without which there are no labels to shift
         config |= {key: 0 for key in ("decoder_start_token_id", "pad_token_id") if config.get(key) is None}
     return json.dumps(config, default=str)
@@ -77,10 +77,11 @@ def batches_of(program):
     """What a program is compared with, by what it takes."""
     text = program.read_text()
     sizes = re.search(r"^sizes (.*)$", text, re.MULTILINE)[1]
+    takes_text = {"takes_text": bool(re.search(r"\bS=", sizes))}
     if "images=" in sizes:
-        first, *others = [batch if "grid_h=" in sizes else {**batch, "grid": None} for batch in SEEN]
+        first, *others = [{**batch, **takes_text} if "grid_h=" in sizes else {**batch, **takes_text, "grid": None} for batch in SEEN]
     else:
-        first, others = TEXT, [{**TEXT, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
+        first, others = {**TEXT, **takes_text}, [{**TEXT, **takes_text, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
     rests = sorted(set(re.findall(r"\b((?:[a-z_]+\.)*(?:%s)) %% (\d+) == (\d+)" % "|".join(LAYERS), "".join(re.findall(r"^main .*\n", text, re.MULTILINE)))))
     return [first, *others, *({**first, "layers": [(path, int(period) + int(rest))]} for path, period, rest in rests if MOST_LAYERS % int(period) != int(rest))]
 
@@ -96,7 +97,7 @@ def capture(program, folder):
         config.write_text(configuration(program, batch.get("layers", ())))
         keys = AutoConfig.for_model(**json.loads(config.read_text()))
         patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
-        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": bool(re.search(r"^sizes .*\bS=", program.read_text(), re.MULTILINE)), "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
+        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
         (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
 

@@ -204,7 +204,8 @@ class Axes:
             return False
         groups = [group for group in self.groups if self._told({path: values[path] for path in group if path in values}) == "other"]
         for path, *_ in groups:
-            self._guard(path, f"{path} != {values[path]}")
+            if f"{path} != {values[path]}" not in self.guards:   # drawn before
+                self._guard(path, f"{path} != {values[path]}")
         return bool(groups)
 
     def _accepted(self, values):

@@ -17,7 +17,7 @@ from .bodies import Bodies
 from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
-from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, written
+from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, without_names_of_labels, written
 from .layers import Layers
 from .merging import Differs, Merger, SameSizes, merged_lines
 from .mistakes import Mistake, Unsupported
@@ -96,7 +96,7 @@ class Family:
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
-        self.layers = Layers(self.build({**_unnamed(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
+        self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
@@ -160,7 +160,7 @@ class Family:
         config = self._configuration(keys)
         made = config.to_dict()
         if self.tells_apart:   # classes are told by their names
-            made = {**_unnamed(made), "num_labels": config.num_labels}
+            made = {**without_names_of_labels(made), "num_labels": config.num_labels}
         return made
 
     def _head(self):
@@ -387,11 +387,6 @@ class Family:
                   *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
-
-
-def _unnamed(keys):
-    """Without the names of labels."""
-    return {key: value for key, value in keys.items() if key not in ("id2label", "label2id")}
 
 
 def _body(recorder, layers=()):

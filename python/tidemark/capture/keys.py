@@ -65,6 +65,10 @@ def without(keys, path):
     return keys
 
 
+def without_names_of_labels(keys):
+    return without(without(keys, "id2label"), "label2id")
+
+
 def written(value):
     """A literal of the header, as JSON; what that has no number for is null, as where a configuration is read (src/io/value_json.h)."""
     return json.dumps(_finite(value))
