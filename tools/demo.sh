@@ -12,12 +12,12 @@ for there in "$(command -v python || true)" "$PWD/.venv/bin/python"; do
   if has_torch "$there"; then python=$there; break; fi
 done
 
-# The versions of the tests; of NVIDIA's packages only cuDNN is wanted, which knows the workspaces of convolutions.
+# The versions of the tests; of NVIDIA's packages only cuDNN is wanted, which knows the workspaces of convolutions.  Byte code is made of what is imported.
 environment() {
   [ -x .venv-demo/bin/python ] || /usr/bin/python3 -m venv .venv-demo
   [ ! -e "${wheels[0]}" ] || .venv-demo/bin/pip install --quiet --disable-pip-version-check --no-index --force-reinstall "${wheels[0]}"
   if [ "$python" = "$PWD/.venv-demo/bin/python" ] && ! has_torch "$python"; then
-    pinned=(.venv-demo/bin/pip install --quiet --disable-pip-version-check --constraint tools/requirements/torch-2.11.txt)
+    pinned=(.venv-demo/bin/pip install --quiet --disable-pip-version-check --no-compile --constraint tools/requirements/torch-2.11.txt)
     "${pinned[@]}" transformers pillow filelock typing_extensions networkx jinja2 fsspec sympy
     "${pinned[@]}" --no-deps torch nvidia-cudnn-cu13
   fi

@@ -84,54 +84,46 @@ void write_cuda_names(const TorchInstall& torch, const path& sources, const path
 
 // The name that is linked is found among the stand-ins, and leads on to torch's libraries from there.  The empty library of that name
 // stays beside the part, for those who check that every name can be found (auditwheel).
-std::vector<std::string> link_command(const std::string& compiler, const ExtensionPart& part, const path& folder,
-                                      const std::vector<path>& objects) {
+std::vector<std::string> link_command(const std::string& compiler, const ExtensionPart& part, const path& folder) {
   elf::write_library_for_linking(part.torch_library, folder);
-  std::vector<std::string> command{compiler, "-shared", "-s", "-o", (folder / part.file).string()};
-  for (const path& object : objects) command.push_back(object.string());
-  command.insert(command.end(), {"-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags",
-                                 "-Wl,-rpath,$ORIGIN", (folder / part.torch_library).string(), "-ldl"});
-  return command;
+  return {compiler, "-shared", "-s", "-o", (folder / part.file).string(), (folder / (part.name + ".o")).string(),
+          "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-as-needed", "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN",
+          (folder / part.torch_library).string(), "-ldl"};
 }
 
-struct Compilation {
-  path file, object;
-  std::size_t part;
-};
+/// All of a part as one translation unit: torch's headers take a compiler far longer than what stands behind them.
+path write_unit(const ExtensionPart& part, const path& folder) {
+  std::string includes;
+  for (const path& file : files_with(part.sources, {".cpp"})) includes += fmt::format("#include \"{}\"\n", file.string());
+  const path unit = folder / (part.name + ".cpp");
+  write_file(unit, includes);
+  return unit;
+}
 
-// Compiles into `folder`: every file by itself, as many at a time as there are cores, then one link per part.  Returns
-// why a part is not there, "" where it is.
+// Compiles into `folder`: every part by itself, as many at a time as there are cores.  Returns why a part is not there, "" where
+// it is.
 std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
                                  const std::vector<ExtensionPart>& parts, const path& folder,
                                  const std::string& compiler, const Environment& environment) {
   write_cuda_names(torch, sources, folder);
-  const std::vector<std::string> flags = compile_flags(torch, sources, folder);
-  std::vector<Compilation> files;
   std::vector<std::vector<std::string>> commands;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    for (const path& file : files_with(parts[i].sources, {".cpp"})) {
-      const path object = folder / fmt::format("{}.{}.o", parts[i].name, file.stem().string());
-      commands.push_back({compiler, "-c", file.string(), "-o", object.string()});
-      commands.back().insert(commands.back().end(), flags.begin(), flags.end());
-      files.push_back({file, object, i});
-    }
+  for (const ExtensionPart& part : parts) {
+    commands.push_back({compiler, "-c", write_unit(part, folder).string(), "-o", (folder / (part.name + ".o")).string()});
+    const std::vector<std::string> flags = compile_flags(torch, sources, folder);
+    commands.back().insert(commands.back().end(), flags.begin(), flags.end());
+  }
   const auto compiled = run_helpers(commands, std::max(1U, std::thread::hardware_concurrency()), environment);
   std::vector<std::string> failures(parts.size());
-  std::vector<std::vector<path>> objects(parts.size());
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    objects[files[i].part].push_back(files[i].object);
-    if (compiled[i].exit_code != 0 && failures[files[i].part].empty())
-      failures[files[i].part] = fmt::format("{} does not compile: {}", files[i].file.filename().string(),
-                                            first_error_line(compiled[i].errors));
-  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!failures[i].empty()) continue;
-    const Finished linked =
-        run_helper(link_command(compiler, parts[i], folder, objects[i]), environment);
+    if (compiled[i].exit_code != 0) {
+      failures[i] = "it does not compile: " + first_error_line(compiled[i].errors);
+      continue;
+    }
+    const Finished linked = run_helper(link_command(compiler, parts[i], folder), environment);
     if (linked.exit_code != 0) failures[i] = "it does not link: " + first_error_line(linked.errors);
   }
   // The header stays, for what else is compiled against this torch (tools/trace/record_allocator.py).
-  for (const path& object : files_with(folder, {".o"})) std::filesystem::remove(object);
+  for (const path& made : files_with(folder, {".cpp", ".o"})) std::filesystem::remove(made);
   return failures;
 }
 

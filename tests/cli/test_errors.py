@@ -132,13 +132,13 @@ def test_compiler_fails(tidemark, ready, reporting, python, environment):
     with open(environment["CXX"]) as compiler:
         works = compiler.read()
     with open(environment["CXX"], "w") as compiler:
-        compiler.write(works.replace("while", "case \"$*\" in *true_data.cpp*) echo 'a.cpp:1: note: x\na.cpp:2:3: error: no such thing' >&2; exit 1;; esac\nwhile"))
+        compiler.write(works.replace("while", "case \"$*\" in *integers.cpp*) echo 'a.cpp:1: note: x\na.cpp:2:3: error: no such thing' >&2; exit 1;; esac\nwhile"))
     done = tidemark("run", "--gpu", "h100-80gb", "--", python, reporting())
     assert done.returncode == 0
-    assert f"tidemark: for torch 2.11.0, true_data.cpp does not compile: a.cpp:2:3: error: no such thing: integers on the card are {LOSSES[0]}" in done.stderr
+    assert f"tidemark: for torch 2.11.0, it does not compile: a.cpp:2:3: error: no such thing: integers on the card are {LOSSES[0]}" in done.stderr
     assert not any(loss in done.stderr for loss in LOSSES[1:])
     prepared = tidemark("prepare", "--python", python)
-    assert "integers     true_data.cpp does not compile" in prepared.stdout and "events       ready" in prepared.stdout
+    assert "integers     it does not compile" in prepared.stdout and "events       ready" in prepared.stdout
     with open(environment["CXX"], "w") as compiler:   # another compiler: tried again by itself
         compiler.write(works)
     assert "does not compile" not in tidemark("run", "--gpu", "h100-80gb", "--", python, reporting()).stderr

@@ -11,8 +11,6 @@
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kLoggedAtMost = 20'000'000;   // a gigabyte of events; a longer run keeps its peaks and loses its detail
-
 struct Log {
   std::mutex mutex;
   std::vector<Event> events;

@@ -45,6 +45,8 @@ class Interned {
   std::vector<std::pair<std::string, std::uint32_t>> sorted_;
 };
 
+constexpr std::size_t kLoggedAtMost = 20'000'000;   // a gigabyte of events; a longer run keeps its peaks and loses its detail
+
 /// Of the calling thread.
 Context& context();
 /// Names of operations.

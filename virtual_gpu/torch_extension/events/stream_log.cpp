@@ -13,21 +13,20 @@
 #include <vector>
 
 #include "../stand_in.h"
+#include "event_log.h"
 
 namespace tidemark {
 namespace {
 
-constexpr std::size_t kLoggedAtMost = 20'000'000;   // as for the allocator's events, without which these mean nothing
-
-struct Log {
+struct Calls {
   std::mutex mutex;
-  std::vector<StreamCall> calls;
+  std::vector<StreamCall> list;
   std::size_t blocks_used = 0;
   std::unordered_map<std::uint64_t, std::size_t> taken_for_the_allocators;   // events, by handle: which calls last recorded them
 };
 
-Log& log() {
-  static auto* the = new Log;
+Calls& calls() {
+  static auto* the = new Calls;
   return *the;
 }
 
@@ -42,32 +41,32 @@ bool is_the_allocators(const StreamCall& call) {
 
 /// The lock is held.
 void take_for_the_programs(std::uint64_t event) {
-  const auto found = log().taken_for_the_allocators.find(event);
-  if (found == log().taken_for_the_allocators.end()) return;
-  StreamCall& call = log().calls[found->second];
+  const auto found = calls().taken_for_the_allocators.find(event);
+  if (found == calls().taken_for_the_allocators.end()) return;
+  StreamCall& call = calls().list[found->second];
   call.action = StreamAction::record;
   call.event = event;
-  --log().blocks_used;
-  log().taken_for_the_allocators.erase(found);
+  --calls().blocks_used;
+  calls().taken_for_the_allocators.erase(found);
 }
 
 void on_call(int call, const void* stream, const void* event, std::uint64_t work) {
   const auto action = static_cast<StreamAction>(call);
   StreamCall entry{position, reinterpret_cast<std::uint64_t>(stream), reinterpret_cast<std::uint64_t>(event), work, action, 0};
-  const std::lock_guard lock(log().mutex);
-  if (log().calls.size() >= kLoggedAtMost) return;
+  const std::lock_guard lock(calls().mutex);
+  if (calls().list.size() >= kLoggedAtMost) return;   // as for the allocator's events, without which these mean nothing
   if (is_the_allocators(entry)) {
     entry.action = StreamAction::block_used;
     entry.event = just_freed;
     streams_that_used.push_back(entry.stream);
-    ++log().blocks_used;
-    log().taken_for_the_allocators[reinterpret_cast<std::uint64_t>(event)] = log().calls.size();
+    ++calls().blocks_used;
+    calls().taken_for_the_allocators[reinterpret_cast<std::uint64_t>(event)] = calls().list.size();
   } else {
     just_freed = 0;
     if (action == StreamAction::stream_waits) take_for_the_programs(entry.event);
-    if (action == StreamAction::record) log().taken_for_the_allocators.erase(entry.event);
+    if (action == StreamAction::record) calls().taken_for_the_allocators.erase(entry.event);
   }
-  log().calls.push_back(entry);
+  calls().list.push_back(entry);
 }
 
 }  // namespace
@@ -89,13 +88,13 @@ using namespace tidemark;
 extern "C" {   // for python/tidemark (ctypes)
 
 std::size_t tidemark_stream_call_count() {
-  const std::lock_guard lock(log().mutex);
-  return log().calls.size();
+  const std::lock_guard lock(calls().mutex);
+  return calls().list.size();
 }
-const void* tidemark_stream_calls() { return log().calls.data(); }
+const void* tidemark_stream_calls() { return calls().list.data(); }
 std::size_t tidemark_blocks_used_elsewhere() {
-  const std::lock_guard lock(log().mutex);
-  return log().blocks_used;
+  const std::lock_guard lock(calls().mutex);
+  return calls().blocks_used;
 }
 
 }  // extern "C"

@@ -15,12 +15,6 @@ Routing the_routing;
 
 constexpr std::int64_t kFilledAtMostBytes = std::int64_t{16} << 20;   // beyond that, a one is written as a zero: masks of dropout and the like
 
-bool one_of(const std::string& name, std::initializer_list<const char*> names) {
-  for (const char* candidate : names)
-    if (name == candidate) return true;
-  return false;
-}
-
 void fill_with(const at::Tensor& output, bool ones) {
   const auto bytes = static_cast<std::int64_t>(output.nbytes());
   const bool small = bytes <= kFilledAtMostBytes;

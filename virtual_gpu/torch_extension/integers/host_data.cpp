@@ -15,12 +15,6 @@
 namespace tidemark {
 namespace {
 
-bool one_of(const std::string& name, std::initializer_list<const char*> names) {
-  for (const char* candidate : names)
-    if (name == candidate) return true;
-  return false;
-}
-
 bool draws_at_random(const std::string& name) {
   return one_of(name, {"aten::normal_", "aten::uniform_", "aten::exponential_", "aten::cauchy_", "aten::log_normal_"});
 }

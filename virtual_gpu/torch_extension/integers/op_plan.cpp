@@ -85,4 +85,10 @@ const OpPlan& plan_of(const c10::OperatorHandle& op) {
   return found != plans.end() ? found->second : plans.emplace(schema, make_plan(op)).first->second;
 }
 
+bool one_of(const std::string& name, std::initializer_list<const char*> names) {
+  for (const char* candidate : names)
+    if (name == candidate) return true;
+  return false;
+}
+
 }  // namespace tidemark

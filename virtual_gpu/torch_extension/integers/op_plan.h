@@ -2,6 +2,7 @@
 #pragma once
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,6 @@ struct OpPlan {
 
 /// The plan of `op`; cached per thread.
 const OpPlan& plan_of(const c10::OperatorHandle& op);
+bool one_of(const std::string& name, std::initializer_list<const char*> names);
 
 }  // namespace tidemark
