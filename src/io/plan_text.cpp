@@ -62,10 +62,11 @@ std::string seconds_text(double seconds) {
   return seconds < 999.5 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
+/// What eight of ten published steps took of their estimates, and the estimate, which is of kernels that were timed alone.
 std::string band(const plan::StepTime& seen) {
   if (seen.seconds <= 0) return "not known";
-  return fmt::format("{} ({} to {})", seconds_text(seen.seconds), seconds_text(seen.low_seconds),
-                     seconds_text(seen.high_seconds));
+  return fmt::format("{} to {} (kernels {})", seconds_text(seen.low_seconds), seconds_text(seen.high_seconds),
+                     seconds_text(seen.seconds));
 }
 
 std::string_view title_of(Goal goal) {
@@ -81,6 +82,10 @@ std::string_view title_of(Goal goal) {
 std::string where(const ReportCard& card, const plan::Bounds& bounds) {
   const std::string name = card.name.empty() ? "the card" : card.name;
   return bounds.gpus > 1 ? fmt::format("{} x {}", bounds.gpus, name) : name;
+}
+
+std::string samples_text(std::int64_t samples) {
+  return group_digits(samples) + (samples == 1 ? " sample" : " samples");
 }
 
 /// The first rows are what is advised.
@@ -165,8 +170,8 @@ std::string change_text(const Value& change) {
 
 std::string plan_to_text(const plan::Plan& plan, Goal goal, const ReportCard& card, const plan::Bounds& bounds) {
   if (plan.answers.empty()) return nothing_fits(plan, card) + counts(plan);
-  return fmt::format("{}: {} of {}, {} samples a step\n", title_of(goal), where(card, bounds),
-                     format_bytes(card.total_bytes), group_digits(bounds.samples_per_step)) +
+  return fmt::format("{}: {} of {}, {} a step\n", title_of(goal), where(card, bounds),
+                     format_bytes(card.total_bytes), samples_text(bounds.samples_per_step)) +
          answers_table(plan) + refused_table(plan.refused) + details(plan.answers.front()) + counts(plan);
 }
 

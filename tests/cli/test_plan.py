@@ -170,6 +170,27 @@ def test_what_finetuning_llava_takes(tidemark, work, cards, options, change, pea
     assert change or "--allow lora, or another decision that changes the training, may make it fit" in text
 
 
+GEMMA_3_4B = {"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
+              "vocab_size": 262208, "sliding_window": 1024, "query_pre_attn_scalar": 256, "max_position_embeddings": 131072, "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+              "hidden_activation": "gelu_pytorch_tanh", "rms_norm_eps": 1e-06, "tie_word_embeddings": True, "dtype": "bfloat16"}
+
+
+@pytest.mark.parametrize("cards, options, change, peak_gib", [
+    ("h200", ["--goal", "smallest_change"], {}, 90), ("a100-80gb", [], {"batch": 1, "grad_accumulation": 2}, 49), ("h100-80gb", [], {"batch": 1, "grad_accumulation": 2}, 49),
+    ("a100-40gb", [], {"batch": 1, "checkpointing": "non_reentrant"}, 38), ("rtx-4090", [], None, 26),
+    ("rtx-4090", ["--largest", "seq", "--batch", "1"], {"seq": 4962, "checkpointing": "non_reentrant"}, 23),
+], ids=["141 GB", "A100 80 GB", "H100 80 GB", "40 GB", "24 GB", "24 GB, shorter"])
+def test_what_a_frozen_model_costs(tidemark, work, cards, options, change, peak_gib):
+    """docs/howto/plan.md, "What a frozen model costs"."""
+    (work / "gemma.json").write_text(json.dumps(GEMMA_3_4B))
+    batch = [] if "--batch" in options else ["--batch", "2"]
+    planned(tidemark, "gemma.json", *batch, "--seq", "5076", "--train-only", "layers.0.input_layernorm", "--gpu", cards, *options, code=1 if change is None else 0)
+    plan = read(work)
+    found = plan["least"] if change is None else plan["answers"][0]
+    assert round(found["peak"]["device_bytes"] / 2**30) == peak_gib
+    assert change is None or change.items() <= found["change"].items()
+
+
 def test_a_card_of_which_no_kernels_were_measured(tidemark, work):
     """That its times are those of cards in general is said; of a card without any speeds it is an error which are missing."""
     general = "times by what cards reach in general, since no kernels of this card were measured"
