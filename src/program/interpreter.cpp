@@ -160,7 +160,9 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
     FunctionCall call(statement, frame.values, frame.run);
     give(statement, frame, with_parameter_hooks(statement, frame, call));
   } catch (const InternalError& error) {  // of sizes that do not go together
-    fail(statement, fmt::format("{} does not take these tensors: {}", statement.name, error.what()));
+    const std::string what = fmt::format("{} does not take these tensors: {}", statement.name, error.what());
+    if (!checks_sizes_) throw Error(Errc::unsupported, "of a part of each tensor, " + what, program_.where(statement.line));
+    fail(statement, what);
   } catch (const Error& error) {
     if (!error.where().empty()) throw;
     throw Error(error.code(), error.message(), program_.where(statement.line), error.hint());

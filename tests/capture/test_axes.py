@@ -238,3 +238,23 @@ def test_layers_in_no_order_are_as_many_as_they_are():
     layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"]}, {"num_hidden_layers": 10, "kinds": kinds})
     assert layers.keys == {"num_hidden_layers": 10, "kinds": kinds} and layers.counts == {} and layers.cycles == {}
     assert list(layers.conditions()) == []
+
+
+class OfSlopes:
+    """As ALiBi's slopes: heads in two parts where they are no power of two; noise by an amount; a window where one is asked for, on texts of 96."""
+
+    def __init__(self, keys):
+        heads = keys["n_head"]
+        if keys["hidden_size"] % heads:
+            raise ValueError
+        self.way = (heads & (heads - 1) == 0, keys["jitter_noise"] > 0, keys["layerdrop"] > 0.5, keys["use_sliding_window"] and keys["sliding_window"] < 96)
+        self.exact = (*self.way, heads, keys["hidden_size"])
+
+    def is_alike(self, other):
+        return self.way == other.way
+
+
+def test_what_another_amount_or_another_key_with_it_would_do_is_not_held_for():
+    keys = {"n_head": 8, "hidden_size": 64, "jitter_noise": 0.0, "layerdrop": 0.0, "use_sliding_window": False, "sliding_window": 4096}
+    found = Axes(keys, OfSlopes, lambda keys: bool(OfSlopes(keys)), {})
+    assert {"jitter_noise == 0.0", "layerdrop == 0.0", "use_sliding_window == false", "n_head in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]"} <= set(found.guards)

@@ -16,6 +16,7 @@ _VOCABULARY = re.compile(r"vocab_size")
 _LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 _DRAWS = 8   # that are tried
+_POWERS = 10   # of two, as numbers of heads
 _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
@@ -81,8 +82,21 @@ class Axes:
             told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
         if told[0] == "numbers" or self._is_product(path, value):
             self.groups.append([path])
+            if _HEADS.search(path) and not step:
+                self._powers_of_two(path, value)
         elif not self._tie(path, value):
             self._guard(path, f"{path} == {value}")
+
+    def _powers_of_two(self, path, value):
+        """Slopes of ALiBi are made in two parts where the heads are no power of two (transformers 5.23.0: modeling_bloom.py, build_alibi_tensor)."""
+        above = path.rpartition(".")[0]
+        widths = {p: v for p, v in self.leaves.items() if is_whole(v) and _WIDTHS.search(p) and p.rpartition(".")[0] == above}
+
+        def told(times):
+            return self._told(self._with_widths({p: v * times for p, v in {path: value, **widths}.items()}))
+
+        if value & (value - 1) == 0 and told(3) == told(5) == "other" and told(4) == "numbers":
+            self._guard(path, f"{path} in {written([1 << bits for bits in range(_POWERS)])}")
 
     def _is_product(self, path, value):
         """Whether a width has to be the heads times their size."""
@@ -139,16 +153,19 @@ class Axes:
         return True
 
     def _flag(self, path, value, tries):
-        told = {self._told({path: v}) for v in tries}   # what a class does not take is no reason where it takes another
+        narrow = {p: 16 for p in self.leaves if value is False and "window" in path and p.endswith("sliding_window")}   # else no sample is as long as a window
+        told = {self._told({path: v, **narrow}) for v in tries}   # what a class does not take is no reason where it takes another
         if told - {"same", "fails"} or told == {"fails"}:
             self._guard(path, f"{path} == {written(value)}")
 
     def _real(self, path, value):
-        """Of most, nothing but a value follows; of some, sizes; what is dropped with no probability is not dropped."""
+        """Of most, nothing but a value follows; of some, sizes; what is done with no probability, or by no amount, is not done."""
         if value and not self.reals_are_values and self._told({path: value / 2}) != "same":
             self._guard(path, f"{path} == {written(value)}")
-        elif "drop" in path and self._told({path: 0.0 if value else 0.1}) != "same":
-            self._guard(path, f"{path} > 0.0" if value else f"{path} == 0.0")
+        elif value and "drop" in path and self._told({path: 0.0}) != "same":
+            self._guard(path, f"{path} > 0.0")
+        elif not value and self._told({path: 1.0 if "layerdrop" in path else 0.1}) != "same":   # of a few layers none might be left out
+            self._guard(path, f"{path} == 0.0")
 
     def _word(self, path, value):
         if path.endswith("rope_type"):
