@@ -68,7 +68,7 @@ std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec) {
   check_pipeline(spec);
   if (!model.stack)
     refuse("pp", "this model is not one stack of like layers that takes and gives hidden states",
-           "llama and llava are, and what differs from them by a flag");
+           "models of text alone are whose layers are alike and whose positions are not learned, and llava is");
   const auto layers = static_cast<std::int64_t>(model.stack->layers->children().size());
   const std::int64_t stages = spec.pp->degree * spec.pp->stages_per_rank;
   if (stages > 1 && is_tied(*model.stack))

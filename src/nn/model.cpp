@@ -12,6 +12,7 @@ void keep_part(Model& model, const Part& part) {
     for (Module* module : stack.before) module->become_identity();
   if (!part.is_last)
     for (Module* module : stack.behind) module->become_identity();
+  if (model.was_cut) model.was_cut();
 }
 
 }  // namespace tidemark

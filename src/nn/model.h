@@ -72,6 +72,7 @@ struct Model {
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
   std::optional<Stack> stack = {};  // none where it is not one
+  std::function<void()> was_cut = {};  // told when a part alone is left of it
   /// Whether its forward is given the places of tokens, so that these need not be all of a sample.
   bool takes_positions = false;
 };

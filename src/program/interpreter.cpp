@@ -199,6 +199,7 @@ void Interpreter::call(const Statement& statement, Frame& frame, std::size_t rou
   const std::vector<Target>& targets = frame.routine.targets[statement.site];
   if (targets.size() > 1 && round >= targets.size()) fail(statement, "a round that the configuration has not");
   const Target& target = targets[targets.size() == 1 ? 0 : round];
+  if (!target.module) return give(statement, frame, {frame.values.tensor(*statement.bound[0])});
   Tensors inputs;
   for (std::size_t i = 0; i < statement.bound.size(); ++i) {
     const Argument* argument = statement.bound[i];

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "nn/layers.h"
 #include "program/interpreter.h"
+#include "program/stack.h"
 
 namespace tidemark {
 namespace {
@@ -149,6 +150,22 @@ std::int64_t patch_size(const Value& config) {
   return size && size->as_integer() ? *size->as_integer() : 0;
 }
 
+/// What is called on the modules that are there.
+struct Calls {
+  Calls(const Program& program, Module& root, const CheckpointableLayers& layers, const Context& context, Dtype weights,
+        bool checks_sizes, const Body* unlabelled, const Module* cut)
+      : routines(program, root, layers, cut),
+        shorter(routines.main()),
+        whole(program, routines.main(), context, weights, checks_sizes),
+        without_labels(program, shorter, context, weights, checks_sizes) {
+    if (unlabelled) shorter.body = unlabelled;
+  }
+
+  const Routines routines;
+  Routine shorter;
+  const Interpreter whole, without_labels;
+};
+
 /// A program with all that belongs to running it on the modules of one model.
 struct ProgramModel {
   /// Of the weights, as they are loaded and as they are when it runs.
@@ -160,20 +177,26 @@ struct ProgramModel {
       : program(of),
         context(in),
         tree(of, root, types.loaded, layers),
-        routines(of, root, layers),
-        interpreter(of, routines.main(), context, types.computed, checks_sizes),
+        unlabelled(without_loss(of)),
+        computed(types.computed),
+        checks(checks_sizes),
         symbols(of.captured_values),
         entries(entries_of(of)) {
     if (of.is_of_own_module && in.checkpointing != CheckpointKind::none && layers.empty())
       throw Error(Errc::unsupported, fmt::format("{} has no layers that transformers would checkpoint", of.class_name),
                   "checkpointing", "what its own forward checkpoints is known to `tidemark run` alone");
-    for (const std::string& parameter : routines.main().body->parameters) {
+    bind(root, nullptr);
+    for (const std::string& parameter : calls->routines.main().body->parameters) {
       const auto is_it = [&](const InputDeclaration& input) { return input.name == parameter; };
       const auto found = std::find_if(of.inputs.begin(), of.inputs.end(), is_it);
       if (found == of.inputs.end())
         throw Error(Errc::bad_file, fmt::format("no input {} in its header", parameter), of.file);
       inputs.push_back(entries[static_cast<std::size_t>(found - of.inputs.begin())]);
     }
+  }
+
+  void bind(Module& root, const Module* cut) {
+    calls.emplace(program, root, layers, context, computed, checks, unlabelled ? &*unlabelled : nullptr, cut);
   }
 
   BatchSizes batch_sizes(const Data& data) {
@@ -258,6 +281,8 @@ struct ProgramModel {
     Tensors tensors;
     for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
     Run& run = tensors[0].run();
+    const bool is_whole = batch.labels || !unlabelled;
+    const Interpreter& interpreter = is_whole ? calls->whole : calls->without_labels;
     return interpreter.forward(run, std::move(tensors), std::move(values));
   }
 
@@ -273,12 +298,31 @@ struct ProgramModel {
   const Context context;
   CheckpointableLayers layers;
   const TreeBuilder tree;
-  const Routines routines;
-  const Interpreter interpreter;
+  const std::optional<Body> unlabelled;  // the main body without the loss, where that can be
+  const Dtype computed;
+  const bool checks;
+  std::optional<Calls> calls;
   std::vector<std::int64_t> symbols;  // of the batch that was asked for
   const std::vector<BatchEntry> entries;  // in the order of the header
   std::vector<BatchEntry> inputs;         // of the main body
 };
+
+std::optional<Stack> stack_of(const Program& program, Module& root) {
+  const std::optional<StackPaths> paths = find_stack(program);
+  if (!paths) return std::nullopt;
+  const auto module = [&](std::string_view path) {
+    Module* found = &root;
+    for (; !path.empty(); path.remove_prefix(std::min(path.find('.'), path.size() - 1) + 1))
+      found = &(*found)[path.substr(0, path.find('.'))];
+    return found;
+  };
+  const auto modules = [&](const std::vector<std::string>& all) {
+    std::vector<Module*> found;
+    for (const std::string& path : all) found.push_back(module(path));
+    return found;
+  };
+  return Stack{modules(paths->before), module(paths->layers), modules(paths->behind), paths->features};
+}
 
 /// How a program was captured, by the keys of its header that say so; what a header leaves out goes with anything.
 std::vector<std::pair<std::string, std::string>> mode_of(const Context& context) {
@@ -335,6 +379,9 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   const auto shared = std::make_shared<ProgramModel>(program, model->root, context, types, checks_sizes);
   model->forward = [shared](const Batch& batch) { return shared->forward(batch); };
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
+  if (shared->unlabelled) model->stack = stack_of(program, model->root);
+  Module* const layers = model->stack ? model->stack->layers : nullptr;
+  model->was_cut = [shared, layers, &root = model->root] { shared->bind(root, layers); };
   return model;
 }
 

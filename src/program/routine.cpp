@@ -10,8 +10,8 @@
 
 namespace tidemark {
 
-Routines::Routines(const Program& program, Module& root, const CheckpointableLayers& layers)
-    : program_(program), root_(root), layers_(layers) {
+Routines::Routines(const Program& program, Module& root, const CheckpointableLayers& layers, const Module* cut)
+    : program_(program), root_(root), layers_(layers), cut_(cut) {
   const Body& body = program.bodies.at(program.main);
   main_ = &bind(body, root, body.line);
 }
@@ -35,6 +35,14 @@ Module& Routines::find(Module& from, std::string_view path, int line) const {
     module = &(*module)[name];
   }
   return *module;
+}
+
+/// A layer that was taken out of its list.
+bool Routines::is_elsewhere(Module& from, const std::string& path, int line) const {
+  const std::size_t dot = path.rfind('.');
+  if (!cut_ || dot == std::string::npos) return false;
+  Module& list = find(from, std::string_view(path).substr(0, dot), line);
+  return &list == cut_ && !list.has(std::string_view(path).substr(dot + 1));
 }
 
 /// "self.mlp.gate.weight", "@model.embed_tokens.weight"
@@ -100,6 +108,7 @@ Target Routines::target(const Statement& statement, const Routine& routine, cons
   const bool made_on_the_fly = path == "?";  // a module that is nobody's child
   if (statement.kind == Statement::Kind::within || made_on_the_fly)
     return {.module = routine.module, .routine = &bind(body, *routine.module, statement.line), .is_scope = true};
+  if (is_elsewhere(*routine.module, path, statement.line)) return {};
   Module& module = find(*routine.module, path, statement.line);
   const auto layer = layers_.find(&module);
   Target target{.module = &module, .layer = layer == layers_.end() ? -1 : layer->second};

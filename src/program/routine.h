@@ -14,7 +14,7 @@ struct Routine;
 
 /// What a call runs: a module's own forward where it has one, else a body.
 struct Target {
-  Module* module = nullptr;
+  Module* module = nullptr;         // none: a layer that is on another stage, and gives what it is given
   const Routine* routine = nullptr;
   std::int64_t layer = -1;  // among those that checkpointing wraps; -1: none
   bool is_scope = false;    // no module is entered
@@ -34,8 +34,9 @@ using CheckpointableLayers = std::map<const Module*, std::int64_t>;
 
 class Routines {
  public:
-  /// All of them outlive it.  Throws Error{bad_file} for what a name does not find.
-  Routines(const Program& program, Module& root, const CheckpointableLayers& layers);
+  /// All of them outlive it.  `cut`: a list of which some modules are on other stages, if there is one.  Throws
+  /// Error{bad_file} for what a name does not find.
+  Routines(const Program& program, Module& root, const CheckpointableLayers& layers, const Module* cut = nullptr);
 
   const Routine& main() const { return *main_; }
 
@@ -45,11 +46,13 @@ class Routines {
   Values::Attribute attribute(const Routine& routine, std::string_view path) const;
   Target target(const Statement& statement, const Routine& routine, const std::string& path);
   Module& find(Module& from, std::string_view path, int line) const;
+  bool is_elsewhere(Module& from, const std::string& path, int line) const;
   [[noreturn]] void fail(int line, const std::string& what, const std::string& hint = {}) const;
 
   const Program& program_;
   Module& root_;
   const CheckpointableLayers& layers_;
+  const Module* cut_;
   std::map<std::pair<const Body*, const Module*>, Routine> routines_;
   const Routine* main_;
 };

@@ -218,12 +218,12 @@ def test_stages_in_turn(run):
     succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))
 
 
-@pytest.mark.parametrize("rank, schedule", [(0, ["1f1b"]), (1, ["1f1b"]), (1, ["looped_bfs", 2])])
-def test_stages_are_as_predicted(run, tmp_path, rank, schedule):
-    """The program that the second engine means, on its own."""
+@pytest.mark.parametrize("family, rank, schedule", [("llama", 0, ["1f1b"]), ("llama", 1, ["1f1b"]), ("llama", 1, ["looped_bfs", 2]), ("granite", 0, ["1f1b"]), ("glm", 1, ["1f1b"]), ("olmo2", 1, ["looped_bfs", 2])])
+def test_stages_are_as_predicted(run, tmp_path, family, rank, schedule):
+    """The program that the second engine means, on its own; of families that are in C++, and that are captured."""
     config = tmp_path / "config.json"
-    config.write_text(json.dumps({"model_type": "llama", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 5, "num_attention_heads": 4,
-                                  "num_key_value_heads": 2, "vocab_size": 4096, "tie_word_embeddings": False}))
+    config.write_text(json.dumps({"model_type": family, "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 5, "num_attention_heads": 4,
+                                  "num_key_value_heads": 2, "vocab_size": 4096, "tie_word_embeddings": False, "pad_token_id": 0, **({"head_dim": 32} if family == "glm" else {})}))
     name, stages = schedule[0], str((schedule[1:] or [1])[0])
     program = [PYTHON, EXAMPLES / "pipeline_transformers.py", config, "--sequence", "64", "--schedule", name, "--stages-per-rank", stages]
     done = succeeded(run(program, options=world(2, "--rank", str(rank), "--event-order", "instant")))

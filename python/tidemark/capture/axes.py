@@ -4,7 +4,7 @@ import itertools
 import random
 import re
 
-from .keys import at, changed, is_whole, kinds_of, leaves_of, written
+from .keys import at, changed, is_whole, kinds_of, leaves_of, window_beside, written
 
 _HEADS = re.compile(r"(?<!d_)heads?$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv")
@@ -51,7 +51,7 @@ class Axes:
         elif isinstance(value, str):
             self._word(path, value)
         elif value is None:
-            self._flag(path, value, [16, True, 0.5])
+            self._flag(path, value, [16, 24, True, 0.5])   # one of the two is not what it would be made of
         else:
             self._list(path, value)
 
@@ -153,8 +153,7 @@ class Axes:
         return True
 
     def _flag(self, path, value, tries):
-        narrow = {p: 16 for p in self.leaves if value is False and "window" in path and p.endswith("sliding_window")}   # else no sample is as long as a window
-        told = {self._told({path: v, **narrow}) for v in tries}   # what a class does not take is no reason where it takes another
+        told = {self._told({path: v, **window_beside(self.base, path)}) for v in tries}   # what a class does not take is no reason where it takes another
         if told - {"same", "fails"} or told == {"fails"}:
             self._guard(path, f"{path} == {written(value)}")
 

@@ -17,7 +17,7 @@ from .bodies import Bodies
 from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
-from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, without_names_of_labels, written
+from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without_names_of_labels, written
 from .layers import Layers
 from .merging import Differs, Merger, SameSizes, merged_lines
 from .mistakes import Mistake, Unsupported
@@ -140,11 +140,12 @@ class Family:
     def _makes_others(self, path):
         value = at(self.base, path)
         other = not value if isinstance(value, bool) else value * 2 or 1 if is_whole(value) else 16 if value is None else value
+        window = window_beside(self.base, path)
         try:
-            made = self.build(changed(self.base, {path: other}))
+            made, first = (self.build(changed(self.base, {path: v, **window})) for v in (other, value))
         except Exception:   # whatever a configuration class thinks of
             return True
-        return changed(made, {path: value}) != changed(self.build(self.base), {path: value})
+        return changed(made, {path: value}) != changed(first, {path: value})
 
     @staticmethod
     def _own(keys):

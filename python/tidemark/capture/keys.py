@@ -28,6 +28,14 @@ def leaves_of(keys, prefix=""):
             yield path, value
 
 
+def window_beside(keys, path):
+    """Beside a flag that asks for windows, one that samples are longer than, in all layers: without it the flag does nothing (transformers 5.17.0: configuration_qwen2.py)."""
+    above, _, name = path.rpartition(".")
+    window = {f"{above}.{key}".lstrip("."): value for key, value in (("sliding_window", 16), ("max_window_layers", 0))}
+    there = {p for p, _ in leaves_of(keys)}
+    return {p: value for p, value in window.items() if p in there} if name == "use_sliding_window" else {}
+
+
 def kinds_of(keys, prefix=""):
     """(path, model type) of the parts of a configuration."""
     for key, value in keys.items():

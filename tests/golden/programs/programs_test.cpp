@@ -85,7 +85,7 @@ bool has_experts_way(const Spec& spec, const Captured& captured) {
   });
 }
 
-/// What a program does not tell: how a model is cut into stages, or the tokens of a sample onto several GPUs; how many
+/// What a program does not tell: how a model with images is cut into stages, or the tokens of a sample onto several GPUs; how many
 /// tokens an expert of another rank gets; whether what a hook takes out of a reentrant checkpoint has a gradient; the
 /// heads of one GPU's part, where it names all; and that Python looks at the type of another module's weight, which
 /// ZeRO 3 then gathers, and which is another one where norms and towers are prepared for quantized weights.
@@ -96,7 +96,8 @@ bool is_told(const Spec& spec, const Captured& captured) {
   const Value* routers = captured.config.find("output_router_logits");
   if (spec.quantization && spec.quantization->prepare && spec.images > 0) return false;
   if (spec.checkpointing == Checkpointing::reentrant && routers && *routers == Value(true)) return false;
-  const bool is_cut = spec.cp || spec.pp || spec.parallel == Parallel::ep;
+  const bool images_between = spec.pp && spec.images > 0;
+  const bool is_cut = spec.cp || images_between || spec.parallel == Parallel::ep;
   return has_experts_way(spec, captured) && !is_cut && !eager_parts && !looked_at;
 }
 
@@ -157,7 +158,7 @@ TEST(Shipped, GiveWhatWasRecordedOrSayThatTheyDoNotHold) {
     ++asked;
     if (is_answered(recorded)) ++answered;
   }
-  EXPECT_GE(answered, 835) << "of " << asked;
+  EXPECT_GE(answered, 1029) << "of " << asked;
 }
 
 class FromProgram : public testing::TestWithParam<RecordedCase> {};
