@@ -100,10 +100,10 @@ class StackFinder {
 
   void take_layer(const Statement& statement, const std::string& list) {
     const bool is_first = paths_.layers.empty();
-    if (is_first) paths_.layers = list, layer_ = statement.name;
+    if (is_first) paths_.layers = list;
     const Argument* hidden = statement.bound.empty() ? nullptr : statement.bound[0];
     if (is_first) beside_ = places_beside(statement);
-    is_alike_ &= paths_.layers == list && layer_ == statement.name && beside_ == places_beside(statement) &&
+    is_alike_ &= paths_.layers == list && beside_ == places_beside(statement) &&
                  statement.results.size() == 1 && hidden && hidden->kind == Argument::Kind::value &&
                  statement.results[0].is_typed;
     if (is_alike_ && is_first && !statement.results[0].type.sizes.empty())
@@ -135,7 +135,6 @@ class StackFinder {
 
   const Program& program_;
   StackPaths paths_;
-  std::string layer_;
   std::vector<std::size_t> beside_;
   bool is_alike_ = true, has_embedding_ = false;
 };

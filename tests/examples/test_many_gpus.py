@@ -218,7 +218,7 @@ def test_stages_in_turn(run):
     succeeded(run([PYTHON, *PIPELINE, "--schedule", "interleaved"], options=world(2, "--rank", "0")))
 
 
-@pytest.mark.parametrize("family, rank, schedule", [("llama", 0, ["1f1b"]), ("llama", 1, ["1f1b"]), ("llama", 1, ["looped_bfs", 2]), ("granite", 0, ["1f1b"]), ("glm", 1, ["1f1b"]), ("olmo2", 1, ["looped_bfs", 2])])
+@pytest.mark.parametrize("family, rank, schedule", [("llama", 0, ["1f1b"]), ("llama", 1, ["1f1b"]), ("llama", 1, ["looped_bfs", 2]), ("granite", 0, ["1f1b"]), ("glm", 1, ["1f1b"]), ("smollm3", 1, ["looped_bfs", 2])])
 def test_stages_are_as_predicted(run, tmp_path, family, rank, schedule):
     """The program that the second engine means, on its own; of families that are in C++, and that are captured."""
     config = tmp_path / "config.json"
