@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
+#include <string>
 
 #include "answers/describe.h"
 #include "answers/error_answer.h"
@@ -26,14 +28,27 @@ namespace {
 
 using answers::Question;
 
-/// What a browser has of data/: programs come with the questions that need them.
+/// Programs that the page has handed over.  One that came with each question would be read as JSON at every move of a slider,
+/// which takes longer than anything else that is asked.
+std::map<std::string, std::string>& held() {
+  static std::map<std::string, std::string> programs;
+  return programs;
+}
+
+std::string held_program(const std::string& name) {
+  const auto found = held().find(name);
+  if (found == held().end()) throw Error(Errc::not_found, "the program has not been handed over", name);
+  return found->second;
+}
+
+/// What a browser has of data/, but for the texts of programs.
 answers::Data read_data() {
   answers::Data read{.version = TIDEMARK_VERSION,
                      .cards = io::read_catalogue(kGpus, "gpus.json"),
                      .device_memory = std::string(kDeviceMemory),
                      .residuals = io::read_residuals(kResiduals, "residuals.json"),
                      .efficiency = io::read_efficiency(kEfficiency, "efficiency.json"),
-                     .programs = {.names = {program_names().begin(), program_names().end()}, .text = {}}};
+                     .programs = {.names = {program_names().begin(), program_names().end()}, .text = held_program}};
   io::read_step_time_residuals(kStepTimeResiduals, "step_time_residuals.json", read.efficiency);
   return read;
 }
@@ -119,6 +134,14 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
   return answered([&] {
     const std::optional<std::string> name = answers::program_needed(io::value_from_json(question, "question"), data());
     return Value::Map{{"program", name ? Value(*name) : Value()}};
+  });
+}
+
+/// Keeps a captured program: {"held": its name}.  A question brings its own, or is answered by the one that is kept.
+EMSCRIPTEN_KEEPALIVE char* tidemark_hold_program(const char* name, const char* text) {
+  return answered([&] {
+    held().insert_or_assign(name, text);
+    return Value::Map{{"held", name}};
   });
 }
 

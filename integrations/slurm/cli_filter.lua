@@ -75,7 +75,7 @@ local function features_for(options)
   local asked = type_of(options) or options.constraint
   if not asked then return TIDEMARK.cards end
   local rows = {}
-  for feature in asked:gmatch("[^|]+") do
+  for feature in asked:gsub("^%[(.*)%]$", "%1"):gmatch("[^|]+") do   -- in brackets: one of them, for all nodes
     local row = row_of(feature)
     if not row then return nil, asked end
     rows[#rows + 1] = row
@@ -95,6 +95,12 @@ local function gpus_in_words(count)
   return count == 1 and "1 GPU" or count .. " GPUs"
 end
 
+-- Several nodes have the same card, as in what was predicted: that is what brackets say (sbatch(1), --constraint, Matching OR).
+local function one_of(features, are_several_nodes)
+  local any = table.concat(features, "|")
+  return #features > 1 and are_several_nodes and "[" .. any .. "]" or any
+end
+
 local function ask_for(options, found)
   if not gpus_of(options) then
     if found.ranks > found.per_node then
@@ -104,7 +110,7 @@ local function ask_for(options, found)
       options.gpus = tostring(found.ranks)
     end
   end
-  if not type_of(options) then options.constraint = table.concat(found.fitting, "|") end
+  if not type_of(options) then options.constraint = one_of(found.fitting, found.ranks > found.per_node) end
 end
 
 function slurm_cli_pre_submit(options, offset)

@@ -33,7 +33,7 @@ def test_a_job_gets_what_its_spec_needs(submit, spec):
     assert submit(spec()) == (0, {"gpus": "1", "constraint": "l4|l40s|h100"}, "info: tidemark: spec.json trains on 1 GPU, and fits on l4, l40s, h100")
     assert submit(spec(batch=12000))[1] == {"gpus": "1", "constraint": "h100"}
     assert submit(spec(gpus=4, parallel="zero2"))[1] == {"gpus": "4", "constraint": "l4|l40s|h100"}
-    assert submit(spec(gpus=8, parallel="zero2", gpus_per_node=4))[1] == {"nodes": "2", "gpus-per-node": "4", "constraint": "l4|l40s|h100"}
+    assert submit(spec(gpus=8, parallel="zero2", gpus_per_node=4))[1] == {"nodes": "2", "gpus-per-node": "4", "constraint": "[l4|l40s|h100]"}
 
 
 def test_a_job_without_a_spec_is_left_alone(submit):
@@ -51,6 +51,7 @@ def test_a_job_that_fits_nowhere_is_refused(submit, spec):
     "asked, expected",
     [
         ({"constraint": "l40s|h100"}, {"constraint": "h100", "gpus": "1"}),
+        ({"constraint": "[l40s|h100]"}, {"constraint": "h100", "gpus": "1"}),
         ({"gres": "gpu:h100:1"}, {"gres": "gpu:h100:1"}),
         ({"gres": "gpu:1"}, {"gres": "gpu:1", "constraint": "h100"}),
         ({"gpus": "h100:1"}, {"gpus": "h100:1"}),

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { duration, size } from "../../apps/web/page/format.js";
 import { firstSpec } from "../../apps/web/page/question.js";
-import { core, hubConfigs, predictedByCommand } from "./built.mjs";
+import { core, hubConfigs, planner, predictedByCommand } from "./built.mjs";
 
 const models = hubConfigs();
 const granite = { model_type: "granite", hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 24, num_attention_heads: 32, num_key_value_heads: 8, vocab_size: 49155 };
@@ -99,6 +99,11 @@ test("what is wrong is said in the command's words", async () => {
   await assert.rejects(ask({ model: { model_type: "none-such" } }), (error) => !error.bug);
   await assert.rejects(ask({ bathc: 1 }), (error) => /batch/.test(error.hint));
   await assert.rejects(ask({ lora: { target_modules: "(" } }), /regular expression/);
+});
+
+test("a question of which no program has been handed over", async () => {
+  const plan = await planner();
+  assert.throws(() => plan(JSON.stringify({ spec: { ...questions["a captured family"] }, plan: {} })), /5.17.0\/granite: the program has not been handed over/);
 });
 
 test("it tells what there is to choose from", async () => {

@@ -44,11 +44,24 @@ export async function startCore(load, compiled, programText) {
   const call = callable(await loadCompiled(load, compiled));
   const programs = new Map();
 
-  async function asked(spec, rest = {}) {
+  async function programFor(spec) {
     const { program: name } = call("program_needed", JSON.stringify({ spec }));
-    if (name === null) return JSON.stringify({ spec, ...rest });
-    if (!programs.has(name)) programs.set(name, await programText(name));
-    return JSON.stringify({ spec, program: { name, text: programs.get(name) }, ...rest });
+    if (name !== null && !programs.has(name)) {
+      programs.set(name, await programText(name));
+      call("hold_program", name, programs.get(name));
+    }
+    return name;
+  }
+
+  /// For this core, which holds the program, and for others.
+  async function asked(spec, rest = {}) {
+    await programFor(spec);
+    return JSON.stringify({ spec, ...rest });
+  }
+
+  async function complete(spec, rest = {}) {
+    const name = await programFor(spec);
+    return JSON.stringify({ spec, ...(name === null ? {} : { program: { name, text: programs.get(name) } }), ...rest });
   }
 
   const description = call("describe");
@@ -59,7 +72,7 @@ export async function startCore(load, compiled, programText) {
     predict: async (spec, margin) => call.text("predict", await asked(spec, margin ? { margin } : {})),
     predictRanks: async (spec) => call.text("predict_ranks", await asked(spec)),
     /// The question as a text for any core that is loaded of the same module: what takes long is not for the page's own.
-    questionText: asked,
+    questionText: complete,
     /// What `plan --write` writes for a trainer: a list of {path, text}.
     write: async (spec, format, path) => call("write", await asked(spec), format, path).files,
     /// Keys of a spec file as options of the command line.
