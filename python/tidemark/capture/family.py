@@ -5,6 +5,7 @@ keys as of queries).  They share the modules, and the bodies that are alike.
 """
 
 import dataclasses
+import functools
 import itertools
 import re
 from typing import NamedTuple
@@ -204,7 +205,7 @@ class Family:
         recorder = self.capture(keys, way or self.usual, _SHAPES[0], is_warm=False)
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        return Look(body, lambda: _body(recorder, self._layers_of(keys)), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]
