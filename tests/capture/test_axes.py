@@ -101,6 +101,24 @@ def test_a_value_that_goes_another_way_by_itself_is_not_held_for():
     assert all(draw["embedding_size"] != 256 for draw in draws) and "embedding_size != 256" in found.guards
 
 
+class OfChunks:
+    """A text of 96 tokens that is of whole chunks or not."""
+
+    def __init__(self, keys):
+        self.is_whole = 96 % keys["chunk_size"] == 0
+        self.exact = (keys["chunk_size"], keys["ffn"])
+
+    def is_alike(self, other):
+        return self.is_whole == other.is_whole
+
+
+def test_a_value_that_is_that_of_no_other_key_is_held_for():
+    found = Axes({"chunk_size": 16, "ffn": 33}, OfChunks, lambda keys: True, {})
+    draws = [draw for seed in range(4) for draw in found.draws(4, seed)]
+    assert found.groups == [["chunk_size"], ["ffn"]] and found.guards == []
+    assert all(96 % draw["chunk_size"] == 0 for draw in draws) and any(draw["chunk_size"] != 16 for draw in draws)
+
+
 def test_sizes_of_stages_are_no_kinds_of_layers():
     defaults = {"num_layers": 4, "depths": [2, 2, 6, 2]}
     layers = Layers(defaults, defaults)
