@@ -75,6 +75,16 @@ def test_layers_go_round_by_the_lists_of_a_configuration():
     assert list(layers.conditions()) == ["num_hidden_layers % 2 == 0", 'kinds cycles ["a", "b"]']
 
 
+def test_layers_ahead_of_those_that_go_round_are_told_apart():
+    defaults = {"num_hidden_layers": 40, "mlps": ["dense"] + ["sparse"] * 39}
+    layers = Layers({"num_hidden_layers": 4, "mlps": ["dense", "sparse"]}, defaults)
+    assert layers.keys == {"num_hidden_layers": 6} and layers.counts == {"num_hidden_layers": 1} and layers.few() == {"num_hidden_layers": 3}
+    assert list(layers.conditions()) == ['mlps cycles ["sparse"] after ["dense"]']
+    layers = Layers({"num_hidden_layers": 4, "mlps": []}, {**defaults, "kinds": ["a", "a", "a", "b"] * 10})
+    assert layers.keys == {"num_hidden_layers": 20} and layers.few() == {"num_hidden_layers": 8}
+    assert list(layers.conditions()) == ["num_hidden_layers % 4 == 0", 'mlps cycles ["sparse"] after ["dense"]', 'kinds cycles ["a", "a", "a", "b"]']
+
+
 def test_layers_that_are_left_over_are_cases_of_their_own():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "a", "b"] * 8 + ["a", "a"]}
     layers = Layers({"num_hidden_layers": 3, "kinds": ["a", "a", "b"]}, defaults, {"num_hidden_layers": [34, 48, 62, 60]})
