@@ -285,7 +285,7 @@ class FamilyReader {
     if (!reader.rest().empty() && reader.rest().find_first_of("_abcdefghijklmnopqrstuvwxyz") == 0) {
       const Value* value = value_of(named.name("_."));
       if (value && named.take_word("in")) return is_one_of(*value, list(named));
-      if (value && named.take_word("cycles")) return cycles(*value, list(named));
+      if (value && named.take_word("cycles")) return cycles(*value, named);
       if (value && !value->as_integer()) return is_literal_so(*value, named);
     }
     return is_number_so(reader);
@@ -301,12 +301,21 @@ class FamilyReader {
     return list && std::find(list->begin(), list->end(), value) != list->end();
   }
 
-  static bool cycles(const Value& value, const Value& cycle) {
-    const Value::List *entries = value.as_list(), *round = cycle.as_list();
+  /// `["b"] after ["a"]`: one a, and then b round and round.
+  bool cycles(const Value& value, LineReader& reader) const {
     if (value.is_null()) return true;
-    if (!entries || !round || round->empty()) return false;
-    for (std::size_t i = 0; i < entries->size(); ++i)
-      if (!((*entries)[i] == (*round)[i % round->size()])) return false;
+    constexpr std::string_view separator = " after ";
+    const std::string_view text = reader.rest();
+    const std::size_t at = text.find(separator);
+    const bool has_before = at != std::string_view::npos;
+    const Value cycle = read_value_(text.substr(0, at), file_);
+    const Value ahead = has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List());
+    const Value::List *entries = value.as_list(), *round = cycle.as_list(), *before = ahead.as_list();
+    if (!entries || !round || round->empty() || !before) return false;
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      const std::size_t place = i - before->size();
+      if (!((*entries)[i] == (i < before->size() ? (*before)[i] : (*round)[place % round->size()]))) return false;
+    }
     return true;
   }
 

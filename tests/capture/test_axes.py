@@ -75,6 +75,16 @@ def test_layers_go_round_by_the_lists_of_a_configuration():
     assert list(layers.conditions()) == ["num_hidden_layers % 2 == 0", 'kinds cycles ["a", "b"]']
 
 
+def test_layers_ahead_of_those_that_go_round_are_told_apart():
+    defaults = {"num_hidden_layers": 40, "mlps": ["dense"] + ["sparse"] * 39}
+    layers = Layers({"num_hidden_layers": 4, "mlps": ["dense", "sparse"]}, defaults)
+    assert layers.keys == {"num_hidden_layers": 6} and layers.counts == {"num_hidden_layers": 1} and layers.few() == {"num_hidden_layers": 3}
+    assert list(layers.conditions()) == ['mlps cycles ["sparse"] after ["dense"]']
+    layers = Layers({"num_hidden_layers": 4, "mlps": []}, {**defaults, "kinds": ["a", "a", "a", "b"] * 10})
+    assert layers.keys == {"num_hidden_layers": 20} and layers.few() == {"num_hidden_layers": 8}
+    assert list(layers.conditions()) == ["num_hidden_layers % 4 == 0", 'mlps cycles ["sparse"] after ["dense"]', 'kinds cycles ["a", "a", "a", "b"]']
+
+
 def test_layers_that_are_left_over_are_cases_of_their_own():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "a", "b"] * 8 + ["a", "a"]}
     layers = Layers({"num_hidden_layers": 3, "kinds": ["a", "a", "b"]}, defaults, {"num_hidden_layers": [34, 48, 62, 60]})
@@ -99,6 +109,24 @@ def test_a_value_that_goes_another_way_by_itself_is_not_held_for():
     assert found.groups == [["embedding_size"]] and "embedding_size != 256" not in found.guards
     draws = [draw for seed in range(8) for draw in found.draws(6, seed)]
     assert all(draw["embedding_size"] != 256 for draw in draws) and "embedding_size != 256" in found.guards
+
+
+class OfChunks:
+    """A text of 96 tokens that is of whole chunks or not."""
+
+    def __init__(self, keys):
+        self.is_whole = 96 % keys["chunk_size"] == 0
+        self.exact = (keys["chunk_size"], keys["ffn"])
+
+    def is_alike(self, other):
+        return self.is_whole == other.is_whole
+
+
+def test_a_value_that_is_that_of_no_other_key_is_held_for():
+    found = Axes({"chunk_size": 16, "ffn": 33}, OfChunks, lambda keys: True, {})
+    draws = [draw for seed in range(4) for draw in found.draws(4, seed)]
+    assert found.groups == [["chunk_size"], ["ffn"]] and found.guards == []
+    assert all(96 % draw["chunk_size"] == 0 for draw in draws) and any(draw["chunk_size"] != 16 for draw in draws)
 
 
 def test_sizes_of_stages_are_no_kinds_of_layers():

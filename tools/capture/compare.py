@@ -201,8 +201,9 @@ def compared(program, folder):
         config, exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("json", "program", "asked"))
         if not asked.exists():
             return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
+        uncached = ["--use-cache", "false"] if re.search(r"^cache false$", exact.read_text(), re.MULTILINE) else []   # a class whose default that is
         try:
-            ours, theirs = predicted(folder, asked, config, "--program", program), predicted(folder, asked, "--program", exact)
+            ours, theirs = (predicted(folder, asked, *model, *uncached) for model in ([config, "--program", program], ["--program", exact]))
         except RuntimeError as error:
             return str(error).replace(str(ROOT) + "/", "").replace(str(folder) + "/", "")
         if ours != theirs:

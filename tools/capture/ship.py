@@ -6,6 +6,7 @@ usage: tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools
 FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.
 """
 
+import gc
 import json
 import os
 import pathlib
@@ -50,6 +51,8 @@ def ship_all(folder, wanted):
     transformers.logging.set_verbosity_error()
     for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.family"):   # the last two load what most models do
         __import__(name)
+    gc.freeze()   # what all children share need not be searched again by each
+    gc.set_threshold(100000, 20, 20)
     release = folder / transformers.__version__
     release.mkdir(parents=True, exist_ok=True)
     for model_type in wanted or [kind for kind in model_types() if not (release / kind).exists()]:

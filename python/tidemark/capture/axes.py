@@ -215,12 +215,13 @@ class Axes:
         return drawn
 
     def _goes_another_way(self, values):
-        """Whether one of the values does by itself, as a width that happens to be that of the part beside it: the program does not hold for that."""
+        """Whether one of the values does by itself.  Where it happens to be that of the part beside it, as a width may, the program does not hold for it; else it is a case that others are of, too, as a chunk of the text's length is."""
         if self._told(values) != "other":
             return False
         groups = [group for group in self.groups if self._told({path: values[path] for path in group if path in values}) == "other"]
         for path, *_ in groups:
-            if f"{path} != {values[path]}" not in self.guards:   # drawn before
+            is_as_another = any(values[path] in (value if isinstance(value, list) else [value]) for other, value in self.leaves.items() if other != path)
+            if is_as_another and f"{path} != {values[path]}" not in self.guards:   # drawn before
                 self._guard(path, f"{path} != {values[path]}")
         return bool(groups)
 

@@ -3,7 +3,7 @@
 from .floats import any_float
 from .recorder import Call, Death, Kept
 from .statements import Body, Statement, replace_terms
-from .terms import Element, Ref, Span, Typed, Weight, walk_terms
+from .terms import Element, Ref, Span, Typed, Weight
 
 
 class Bodies:
@@ -125,7 +125,4 @@ class _Naming:
         return f"%{self.names.setdefault(value, len(self.names))}"
 
     def statement(self, statement):
-        for result in statement.results:   # results first: %0 = f(…)
-            for t in walk_terms(result):
-                self.term(t)
-        return replace_terms(statement, self.term)
+        return replace_terms(statement, self.term)   # results first: %0 = f(…)

@@ -5,6 +5,7 @@ keys as of queries).  They share the modules, and the bodies that are alike.
 """
 
 import dataclasses
+import functools
 import itertools
 import re
 from typing import NamedTuple
@@ -100,7 +101,7 @@ class Family:
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
-        self.looks, self.reads, self.few = {}, Reads(), {}
+        self.looks, self.reads, self.few, self.dtypes = {}, Reads(), {}, None
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -205,7 +206,7 @@ class Family:
         recorder = self.capture(keys, way or self.usual, _SHAPES[0], is_warm=False)
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        return Look(body, lambda: _body(recorder, self._layers_of(keys)), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]
@@ -324,7 +325,7 @@ class Family:
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
-        follow(recorders[:1], *(self.capture(configurations[0], way, shapes[0], torch.float32, autocast) for autocast in (False, True)))
+        follow(recorders[:1], *self._in_float32(configurations[0], way, shapes[0]))
         solve = Solver([r.sizes for r in recorders], self.layers.periods())
         try:
             merger = Merger(solve, shared)
@@ -333,6 +334,15 @@ class Family:
             merger = Merger(solve, shared)
             root = merger.body(tuple(_body(r, self._layers_of(keys)) for r, keys in zip(recorders, configurations)))
         return root, merger.unsolved, recorders
+
+    def _in_float32(self, keys, way, sizes):
+        """Captures without and under autocast; of a class that does not run under that, the first again."""
+        without = self.capture(keys, way, sizes, torch.float32)
+        try:
+            return without, self.capture(keys, way, sizes, torch.float32, autocast=True)
+        except RuntimeError as error:
+            self.dtypes = f"it does not run under autocast: {' '.join(str(error).split())[:120]}"
+            return without, without
 
     def _tree(self, merged):
         """(lines, flags that tie parameters, conditions on flags that do more)"""
@@ -382,7 +392,7 @@ class Family:
 
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
-                  ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
+                  *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
                   *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),

@@ -4,13 +4,15 @@ from .keys import at, changed, is_whole, without, written
 
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers")
 _LONGEST_PERIOD = 8
+_MOST_BEFORE = 4   # layers that are of other kinds than those that go round after them
 
 
 class Layers:
-    """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `published`: {path of a number of layers: those that models have}."""
+    """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `befores`: {path of such a list, or of a number of layers: the entries ahead of those, or how many};
+    `published`: {path of a number of layers: those that models have}."""
 
     def __init__(self, keys, defaults, published=None):
-        self.counts, self.cycles, self.keys, self.published = {}, {}, keys, published or {}
+        self.counts, self.cycles, self.befores, self.keys, self.published = {}, {}, {}, keys, published or {}
         self._part("", defaults)
 
     def _part(self, prefix, defaults):
@@ -19,8 +21,11 @@ class Layers:
         lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2 and not _are_sizes(v)}
         for key, value in lists.items():
             self.keys = without(self.keys, prefix + key)
-            self.cycles[prefix + key] = value[:_period(value)]
+            before, self.cycles[prefix + key] = _rounds(value)
+            if before:
+                self.befores[prefix + key] = before
         period = max((len(self.cycles[prefix + key]) for key in lists), default=1)
+        before = max((len(self.befores.get(prefix + key, ())) for key in lists), default=0)
         if period > _LONGEST_PERIOD:   # in no order: as many layers as these, of these kinds
             for key, value in lists.items():
                 del self.cycles[prefix + key]
@@ -30,14 +35,21 @@ class Layers:
         for number in numbers:
             if is_whole(at(self.keys, prefix + number)):
                 self.counts[prefix + number] = period   # as many rounds as it takes to see them (folding.py), and some that are left over
-                self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) if period == 1 else 4 * period + count % period})
+                self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) + before if period == 1 else self._least(4 * period + before, period, count)})
+                if before:
+                    self.befores[prefix + number] = before
         for key, value in defaults.items():
             if isinstance(value, dict):
                 self._part(f"{prefix}{key}.", value)
 
     def few(self):
         """{path of a number of layers: as few as show all kinds of them}"""
-        return {path: period + at(self.keys, path) % period if period > 1 else 2 for path, period in self.counts.items()}
+        return {path: self._least(period + self.befores.get(path, 0), period, at(self.keys, path)) if period > 1 else 2 + self.befores.get(path, 0) for path, period in self.counts.items()}
+
+    @staticmethod
+    def _least(least, period, count):
+        """The fewest from `least` on that leave as many over as `count` does."""
+        return least + (count - least) % period
 
     def periods(self):
         return sorted({period for period in self.counts.values() if period > 1})
@@ -51,12 +63,21 @@ class Layers:
             if period > 1 and path not in self.published:
                 yield f"{path} % {period} == {at(self.keys, path) % period}"
         for path, cycle in self.cycles.items():
-            yield f"{path} cycles {written(cycle)}"
+            yield f"{path} cycles {written(cycle)}" + (f" after {written(self.befores[path])}" if path in self.befores else "")
 
 
 def _are_sizes(entries):
     """Depths and widths of stages are no kinds of layers; yes and no may be."""
     return any(is_whole(entry) and entry > 1 for entry in entries)
+
+
+def _rounds(entries):
+    """(what is ahead, what comes round and round after it)"""
+    for before in range(_MOST_BEFORE + 1):
+        period = _period(entries[before:])
+        if period <= _LONGEST_PERIOD and len(entries) >= before + (3 if before else 2) * period:
+            return entries[:before], entries[before:before + period]
+    return [], entries
 
 
 def _period(entries):

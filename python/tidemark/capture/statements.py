@@ -33,6 +33,7 @@ class Body:
 
 def replace_terms(statement, change):
     """The statement with `change` done to every term in it."""
-    return statement._replace(
-        results=tuple(map_terms(r, change) for r in statement.results), args=tuple((k, map_terms(t, change)) for k, t in statement.args),
-        block=tuple(replace_terms(s, change) for s in statement.block), next=tuple((change(a), change(b)) for a, b in statement.next))
+    kind, name, results, args, mark, body, block, count, following = statement
+    return Statement(   # results first: they are named so
+        kind, name, tuple([map_terms(r, change) for r in results]), tuple([(k, map_terms(t, change)) for k, t in args]), mark, body,
+        tuple([replace_terms(s, change) for s in block]), count, tuple([(change(a), change(b)) for a, b in following]))

@@ -21,11 +21,13 @@ key text.depth = layers; also depth
 key act = "gelu"; also hidden_act
 key dropout = 0.1
 key kinds = null
+key parts = null
 key tie = true
 key window = 4
 holds act in ["gelu", "relu"]
 holds dropout > 0.0
 holds kinds cycles ["a", "b"]
+holds parts cycles ["b", "c"] after ["a"]
 holds hidden % 8 == 0
 )";
   std::string text = with(tiny_program(), "attention sdpa\ncache false\n", keys);
@@ -93,6 +95,9 @@ TEST(Family, SaysWhatItDoesNotHoldFor) {
   EXPECT_EQ(refusal(config({{"dropout", 0.0}})), "the program of tiny holds for dropout > 0.0 alone, and dropout is 0");
   EXPECT_EQ(refusal(config({{"kinds", Value::List{"a", "a"}}})),
             "the program of tiny holds for kinds cycles [\"a\", \"b\"] alone, and kinds is a list");
+  bound(config({{"parts", Value::List{"a", "b", "c", "b"}}}));
+  EXPECT_EQ(refusal(config({{"parts", Value::List{"b", "b", "c"}}})),
+            "the program of tiny holds for parts cycles [\"b\", \"c\"] after [\"a\"] alone, and parts is a list");
   EXPECT_EQ(refusal(config({{"hidden", 12}})), "the program of tiny holds for hidden % 8 == 0 alone, and hidden is 12");
   EXPECT_EQ(refusal(config({}), {.context = {.use_cache = true}, .seq = 8}),
             "the program of tiny does not hold for attention sdpa, cache true, 8 tokens");
