@@ -19,3 +19,18 @@ def test_shipped_programs_equal_exact_ones(python, model_types):
     rows = done.stdout.splitlines()
     assert len(rows) == len(model_types), done.stderr[-2000:]
     assert all("| equal, " in row for row in rows) and done.returncode == 0, rows
+
+
+# What is dropped in heads that were not captured, and of models that ask for it and do nothing with it.
+OF_NO_EFFECT = {"classifier_dropout", "classifier_dropout_rate", "pooler_dropout", "embd_pdrop", "mask_feature_prob"}
+
+
+def test_no_program_holds_for_more_than_was_done_by_no_amount():
+    """router_jitter_noise, dropout_rate: a configuration that says another amount goes another way."""
+    if "TIDEMARK_PYTHON_215" not in os.environ:
+        pytest.skip("TIDEMARK_PYTHON_215 is not set")
+    program = [os.environ["TIDEMARK_PYTHON_215"], ROOT / "tests/capture/zero_amounts.py", ROOT / "data/programs/5.23.0"]
+    done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
+    rows = [line.split() for line in done.stdout.splitlines() if line.count(" ") == 1]
+    assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]   # it was looked for
+    assert [row for row in rows if row[1] not in OF_NO_EFFECT] == []

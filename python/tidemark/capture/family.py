@@ -140,7 +140,7 @@ class Family:
 
     def _makes_others(self, path):
         value = at(self.base, path)
-        other = not value if isinstance(value, bool) else value * 2 or 1 if is_whole(value) else 16 if value is None else value
+        other = not value if isinstance(value, bool) else value * 2 or 1 if is_whole(value) else 16 if value is None else value / 2 or 0.1 if isinstance(value, float) else value
         window = window_beside(self.base, path)
         try:
             made, first = (self.build(changed(self.base, {path: v, **window})) for v in (other, value))
