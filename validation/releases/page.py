@@ -1,9 +1,10 @@
 """Writes docs/releases.md: which releases of torch and transformers both engines were tried with, and what differs.
 
-    python validation/releases/page.py [--check | --tests]
+    python validation/releases/page.py [--check | --tests | --settle FILE]
 
 Everything on it is counted in outcomes/*.jsonl, which tools/releases.sh writes, one file a release; of a test that was run again, the last
-outcome counts.  With --check nothing is written, and the exit code is 1 when the page is not the one that would be; --tests prints the files of the table's tests.
+outcome counts.  With --check nothing is written, and the exit code is 1 when the page is not the one that would be; --tests prints the files of the table's tests; --settle leaves
+one row a test in a file of outcomes, the last.
 """
 
 import difflib
@@ -44,6 +45,12 @@ def read(path):
     """(about the release, {test: row})"""
     about, *rows = map(json.loads, path.read_text().splitlines())
     return about, {row["test"]: row for row in rows}
+
+
+def settle(path):
+    """Only a file that no run writes any more."""
+    about, tests = read(path)
+    path.write_text("".join(json.dumps(row) + "\n" for row in (about, *tests.values())))
 
 
 def cell(rows):
@@ -100,6 +107,9 @@ def files():
 def main():
     if "--tests" in sys.argv[1:]:
         print("\n".join(files()))
+        return 0
+    if "--settle" in sys.argv[1:]:
+        settle(Path(sys.argv[-1]))
         return 0
     text = page()
     if "--check" in sys.argv[1:]:
