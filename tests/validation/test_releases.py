@@ -46,3 +46,11 @@ def test_a_cell_counts_what_was_tried():
     module = page()
     assert module.cell([row("a", "passed"), row("b", "failed"), row("c", "skipped")]) == "1 of 2"
     assert module.cell([row("c", "skipped")]) == "not run"
+    base = {name: row(name, "passed") for name in ("g::a[newest]", "g::a[torch-2.6]", "g::b", "other::c")}
+    assert module.missing(base, {"g::a[newest]": row("g::a[newest]", "passed")}, ("g",)) == 1
+    assert module.cell([row("a", "passed")], missing=2) == "1 of 1, 2 not run"
+
+
+def test_no_name_of_a_test_is_a_path():
+    names = [json.loads(line)["test"] for path in (FOLDER / "outcomes").glob("*.jsonl") for line in path.read_text().splitlines()[1:]]
+    assert names and not [name for name in names if "[/" in name]
