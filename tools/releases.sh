@@ -34,6 +34,7 @@ PYTHON
   fi
   [ ${#tests[@]} != 0 ] || mapfile -t tests < <(python3 validation/releases/page.py --tests)
   TIDEMARK_OUTCOMES="$outcomes" TIDEMARK_PYTHON="$python" PATH="$PWD/$folder/bin:$PATH" PYTHONPATH=tests .venv/bin/python -m pytest -q -p outcomes -p no:cacheprovider "${tests[@]}" || true
+  python3 validation/releases/page.py --settle "$outcomes"
 }
 
 export TIDEMARK_BIN="$PWD/build/release/apps/cli/tidemark"

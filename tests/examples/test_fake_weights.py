@@ -1,7 +1,7 @@
 """`--fake-weights`: loading a checkpoint that is not there allocates what loading the real one allocates."""
 
 import pytest
-from running import PYTHON, PYTHONS
+from running import PYTHON, PYTHON_NAMES, PYTHONS
 
 pytestmark = pytest.mark.oracle
 
@@ -35,7 +35,7 @@ def checkpoints(run_code, tmp_path):
     return make
 
 
-@pytest.mark.parametrize("python", PYTHONS, ids=["newest", "torch-2.6"][: len(PYTHONS)])
+@pytest.mark.parametrize("python", PYTHONS, ids=PYTHON_NAMES)
 @pytest.mark.parametrize("config", CONFIGS)
 @pytest.mark.parametrize("options", ["", "torch_dtype=torch.bfloat16, device_map='cuda'", "torch_dtype='auto'"], ids=["plain", "device_map", "auto"])
 def test_as_a_real_checkpoint(run_code, checkpoints, python, config, options):

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from running import PYTHON, PYTHONS, ROOT, TIDEMARK, major_version_of, skip_unless_compared
+from running import PYTHON, PYTHON_NAMES, PYTHONS, ROOT, TIDEMARK, major_version_of, skip_unless_compared
 
 pytestmark = pytest.mark.oracle
 
@@ -350,7 +350,7 @@ for group in (gloo, world):
 """
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", PYTHONS, ids=PYTHON_NAMES)
 def test_a_group_on_the_host_answers_what_gloo_answers(run_code, python):
     """Every method of the interface that moves no tensors, of the torch that is installed, and what torch.distributed itself calls."""
     done = run_code(INTERFACE, python=python, options=("--gpus", "4", "--rank", "3"))

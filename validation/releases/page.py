@@ -1,9 +1,10 @@
 """Writes docs/releases.md: which releases of torch and transformers both engines were tried with, and what differs.
 
-    python validation/releases/page.py [--check | --tests]
+    python validation/releases/page.py [--check | --tests | --settle FILE]
 
 Everything on it is counted in outcomes/*.jsonl, which tools/releases.sh writes, one file a release; of a test that was run again, the last
-outcome counts.  With --check nothing is written, and the exit code is 1 when the page is not the one that would be; --tests prints the files of the table's tests.
+outcome counts.  With --check nothing is written, and the exit code is 1 when the page is not the one that would be; --tests prints the files of the table's tests; --settle leaves
+one row a test in a file of outcomes, the last.
 """
 
 import difflib
@@ -31,7 +32,7 @@ GROUPS = (
 INTRODUCTION = """# Releases
 
 Both engines on releases of torch and transformers, oldest to newest: made by `tools/releases.sh`, which installs each release in an environment of its own and runs the tests
-below with it. `7 of 8` means that seven passed and one did not; what did not is listed under the table, as are tests whose packages do not exist for that torch. A release that is not
+below with it. `7 of 8` means that seven passed and one did not; what did not is listed under the table, as are tests whose packages do not exist for that torch. `1 not run`: that many tests of the group were not tried with this release. One that is not
 here is not refused: a newer torch runs with what can be prepared for it, and `predict` takes the newest rules that are known; both say so in the report.
 """
 
@@ -46,23 +47,40 @@ def read(path):
     return about, {row["test"]: row for row in rows}
 
 
-def cell(rows):
+def settle(path):
+    """Only a file that no run writes any more."""
+    about, tests = read(path)
+    path.write_text("".join(json.dumps(row) + "\n" for row in (about, *tests.values())))
+
+
+def cell(rows, missing=0):
     counted = [row["outcome"] for row in rows if row["outcome"] != "skipped"]
-    return f"{counted.count('passed')} of {len(counted)}" if counted else "not run"
+    told = f"{counted.count('passed')} of {len(counted)}"
+    return (f"{told}, {missing} not run" if missing else told) if counted else "not run"
+
+
+def missing(base, tests, prefixes):
+    """How many of the base's tests of a group this release was not tried with.  The base's are also run with a second, older torch."""
+    return sum(name.startswith(prefixes) and "torch-2.6]" not in name and name not in tests for name in base)
+
+
+def base_of(releases):
+    return next(tests for about, tests in releases if about["torch"] == BASE)
 
 
 def summary(releases):
     heads = [f"torch {about['torch']}, transformers {about['transformers']}" for about, _ in releases]
     lines = ["| | | " + " | ".join(heads) + " |", "| --- | --- |" + " ---: |" * len(heads)]
+    base = base_of(releases)
     for title, engine, prefixes in GROUPS:
-        cells = [cell([row for name, row in tests.items() if name.startswith(prefixes)]) for _, tests in releases]
+        cells = [cell([row for name, row in tests.items() if name.startswith(prefixes)], missing(base, tests, prefixes)) for _, tests in releases]
         lines.append(f"| `{engine}` | {title} | " + " | ".join(cells) + " |")
     return lines
 
 
 def peaks(releases):
     """Peaks of the programs, in bytes; a release's are left out where they are the base's."""
-    base = next(tests for about, tests in releases if about["torch"] == BASE)
+    base = base_of(releases)
     names = [name for name, row in base.items() if name.startswith("examples/test_examples.py::test_example[") and row["peaks"]]
     lines = ["| allocated / reserved bytes | " + " | ".join(f"torch {about['torch']}, transformers {about['transformers']}" for about, _ in releases) + " |", "| --- |" + " ---: |" * len(releases)]
     for name in names:
@@ -100,6 +118,9 @@ def files():
 def main():
     if "--tests" in sys.argv[1:]:
         print("\n".join(files()))
+        return 0
+    if "--settle" in sys.argv[1:]:
+        settle(Path(sys.argv[-1]))
         return 0
     text = page()
     if "--check" in sys.argv[1:]:
