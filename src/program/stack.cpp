@@ -162,6 +162,8 @@ std::optional<StackPaths> find_stack(const Program& program) { return StackFinde
 
 std::optional<Body> without_loss(const Program& program) {
   Body body = program.bodies.at(program.main);
+  const auto labels = std::find(body.parameters.begin(), body.parameters.end(), "labels");
+  if (labels == body.parameters.end()) return std::nullopt;  // its loss is made of something else
   for (NamedArgument& result : body.statements.back().arguments)
     if (result.name == "loss") result.value = Argument{};
   std::set<std::size_t> needed = places_of(body.statements.back());
@@ -175,8 +177,7 @@ std::optional<Body> without_loss(const Program& program) {
     stays[i] = !makes || statement.results.empty() || std::any_of(statement.results.begin(), statement.results.end(), is_needed);
     if (stays[i] && statement.kind != Kind::drop) needed.merge(places_of(statement));
   }
-  for (std::size_t i = 0; i < body.parameters.size(); ++i)
-    if (body.parameters[i] == "labels" && needed.contains(i)) return std::nullopt;
+  if (needed.contains(static_cast<std::size_t>(labels - body.parameters.begin()))) return std::nullopt;
   std::vector<Statement> kept;
   for (std::size_t i = 0; i < stays.size(); ++i)
     if (stays[i]) kept.push_back(std::move(body.statements[i]));

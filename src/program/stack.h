@@ -20,7 +20,7 @@ struct StackPaths {
 std::optional<StackPaths> find_stack(const Program& program);
 
 /// The body that the model begins with, as it runs without labels: what leads to the loss alone is left out.  None where
-/// labels are needed for more.  It refers to the statements of the program, which outlives it.
+/// it takes none, or they are needed for more.  It refers to the statements of the program, which outlives it.
 std::optional<Body> without_loss(const Program& program);
 
 }  // namespace tidemark

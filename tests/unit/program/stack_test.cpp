@@ -97,5 +97,11 @@ TEST(Stack, LeavesOutWhatLeadsToTheLossAlone) {
   EXPECT_EQ(functions, std::vector<std::string>{"torch.Tensor.mul"});
 }
 
+TEST(Stack, IsRunWholeWhereTheLossIsMadeOfSomethingElse) {
+  Program program = written("", "%2", "%2");
+  program.bodies.at(program.main).parameters[1] = "targets";
+  EXPECT_FALSE(without_loss(program));
+}
+
 }  // namespace
 }  // namespace tidemark
