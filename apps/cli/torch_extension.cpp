@@ -106,10 +106,10 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
                                  const std::vector<ExtensionPart>& parts, const path& folder,
                                  const std::string& compiler, const Environment& environment) {
   write_cuda_names(torch, sources, folder);
+  const std::vector<std::string> flags = compile_flags(torch, sources, folder);
   std::vector<std::vector<std::string>> commands;
   for (const ExtensionPart& part : parts) {
     commands.push_back({compiler, "-c", write_unit(part, folder).string(), "-o", (folder / (part.name + ".o")).string()});
-    const std::vector<std::string> flags = compile_flags(torch, sources, folder);
     commands.back().insert(commands.back().end(), flags.begin(), flags.end());
   }
   const auto compiled = run_helpers(commands, std::max(1U, std::thread::hardware_concurrency()), environment);
