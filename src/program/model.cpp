@@ -25,6 +25,17 @@ Forward own_forward(const std::string& class_name) {
   return nullptr;
 }
 
+/// "model.embed_tokens" from the root; none where there is no such module.
+Module* find_module(Module& root, std::string_view path) {
+  Module* module = &root;
+  while (module && !path.empty()) {
+    const std::string_view child = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(child.size() + 1, path.size()));
+    module = module->has(child) ? &(*module)[child] : nullptr;
+  }
+  return module;
+}
+
 /// The tree of modules, as it was registered.
 class TreeBuilder {
  public:
@@ -80,13 +91,8 @@ class TreeBuilder {
   void tie(Module& module, const ParameterDeclaration& declared) {
     const std::size_t dot = declared.tied_to.rfind('.');
     const std::string name = declared.tied_to.substr(dot == std::string::npos ? 0 : dot + 1);
-    std::string_view path = dot == std::string::npos ? "" : std::string_view(declared.tied_to).substr(0, dot);
-    Module* owner = &root_;
-    while (owner && !path.empty()) {
-      const std::string_view child = path.substr(0, path.find('.'));
-      path.remove_prefix(std::min(child.size() + 1, path.size()));
-      owner = owner->has(child) ? &(*owner)[child] : nullptr;
-    }
+    const std::string_view path = dot == std::string::npos ? "" : std::string_view(declared.tied_to).substr(0, dot);
+    Module* const owner = find_module(root_, path);
     if (!owner || !owner->has_parameter(name))
       fail(declared.line, fmt::format("no parameter {} to be the same as", declared.tied_to));
     module.tie(declared.name, *owner, name);
@@ -177,7 +183,8 @@ struct ProgramModel {
       : program(of),
         context(in),
         tree(of, root, types.loaded, layers),
-        unlabelled(without_loss(of)),
+        stack(find_stack(of)),
+        unlabelled(stack ? without_loss(of) : std::nullopt),
         computed(types.computed),
         checks(checks_sizes),
         symbols(of.captured_values),
@@ -298,7 +305,8 @@ struct ProgramModel {
   const Context context;
   CheckpointableLayers layers;
   const TreeBuilder tree;
-  const std::optional<Body> unlabelled;  // the main body without the loss, where that can be
+  const std::optional<StackPaths> stack;
+  const std::optional<Body> unlabelled;  // of a stack, the main body without the loss, where that can be
   const Dtype computed;
   const bool checks;
   std::optional<Calls> calls;
@@ -307,21 +315,13 @@ struct ProgramModel {
   std::vector<BatchEntry> inputs;         // of the main body
 };
 
-std::optional<Stack> stack_of(const Program& program, Module& root) {
-  const std::optional<StackPaths> paths = find_stack(program);
-  if (!paths) return std::nullopt;
-  const auto module = [&](std::string_view path) {
-    Module* found = &root;
-    for (; !path.empty(); path.remove_prefix(std::min(path.find('.'), path.size() - 1) + 1))
-      found = &(*found)[path.substr(0, path.find('.'))];
-    return found;
-  };
+Stack stack_at(const StackPaths& paths, Module& root) {
   const auto modules = [&](const std::vector<std::string>& all) {
     std::vector<Module*> found;
-    for (const std::string& path : all) found.push_back(module(path));
+    for (const std::string& path : all) found.push_back(find_module(root, path));
     return found;
   };
-  return Stack{modules(paths->before), module(paths->layers), modules(paths->behind), paths->features};
+  return {modules(paths.before), find_module(root, paths.layers), modules(paths.behind), paths.features};
 }
 
 /// How a program was captured, by the keys of its header that say so; what a header leaves out goes with anything.
@@ -379,9 +379,9 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   const auto shared = std::make_shared<ProgramModel>(program, model->root, context, types, checks_sizes);
   model->forward = [shared](const Batch& batch) { return shared->forward(batch); };
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
-  if (shared->unlabelled) model->stack = stack_of(program, model->root);
-  Module* const layers = model->stack ? model->stack->layers : nullptr;
-  model->was_cut = [shared, layers, &root = model->root] { shared->bind(root, layers); };
+  if (!shared->unlabelled) return model;
+  model->stack = stack_at(*shared->stack, model->root);
+  model->was_cut = [shared, layers = model->stack->layers, &root = model->root] { shared->bind(root, layers); };
   return model;
 }
 

@@ -155,7 +155,6 @@ std::set<std::size_t> places_of(const Statement& statement) {
   return places;
 }
 
-
 }  // namespace
 
 std::optional<StackPaths> find_stack(const Program& program) { return StackFinder(program).found(); }
