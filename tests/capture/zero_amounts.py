@@ -6,20 +6,13 @@ import sys
 
 from transformers import AutoConfig
 
-
-def zeros(keys, above=""):
-    for key, value in keys.items():
-        if isinstance(value, dict):
-            yield from zeros(value, f"{above}{key}.")
-        elif isinstance(value, float) and value == 0.0:
-            yield above + key
-
+from tidemark.capture.keys import leaves_of
 
 for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
     header = file.read_text().partition("\nmodules ")[0]
     reads = re.search(r"^reads (.*)$", header, re.M).group(1).split()
     held = "\n".join(line for line in header.splitlines() if line.startswith("holds "))
-    for path in zeros(AutoConfig.for_model(file.name).to_dict()):
+    for path, value in leaves_of(AutoConfig.for_model(file.name).to_dict()):
         name = path.rpartition(".")[2]
-        if name in reads and name not in held:
+        if isinstance(value, float) and value == 0.0 and name in reads and name not in held:
             print(file.name, path)
