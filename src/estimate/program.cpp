@@ -212,7 +212,8 @@ Context context_of(const Spec& spec) {
 }
 
 FamilyUse family_use_of(const Spec& spec) {
-  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, spec.head};
+  const ImageSize size = parse_image_size(spec.image_size);
+  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, size.height, size.width, spec.head};
 }
 
 Data data_of(const Spec& spec) {

@@ -91,6 +91,7 @@ class FamilyReader {
     }
     choose_main();
     binding_.sizes = {{"B", use_.batch}, {"images", use_.batch * use_.images}};
+    binding_.sizes.insert(binding_.sizes.end(), grid_.begin(), grid_.end());
     for (const Key& key : keys_) {
       if (!find_path(binding_.config, key.path)) set_path(binding_.config, key.path, key.value);
       if (const bool* flag = key.value.as_bool(); flag && *flag) binding_.flags.insert(key.path);
@@ -128,12 +129,30 @@ class FamilyReader {
       else if (reader.take_word("instead"))
         while (!reader.at_end()) instead_.insert(reader.name("_"));
       else if (reader.take_word("sizes"))
-        counts_images_ = line.find(" images=") != std::string_view::npos;
+        read_sizes(reader);
       else if (reader.take_word("input"))
         takes_text_ |= reader.take_word("input_ids:");
       else if (reader.take_word("reads"))
         reads_.push_back(read_reads(reader));
     }
+  }
+
+  void read_sizes(LineReader& reader) {
+    while (!reader.at_end()) {
+      const std::string name = reader.name("_");
+      reader.expect("=");
+      const std::int64_t value = reader.number(" ", {})({});
+      counts_images_ |= name == "images";
+      if (name.starts_with("grid_")) grid_.emplace_back(name, value);
+    }
+  }
+
+  /// Patches down and across of images whose size is said; else those of the capture.
+  void count_patches() {
+    const Value* patch = value_of("vision_config.patch_size");
+    const std::int64_t* side = patch ? patch->as_integer() : nullptr;
+    if (!side || *side <= 0 || use_.image_height == 0) return;
+    for (auto& [name, value] : grid_) value = (name == "grid_h" ? use_.image_height : use_.image_width) / *side;
   }
 
   /// A configuration may name another class of the family that is trained.
@@ -243,6 +262,7 @@ class FamilyReader {
       key.value = read_value_(key.fallback, file_);
       key.is_known = true;
     }
+    count_patches();
     collect();
     for (std::size_t round = 0; round < keys_.size(); ++round)
       for (Key& key : keys_) {
@@ -262,6 +282,10 @@ class FamilyReader {
   void collect() {
     names_ = {"S"};
     values_ = {text_length(binding_.config, use_.seq)};
+    for (const auto& [name, value] : grid_) {
+      names_.push_back(name);
+      values_.push_back(value);
+    }
     for (const Key& key : keys_) {
       const std::int64_t* number = key.is_known ? key.value.as_integer() : nullptr;
       if (!number) continue;
@@ -413,6 +437,7 @@ class FamilyReader {
   std::set<std::string> instead_;  // classes that are trained where a configuration names them
   std::vector<Key> keys_;
   std::map<std::string, Value> parts_;
+  std::vector<std::pair<std::string, std::int64_t>> grid_;  // patches of an image, where it may be of any size
   bool counts_images_ = false, takes_text_ = false;
   std::vector<Reads> reads_;
   std::vector<Line> holds_, mains_;

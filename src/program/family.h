@@ -14,6 +14,7 @@ struct FamilyUse {
   bool any_attention = false;  // eager will do where there is no sdpa
   std::int64_t seq = 0;        // 0: as long as the model takes
   std::int64_t batch = 1, images = 0;  // samples, and images of each
+  std::int64_t image_height = 0, image_width = 0;  // pixels; 0: as at the capture
   std::string head = "auto";   // what it is trained for
 };
 

@@ -73,6 +73,22 @@ def for_each_layer(count):
     return [*statements, Statement("return", args=tuple((f"hidden_states.{k}", Ref(v)) for k, v in enumerate(values)))]
 
 
+def for_each_image_of_each_sample(samples, images):
+    """What a sample gives is deleted when the next one has begun; its images are taken from one list of all."""
+    taken = range(1, samples * images + 1)
+    statements, before = [op("unbind", [made(v, "view") for v in taken], Ref(0), Number(0, False))], ()
+    for sample in range(samples):
+        value = 10000 + 1000 * sample
+        statements += [op("mask", [made(value)], Ref(0), Number(sample, False)), *([dropped(*before)] if before else [])]
+        given = []
+        for image in range(images):
+            given.append(value + 10 * image + 1)
+            statements += [op("grid", [made(given[-1] + 1)], Ref(taken[sample * images + image])), op("place", [made(given[-1])], Ref(given[-1] + 1), Ref(value)), dropped(given[-1] + 1)]
+        statements += [op("cat", [made(value + 999)], Listed(tuple(map(Ref, given)))), op("set", [], Ref(0), Ref(value + 999))]
+        before = (value + 999, *reversed(given), value)
+    return [*statements, Statement("return", args=(("", Ref(before[0])),))]
+
+
 LAYER = Body("class", "Layer", False, (("0", DtypeOf("T"), (Number(4, True),)),), (), (), (("", "$0"),))
 
 
@@ -81,6 +97,8 @@ def named(statements):
     names = {}
 
     def name(term):
+        if isinstance(term, (Element, Span)) and isinstance(term.row, Element):   # of a row of rows
+            return term._replace(row=name(term.row))
         if isinstance(term, (Element, Span)):
             return term._replace(row="".join(f"%{names.setdefault(row, len(names))}" for row in (term.row if type(term.row) is tuple else (term.row,))))
         return f"%{names.setdefault(term, len(names))}" if isinstance(term, Ref) else term
@@ -184,3 +202,22 @@ def test_captures_of_one_program_may_differ_in_sizes():
 def test_the_last_layer_of_any_number_is_a_range_of_one():
     trees = [["modules Model", "  layers: nn.ModuleList", f"    0..{n - 2}: Layer", f"    {n - 1}: Last"] for n in (5, 6, 8, 7)]
     assert merged_lines(trees, Solver([{"layers": n, "B": b} for n, b in zip((5, 6, 8, 7), (2, 5, 4, 7))]))[2:] == ["    0..layers - 2: Layer", "    layers - 1..layers - 1: Last"]
+
+
+def test_images_of_samples_are_rounds_within_rounds():
+    counts = [(6, 10), (10, 6), (7, 11), (8, 12)]
+    bodies = tuple(named(in_rows(for_each_image_of_each_sample(samples, images), [samples * images, images], [samples])) for samples, images in counts)
+    merger, printer = Merger(Solver([{"B": samples, "images": samples * images} for samples, images in counts])), Printer()
+    printer.name(merger.body(bodies))
+    assert merger.unsolved == 0
+    text = printer.out[-1].splitlines()
+    outer = next(line for line in text if "each j" in line)
+    within = text[text.index(outer) + 1:]
+    assert outer == "  each j in 1..B - 1:"
+    assert "    each i in 0..images//B - 1:" in within
+    assert any(line.endswith("= grid(%0[i + (images//B)*j])") or line.endswith("= grid(%0[i + (images//B)*j + images//B])") for line in within), within
+    assert any("del " in line and "[j - 1][images//B - 1..0]" in line for line in within), within
+
+
+def test_what_no_sample_has_rounds_in_is_no_row_of_samples():
+    assert not any(s.kind == "each" for s in in_rows(for_each_image(3), [3], [3]))

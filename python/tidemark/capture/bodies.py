@@ -118,6 +118,8 @@ class _Naming:
     def term(self, term):
         if isinstance(term, (Element, Span)):
             rows = term.row if type(term.row) is tuple else (term.row,)
+            if isinstance(rows[0], Element):   # of a row of rows, all at one place of it
+                return term._replace(row=Element("".join(self._name(row.row) for row in rows), rows[0].at))
             return term._replace(row="".join(map(self._name, rows)))
         return self._name(term) if isinstance(term, Ref) else term
 

@@ -32,6 +32,8 @@ from .tree import tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
+# As many samples, and images of each, that what is done for them is seen as rounds, and rounds within rounds.
+_MANY = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
@@ -54,13 +56,14 @@ class Case(NamedTuple):
     conditions: tuple
     keys: object = lambda keys: keys
     tokens: object = lambda tokens, keys: tokens
+    grid: object = lambda grid: grid
 
     def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys))
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)))
 
     def sizes(self, sizes, keys):
-        samples, tokens, *images = sizes
-        return (samples, self.tokens(tokens, keys), *images)
+        samples, tokens, images, *grid = sizes
+        return (samples, self.tokens(tokens, keys), images, *self.grid(grid))
 
 
 _ANY = Case(())
@@ -101,7 +104,7 @@ class Family:
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
-        self.looks, self.reads, self.few, self.dtypes = {}, Reads(), {}, None
+        self.looks, self.reads, self.few, self.dtypes, self.has_grids = {}, Reads(), {}, None, False
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -131,8 +134,8 @@ class Family:
             return {}
         return few if seen.classes == self.looks[self.usual].classes else {}
 
-    def brief(self, keys, way=None):
-        return self.look(changed(keys, {path: count for path, count in self.few.items() if at(keys, path) == at(self.base, path)}), way)
+    def brief(self, keys, way=None, grid=_SHAPES[0][3:]):
+        return self.look(changed(keys, {path: count for path, count in self.few.items() if at(keys, path) == at(self.base, path)}), way, grid)
 
     def _is_read(self, path):
         """Whether the model asks for a key, or others are made of it."""
@@ -202,8 +205,9 @@ class Family:
         recorder.tree = tree
         return recorder
 
-    def look(self, keys, way=None):
-        recorder = self.capture(keys, way or self.usual, _SHAPES[0], is_warm=False)
+    def look(self, keys, way=None, grid=_SHAPES[0][3:]):
+        recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
+        self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         body, printer = _body(recorder), Printer()
         printer.name(body)
         return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
@@ -220,7 +224,8 @@ class Family:
         return True
 
     def cases(self):
-        return [a.and_also(b).and_also(c).and_also(d) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads() for d in self._by_rest()]
+        by = (self._by_grid(), self._by_window(), self._by_chunk(), self._by_heads(), self._by_rest())
+        return [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
 
     def _by_rest(self):
         """Layers in whole rounds of their kinds, and some that are left over."""
@@ -233,9 +238,20 @@ class Family:
     def _with_rest(path, period, rest):
         return Case((f"{path} % {period} == {rest}",), lambda keys: changed(keys, {path: at(keys, path) // period * period + rest}))
 
+    def _by_grid(self):
+        """Images that are wider than high, and others: the positions of a text go on after the longer side (transformers/models/qwen2_vl, get_rope_index)."""
+        if not self.has_grids:
+            return [_ANY]
+        wide, high, square = (self.brief(self.base, grid=grid) for grid in ((8, 12), (12, 8), (12, 12)))
+        if high.is_alike(wide) and square.is_alike(wide):
+            return [_ANY]
+        over, under = (">=", "<") if square.is_alike(wide) else (">", "<=")
+        return [Case((f"grid_w {over} grid_h",)), Case((f"grid_w {under} grid_h",), grid=lambda grid: grid[::-1])]
+
     def _by_window(self):
-        """Texts within a window, and longer ones."""
-        paths = [path for path, value in leaves_of(self.base) if _WINDOWS.search(path) and is_whole(value)]
+        """Texts within a window, and longer ones; windows of images are beside the size of patches."""
+        names = dict(leaves_of(self.base))
+        paths = [path for path, value in names.items() if _WINDOWS.search(path) and is_whole(value) and path.rpartition(".")[0] + ".patch_size" not in names]
         if not paths:
             return [_ANY]
         wide = dict.fromkeys(paths, _WIDE)
@@ -302,7 +318,8 @@ class Family:
         cases = self.cases()
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read)
-        self.draws = self.axes.draws(len(_SHAPES), seed=7)
+        self.shapes = _MANY if self.has_grids else _SHAPES
+        self.draws = self.axes.draws(len(self.shapes), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
             try:
@@ -321,7 +338,7 @@ class Family:
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
         configurations = [case.keys(keys) for keys in self.draws]
-        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, _SHAPES)]
+        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, self.shapes)]
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
@@ -402,8 +419,9 @@ class Family:
 
 def _body(recorder, layers=()):
     """`layers`: how many there are, where what they do is to be looked at as rows."""
-    counts = [recorder.sizes.get("images", 0), *layers]
-    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
+    samples, images = recorder.sizes.get("B", 1), recorder.sizes.get("images", 0)
+    counts = [images, images // samples, *layers]
+    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts, [samples])).of(recorder.root)
 
 
 def _classes(tree):

@@ -43,7 +43,10 @@ def _places(block):
 
 def fold(statements):
     """The statements with runs of three rounds and more as one `repeat`."""
-    shapes, out, at = [_shape(s) for s in statements], [], 0
+    if not _places(statements):
+        return statements
+    numbers = {}
+    shapes, out, at = [numbers.setdefault(_shape(s), len(numbers)) for s in statements], [], 0
     while at < len(statements):
         period, rounds = _best_run(statements, shapes, at)
         if rounds < 3 or _begins_later(statements, shapes, at, period, rounds):
@@ -58,9 +61,9 @@ def fold(statements):
     return out
 
 
-def runs_of(shapes, at):
+def runs_of(shapes, at, longest=_LONGEST_BLOCK):
     """(statements of a round, rounds) of what begins here and comes again, the shortest first."""
-    for period in range(1, min(_LONGEST_BLOCK, (len(shapes) - at) // 3) + 1):
+    for period in range(1, min(longest, (len(shapes) - at) // 3) + 1):
         if shapes[at] != shapes[at + period]:
             continue
         rounds = 1
@@ -71,6 +74,8 @@ def runs_of(shapes, at):
 
 def _best_run(statements, shapes, at):
     for period, rounds in runs_of(shapes, at):
+        if not _places(statements[at:at + period]):
+            continue
         while rounds >= 3 and not _goes_on(statements, at, period, rounds):
             rounds -= 1
         if rounds >= 3:

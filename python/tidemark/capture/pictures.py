@@ -42,7 +42,8 @@ def _by_grid(maker, channels):
     """Patches in a row, of images of any size: transformers' Qwen2VLImageProcessor and its kin."""
     vision = getattr(maker.config, "vision_config", maker.config)
     grid = next(name for name in ("image_grid_thw", "image_grid_hw", "grid_thws") if name in maker.takes)
-    (down, across), count, patch = maker.shape.grid, maker.shape.pictures, first_of(vision, "patch_size")
+    merged = first_of(vision, "spatial_merge_size") or 1   # so many patches each way are one token
+    (down, across), count, patch = (-(-side // merged) * merged for side in maker.shape.grid), maker.shape.pictures, first_of(vision, "patch_size")
     values = channels * (first_of(vision, "temporal_patch_size") or 1) * patch * patch
     maker.batch["pixel_values"] = maker.real(count * down * across, values)
     maker.batch[grid] = torch.tensor([[1, down, across]] * count, device=maker.device)

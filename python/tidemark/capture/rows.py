@@ -8,6 +8,9 @@
 
 So are layers whose outputs are all kept, or which are one module: those do not go on evenly, as a `repeat` does (folding.py).  A reader that knows how many there are
 writes it out again (src/program/rows.cpp).  Rounds at either end may be done otherwise than those between.
+
+What is done for each image of each sample is such rounds within rounds: those of images are found first, and are then statements like others.  Rows are then made in each
+round of the samples, and `%4[j][i]` is the place of one in the row of a row.
 """
 
 import re
@@ -16,12 +19,13 @@ from typing import Any, NamedTuple
 
 from .floats import any_float
 from .folding import runs_of
-from .statements import Statement, replace_terms
-from .terms import Each, Element, Linear, Listed, Number, Ref, Span, Typed, map_terms, walk_terms
+from .statements import Statement
+from .terms import DtypeFrom, Each, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
 FEWEST = 5          # of which a row is told from other things that come a few times
 _IRREGULAR = 2      # rounds at the ends
 _WIDEST = 4         # values of a tuple
+_LONGEST = 240      # statements of a round
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
 
@@ -33,14 +37,17 @@ class _Row(NamedTuple):
     tag: str = "row"
 
 
-def in_rows(statements, counts):
-    """The statements with what is done as often as one of the counts says once."""
-    counts = [n for n in counts if n >= FEWEST]
-    return _Rows(statements, counts).all() if counts else statements
+def in_rows(statements, counts, outer=()):
+    """The statements with what is done as often as one of the counts says once; `outer`: how often what has such rounds in it may be done."""
+    counts, outer = ([n for n in of if n >= FEWEST] for of in (counts, outer))
+    if counts:
+        statements = _Rows(statements, counts).all()
+    return _Rows(statements, outer, "j").all() if outer and any(s.kind == "each" for s in statements) else statements
 
 
 class _Rows:
-    def __init__(self, statements, counts):
+    def __init__(self, statements, counts, index="i"):
+        self.index = index   # of a round
         self.statements, self.counts = [one for statement in statements for one in _single(statement)], counts
         self.elements = {}   # {value: (row, its place)}
 
@@ -52,7 +59,8 @@ class _Rows:
             for group in _alike(statement.results):
                 if statement.kind in ("op", "call") and self.accepts(len(group)):
                     self.elements.update({r.ref: (_Row(group[0].ref), k) for k, r in enumerate(group)})
-        out, at, shapes = [], 0, [_shape(s) for s in self.statements]
+        numbers = {}
+        out, at, shapes = [], 0, [numbers.setdefault(_shape(s), len(numbers)) for s in self.statements]
         while at < len(self.statements):
             period, rounds = self._run(shapes, at)
             block = self._block(at, period, rounds) if period else None
@@ -68,8 +76,8 @@ class _Rows:
         """(statements of a round, rounds) of what begins here; zeros where it does not come as often as there are images."""
         if self.statements[at].kind not in ("op", "call"):
             return 0, 0
-        for period, rounds in runs_of(shapes, at):
-            if self.accepts(rounds):
+        for period, rounds in runs_of(shapes, at, _LONGEST):
+            if self.accepts(rounds) and (self.index == "i" or any(s.kind == "each" for s in self.statements[at:at + period])):
                 return period, rounds
         return 0, 0
 
@@ -79,16 +87,16 @@ class _Rows:
         made = {}
         for k, block in enumerate(blocks):
             for place, ref in _made(block):
-                made[ref] = (place, k)
-        rows = {place: _Row(ref) for place, ref in _made(blocks[0])}
+                made.setdefault(ref, (place, k))
+        rows = {made[ref][0]: _Row(ref) for _, ref in _made(blocks[0])}
         places = {place: [ref for ref, (p, _) in made.items() if p == place] for place in rows}
         if any(len(refs) != rounds for refs in places.values()):
             return None
         columns = list(zip(*(list(_walk(block)) for block in blocks)))
-        first = int(any(isinstance(c[0], Ref) and c[0] not in made and c[1] in made for c in columns))   # there is one before it
+        first = int(any(isinstance(c[0], _VALUES) and c[0] not in made and c[1] in made for c in columns))   # there is one before it
         before = {}   # what a round finds of the one before: {row: its value ahead of the first round}
         terms = [self._same(column, made, rows, before, first) for column in columns]
-        names = [_path([s.name for s in column], first) if column[0].kind == "call" else column[0].name for column in zip(*blocks)]
+        names = [_path([s.name for s in column], first, self.index) if column[0].kind == "call" else column[0].name for column in zip(*blocks)]
         if any(t is None for t in [*terms, *names]):
             return None
         for place, refs in places.items():
@@ -103,33 +111,32 @@ class _Rows:
         """The term that stands for those of all rounds; None where there is none."""
         one = column[0]
         if isinstance(one, Number):
-            return _linear([t.value for t in column], one.is_size, first)
-        if not isinstance(one, Ref):
+            return _linear([t.value for t in column], one.is_size, first, self.index)
+        if not isinstance(one, _VALUES):
             return one if len(set(map(any_float, column))) == 1 else None
         origins = [made.get(t) for t in column]
         if all(o is not None and o[1] == k and o[0] == origins[0][0] for k, o in enumerate(origins)):
-            return Element(rows[origins[0][0]], "i")
+            return Element(rows[origins[0][0]], self.index)
         later = origins[1:]
         if all(o is not None and o[1] == k and o[0] == later[0][0] for k, o in enumerate(later)) and one not in made:
             row = rows[later[0][0]]
             if before.setdefault(row, one) != one or self.elements.get(one, (row, first - 1)) != (row, first - 1):
                 return None
-            return Element(row, "i - 1")
+            return Element(row, f"{self.index} - 1")
         if all(t == one for t in column):
             return one
         known = [self.elements.get(t) for t in column]
         if None in known or len({row for row, _ in known}) != 1 or len({at - k for k, (_, at) in enumerate(known)}) != 1:
             return None
-        offset = known[0][1] - first
-        return Element(known[0][0], "i" + _offset(offset))
+        return Element(known[0][0], Linear(Number(1, False), Number(known[0][1] - first, False), self.index))
 
     def _outside(self, statement):
         """Elements by their place in the row; those that follow each other as a span."""
         def named(term):
-            found = self.elements.get(term) if isinstance(term, Ref) else None
+            found = self.elements.get(term) if isinstance(term, _VALUES) else None
             return Element(found[0], Number(found[1], False)) if found else term
 
-        statement = self._with_lists(replace_terms(statement, named))
+        statement = self._with_lists(_replaced(statement, named))
         if statement.kind in ("del", "hold", "keep"):
             return statement._replace(args=tuple(("", t) for t in _spans(_zipped([t for _, t in statement.args]))))
         if statement.kind == "return":
@@ -144,8 +151,8 @@ class _Rows:
             if not isinstance(term, Listed):
                 return term
             numbers = [t.value for t in term.items if isinstance(t, Number)]
-            one = _linear(numbers, False, 0) if len(numbers) == len(term.items) and len(numbers) > 1 and self.accepts(len(numbers)) else None
-            return Listed((Each(one, Number(0, False), Number(len(numbers) - 1, False)),) if one else tuple(_spans(map(listed, term.items))))
+            one = _linear(numbers, False, 0, "i") if len(numbers) == len(term.items) and len(numbers) > 1 and self.accepts(len(numbers)) else None
+            return Listed((Each(one, Number(0, False), Number(len(numbers) - 1, False)),) if one else tuple(_spans(_zipped(list(map(listed, term.items))))))
 
         return statement._replace(args=tuple((key, listed(t)) for key, t in statement.args))
 
@@ -204,15 +211,19 @@ def _typed_spans(results):
         at = end
 
 
-def _path(names, first):
+def _path(names, first, index):
     """The path of the module of each round; None where they do not go up evenly."""
     if len({_PLACE.sub("#", name) for name in names}) != 1:
         return None
     columns = [[int(n) for n in column] for column in zip(*(_PLACE.findall(name) for name in names))]
     if any(b - a != column[1] - column[0] for column in columns for a, b in zip(column, column[1:])):
         return None
-    told = iter([str(c[0]) if c[0] == c[1] else "{" + ("i" if c[1] - c[0] == 1 else f"{c[1] - c[0]}*i") + _offset(c[0] - (c[1] - c[0]) * first) + "}" for c in columns])
+    told = iter([str(c[0]) if c[0] == c[1] else "{" + (index if c[1] - c[0] == 1 else f"{c[1] - c[0]}*{index}") + _offset(c[0] - (c[1] - c[0]) * first) + "}" for c in columns])
     return _PLACE.sub(lambda _: next(told), names[0])
+
+
+_VALUES = (Ref, _Row)
+_INDICES = ("i", "j", "i - 1", "j - 1")
 
 
 def _offset(number):
@@ -268,41 +279,73 @@ def _spans(terms):
             yield term
 
 
-def _linear(values, is_size, first):
+def _linear(values, is_size, first, index):
     step = values[1] - values[0]
     if any(b - a != step for a, b in zip(values, values[1:])):
         return None
-    return Number(values[0], is_size) if step == 0 else Linear(Number(step, False), Number(values[0] - step * first, False))
+    return Number(values[0], is_size) if step == 0 else Linear(Number(step, False), Number(values[0] - step * first, False), index)
 
 
 def _shape(statement):
     """What must be equal in two rounds: all but values, floats and numbers."""
+    if statement.kind == "each":
+        return ("each", statement.name, statement.count, tuple(map(_shape, statement.block)))
     if statement.kind not in ("op", "call", "del"):
         return id(statement)
 
     def plain(x):
-        return tuple("%" if isinstance(t, Ref) else "#" if isinstance(t, Number) else any_float(t) for t in walk_terms(x))
+        return tuple("%" if isinstance(t, _VALUES) else "#" if isinstance(t, Number) else any_float(t) for t in _terms_of(x))
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
     return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args),
             statement.mark if statement.mark in ("host True", "host False") else statement.mark.partition(" ")[0], id(statement.body))
 
 
-def _made(block):
-    """(where it is made, value)"""
+def _made(block, place=()):
+    """(where it is made, value or row)"""
     for i, statement in enumerate(block):
         for j, result in enumerate(statement.results):
-            if isinstance(result, Typed) and isinstance(result.ref, Ref):
-                yield (i, j), result.ref
+            ref = result.ref if isinstance(result, Typed) else None
+            ref = ref.row if isinstance(ref, (Element, Span)) else ref
+            if isinstance(ref, _VALUES):
+                yield (*place, i, j), ref
+        yield from _made(statement.block, (*place, i))
 
 
 def _walk(block):
     for statement in block:
         for x in (*statement.results, *(term for _, term in statement.args)):
-            yield from walk_terms(x)
+            yield from _terms_of(x)
+        yield from _walk(statement.block)
+
+
+def _replaced(statement, change):
+    """The statement with `change` done to each of its terms, in the order of `_walk`; those of elements too."""
+    results = tuple([_changed(r, change) for r in statement.results])
+    args = tuple([(k, _changed(t, change)) for k, t in statement.args])
+    return statement._replace(results=results, args=args, block=tuple([_replaced(s, change) for s in statement.block]))
 
 
 def _rewritten(statement, told):
-    """The statement with the next of the told terms in the place of each of its own, in the order of `_walk`."""
-    change = lambda _: next(told)
-    return statement._replace(results=tuple([map_terms(r, change) for r in statement.results]), args=tuple([(k, map_terms(t, change)) for k, t in statement.args]))
+    """The statement with the next of the told terms in the place of each of its own."""
+    return _replaced(statement, lambda _: next(told))
+
+
+def _terms_of(x):
+    """The terms within, in the order in which `_changed` comes to them."""
+    found = []
+    _changed(x, lambda term: found.append(term) or term)
+    return found
+
+
+def _changed(x, change):
+    """As terms.map_terms, and within what stands for several."""
+    if isinstance(x, Listed):
+        return Listed(tuple([_changed(e, change) for e in x.items]))
+    if isinstance(x, Typed):
+        return Typed(_changed(x.ref, change), change(x.dtype), tuple([_changed(s, change) for s in x.sizes]), x.flags)
+    if isinstance(x, (Slice, DtypeFrom, Element, Span, Each, Linear)):
+        return type(x)(*[_changed(part, change) for part in x])
+    if type(x) is tuple:   # rows of a span
+        return tuple([_changed(part, change) for part in x])
+    return x if type(x) is str and x in _INDICES else change(x)

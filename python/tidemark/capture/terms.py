@@ -7,9 +7,9 @@
     DtypeFrom(Ref(n))   the dtype of that tensor
     Listed(terms)       a list or tuple
     Slice(a, b, c)
-    Element(row, "i")   one of the values of a row (rows.py), by its place: an expression of the round, or a number
+    Element(row, "i")   one of the values of a row (rows.py), by its place: an expression of the round, or a number; the row may be one of a row of rows
     Span(row, a, b)     those from one place to another, both included; of a tuple of rows those of each place in turn
-    Linear(a, b)        a*i + b
+    Linear(a, b, "i")   a*i + b
     Each(term, a, b)    what it is for i from a to b, both included
     str                 anything else, as the program spells it
 
@@ -65,6 +65,7 @@ class Span(NamedTuple):
 class Linear(NamedTuple):
     step: Any
     start: Any
+    index: str = "i"
 
 
 class Each(NamedTuple):

@@ -17,14 +17,15 @@ def spelled(term):
     if isinstance(term, Typed):
         return f"{spelled(term.ref)}: {typed(term.dtype, term.sizes)}" + "".join(" " + f for f in term.flags)
     if isinstance(term, Element):
-        return f"{term.row}[{spelled(term.at)}]"
+        return f"{spelled(term.row)}[{spelled(term.at)}]"
     if isinstance(term, Span):
-        return f"{term.row}[{spelled(term.first)}..{spelled(term.last)}]"
+        return f"{spelled(term.row)}[{spelled(term.first)}..{spelled(term.last)}]"
     if isinstance(term, Each):
         return f"{spelled(term.term)} for i in {spelled(term.first)}..{spelled(term.last)}"
     if isinstance(term, Linear):
-        step, start = spelled(term.step), spelled(term.start)
-        return ("i" if step == "1" else f"{step}*i" if re.fullmatch(r"[\w.]+", step) else f"({step})*i") + ("" if start == "0" else f" + {start}")
+        step, start, i = spelled(term.step), spelled(term.start), term.index
+        times = i if step == "1" else f"{step}*{i}" if re.fullmatch(r"[\w.]+", step) else f"({step})*{i}"
+        return times if start == "0" else f"{times} - {start[1:]}" if re.fullmatch(r"-\d+", start) else f"{times} + {start}"
     if isinstance(term, DtypeFrom):
         return f"dtype({spelled(term.ref)})"
     if isinstance(term, DtypeOf):
@@ -68,7 +69,8 @@ class Printer:
         for s in statements:
             results = ", ".join(map(spelled, s.results))
             if s.kind in ("repeat", "each"):
-                yield f"{indent}{s.kind} i in {spelled(s.name)}..{spelled(s.count)}:"
+                index = "j" if s.kind == "each" and any(inner.kind == "each" for inner in s.block) else "i"
+                yield f"{indent}{s.kind} {index} in {spelled(s.name)}..{spelled(s.count)}:"
                 yield from self.block(s.block, depth + 1)
                 if s.next:
                     yield f"{indent}  next " + " ".join(f"{spelled(a)}={spelled(b)}" for a, b in s.next)

@@ -72,6 +72,26 @@ TEST(Family, TakesNumbersFromTheConfigurationAndDefaultsForTheRest) {
   EXPECT_EQ(number(bound(config({})), "text.depth"), 2);
 }
 
+/// With images of any size, of which one that is wider than high goes another way.
+std::string of_images() {
+  std::string text = with(tiny_family(), "key width = 64\n", "key width = 64\nkey vision_config.patch_size = 16\n");
+  text = with(text, "sizes B=2 S=", "sizes images=2 grid_h=8 grid_w=12 B=2 S=");
+  text = with(text, "S > window\n", "grid_w > grid_h\n");
+  return with(text, "S <= window\n", "grid_w <= grid_h\n");
+}
+
+TEST(Family, PatchesFollowFromTheSizeOfImages) {
+  const auto read = [](std::int64_t height, std::int64_t width) {
+    const FamilyUse use{.context = {.use_cache = false}, .seq = 8, .images = 1, .image_height = height, .image_width = width};
+    return io::read_family_text(of_images(), "tiny", config({}), use);
+  };
+  EXPECT_EQ(number(read(320, 160), "grid_h"), 20);
+  EXPECT_EQ(number(read(320, 160), "grid_w"), 10);
+  EXPECT_EQ(number(read(0, 0), "grid_w"), 12) << "those of the capture where nobody says";
+  EXPECT_NE(read(320, 160).main, read(160, 320).main);
+  EXPECT_EQ(read(320, 160).main, read(320, 320).main);
+}
+
 TEST(Family, TiesWhatTheConfigurationTies) {
   EXPECT_EQ(bound(config({})).root.children[2].parameters[0].tied_to, "embed.weight");
   EXPECT_EQ(bound(config({{"tie", false}})).root.children[2].parameters[0].tied_to, "");

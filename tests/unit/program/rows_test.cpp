@@ -68,6 +68,21 @@ TEST(Rows, WhatIsDoneForEachIsWrittenOut) {
                    "  %5.2: T[4, 2] = torch.f($i, 2, 16*2 + B, slice(0, %7, None))", "  del %4.0"}));
 }
 
+TEST(Rows, ImagesOfEachSampleAreRoundsWithinRounds) {
+  EXPECT_EQ(Read()({"  each j in 1..B - 1:", "    %3[j]: T[B, j] = torch.f(%2[j - 1])", "    each i in 0..images//B - 1:",
+                    "      %4[j][i]: T[i + 8*j] view = torch.f(%3[j], %1[i + (images//B)*j], mask_i=j)",
+                    "    del %5%4[j][1..0] %4[j - 1][0]"}),
+            (Lines{"  %3.1: T[B, 1] = torch.f(%2.0)", "  %4.1.0: T[0 + 8*1] view = torch.f(%3.1, %1.2, mask_i=1)",
+                   "  %4.1.1: T[1 + 8*1] view = torch.f(%3.1, %1.3, mask_i=1)",
+                   "  del %5.1.1, %4.1.1, %5.1.0, %4.1.0 %4.0.0"}));
+}
+
+TEST(Rows, OfNoneNothingIsLeft) {
+  EXPECT_EQ(Read()({"  each i in 1..B - 2:", "    torch.f(%4[i])", "  %2 = torch.cat([%0, %1[1..B - 2], %3], [%1[1..B - 2]])",
+                    "  %2 = torch.cat([%0, %1[1..B - 2]])", "  del %1[B - 3..0] %2", "  del %1[1..B - 2]"}),
+            (Lines{"  %2 = torch.cat([%0, %3], [])", "  %2 = torch.cat([%0])", "  del %2"}));
+}
+
 TEST(Rows, WhatWasCountedIsNoted) {
   Read read;
   read({"  each i in 0..images - 1:", "    torch.f(%4[i])"});
@@ -86,6 +101,7 @@ TEST(Rows, WhatIsNotWellFormedIsSaid) {
     EXPECT_NE(error->where().find("rows:1"), std::string::npos) << line << error->where();
   }
   EXPECT_TRUE(error_of([] { Read()({"  each i in 0..1:", "    each i in 0..1:", "      f()"}); }));
+  EXPECT_TRUE(error_of([] { Read()({"  each i in 0..1:", "    each j in 0..1:", "      f()"}); }));
 }
 
 }  // namespace
