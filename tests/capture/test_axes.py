@@ -286,3 +286,31 @@ def test_what_another_amount_or_another_key_with_it_would_do_is_not_held_for():
     keys = {"n_head": 8, "hidden_size": 64, "jitter_noise": 0.0, "layerdrop": 0.0, "use_sliding_window": False, "sliding_window": 4096}
     found = Axes(keys, OfSlopes, lambda keys: bool(OfSlopes(keys)), {})
     assert {"jitter_noise == 0.0", "layerdrop == 0.0", "use_sliding_window == false", "n_head in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]"} <= set(found.guards)
+
+
+class OfSections:
+    """Heads are of one size, which sections of a rotation say; another part gives out as wide a thing."""
+
+    def __init__(self, keys):
+        assert keys["hidden_size"] == keys["num_attention_heads"] * 2 * sum(keys["sections"]) == keys["vision"]["hidden_size"]
+        self.exact = (keys["hidden_size"], keys["ffn"])
+
+    def is_alike(self, _):
+        return True
+
+
+def test_a_width_may_be_heads_of_one_size():
+    base = {"hidden_size": 64, "num_attention_heads": 4, "ffn": 128, "sections": [2, 3, 3], "vision": {"hidden_size": 64}}
+
+    def goes(keys):
+        try:
+            OfSections(keys)
+        except AssertionError:
+            return False
+        return True
+
+    found = Axes(base, OfSections, goes, {})
+    assert found.groups == [["hidden_size"], ["num_attention_heads"], ["ffn"]] and found.guards == ["sections == [2, 3, 3]"]
+    assert found.equalities() == ["hidden_size == num_attention_heads*16", "vision.hidden_size == num_attention_heads*16"]
+    drawn = found.draws(3, seed=1)
+    assert all(map(goes, drawn)) and len({at(keys, "hidden_size") for keys in drawn}) > 1

@@ -31,6 +31,7 @@ ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline"
 TOKENS = 160
 TEXT = {"batch": 2, "images": 0, "grid": None}
 SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})   # patches down and across, of images of any size
+HIGH = {"batch": 2, "images": 3, "grid": (20, 12)}   # of programs that go another way for those that are higher than wide
 LAYERS = ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "n_layers", "depth", "num_decoder_layers")
 NAMED = re.compile(r"index|indices|_layers$")
 LONGER = (0, 256, 1024, 4096, 16384)   # what images may take of a text
@@ -82,6 +83,8 @@ def batches_of(program):
         first, *others = [{**batch, **takes_text} if "grid_h=" in sizes else {**batch, **takes_text, "grid": None} for batch in SEEN]
     else:
         first, others = {**TEXT, **takes_text}, [{**TEXT, **takes_text, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
+    if re.search(r"^main .*\bgrid_w\b", text, re.MULTILINE):
+        others.append({**HIGH, **takes_text})
     rests = sorted(set(re.findall(r"\b((?:[a-z_]+\.)*(?:%s)) %% (\d+) == (\d+)" % "|".join(LAYERS), "".join(re.findall(r"^main .*\n", text, re.MULTILINE)))))
     return [first, *others, *({**first, "layers": [(path, int(period) + int(rest))]} for path, period, rest in rests if MOST_LAYERS % int(period) != int(rest))]
 

@@ -21,7 +21,7 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
 class Axes:
-    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
+    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
 
     def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
@@ -32,13 +32,13 @@ class Axes:
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
         self.leaves = {path: value for path, value in leaves_of(base) if is_read(path)}
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
-        for path, value in sorted(self.leaves.items(), key=lambda leaf: not self._products_of(*leaf)):   # what has to be a product, before its factors
+        for path, value in sorted(self.leaves.items(), key=lambda leaf: not any(not is_whole(size) for _, size, _ in self._products_of(*leaf))):   # what has to be a product, before its factors
             self._place(path, value)
         for path, kind in kinds_of(base):
             self._guard(path, f"{path} == {written(kind)}")
 
     def _place(self, path, value):
-        if any(path in group for group in self.groups):
+        if path in self.products or any(path in group for group in self.groups):
             return
         if path.endswith("tie_word_embeddings"):
             return   # the tree says both
@@ -101,9 +101,12 @@ class Axes:
     def _is_product(self, path, value):
         """Whether a width has to be the heads times their size."""
         for heads, size, expansion in self._products_of(path, value):
-            if self._told({path: value * 2, size: self.leaves[size] * 2}) == "numbers":
-                self.products[path] = (heads, size, expansion)
-                return True
+            other = heads if is_whole(size) else size
+            alike = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and _WIDTHS.search(p)] if is_whole(size) else []
+            for ties in ([], *([p] for p in alike), alike):   # what has to be as wide, as the output of another part has
+                if self._told({path: value * 2, other: self.leaves[other] * 2, **dict.fromkeys(ties, value * 2)}) == "numbers":
+                    self.products.update(dict.fromkeys([path, *ties], (heads, size, expansion)))
+                    return True
         return False
 
     def _products_of(self, path, value):
@@ -115,6 +118,8 @@ class Axes:
         sizes = [p for p in beside if p.rpartition(".")[2] in _HEAD_DIMS]
         heads = [p for p in beside if _HEADS.search(p) and not _KV_HEADS.search(p) and p not in sizes]
         expansions = [None, *(p for p in beside if p.rpartition(".")[2] in _EXPANSIONS)]
+        if not sizes:   # of one size that something else says, as sections of a rotation do
+            return [(head, value // beside[head], None) for head in heads if value % beside[head] == 0]
         return [factors for factors in itertools.product(heads, sizes, expansions) if _product(factors, beside) == value]
 
     def _tie(self, path, value):
@@ -281,10 +286,10 @@ def _drawn(groups, base, layers, products, drawer):
         if group[0] in patched:
             patch = patched[group[0]]
             values.update(dict.fromkeys(group, values[patch] * (at(base, group[0]) // at(base, patch)) * drawer.choice((1, 2, 3))))
-    values.update({width: _product(factors, {path: values.get(path, at(base, path)) for path in factors if path}) for width, factors in products.items()})
+    values.update({width: _product(factors, {path: values.get(path, at(base, path)) for path in factors if path and not is_whole(path)}) for width, factors in products.items()})
     return values
 
 
 def _product(factors, values):
     heads, size, expansion = factors
-    return values[heads] * values[size] // (values[expansion] if expansion else 1)
+    return values[heads] * (size if is_whole(size) else values[size]) // (values[expansion] if expansion else 1)

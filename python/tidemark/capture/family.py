@@ -400,6 +400,7 @@ class Family:
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
         used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
+        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith("spatial_merge_size") for side in ("grid_h", "grid_w")]
         defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}))
         _, _, root, _, (first, *_) = merged[0]
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
@@ -412,7 +413,7 @@ class Family:
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
 
