@@ -1,6 +1,7 @@
 // Views: another shape over the same memory.  torch: aten/src/ATen/native/TensorShape.cpp
 #include "ops/memory_format.h"
 #include "ops/ops.h"
+#include "ops/pieces.h"
 #include "tensor/mismatch.h"
 
 namespace tidemark {
@@ -164,6 +165,10 @@ Tensors split(Tensor x, std::int64_t piece, int d) {
 }
 
 Tensors split_sizes(Tensor x, const Dims& pieces, int d) {
+  return split_sizes(std::move(x), std::span(pieces.begin(), pieces.end()), d);
+}
+
+Tensors split_sizes(Tensor x, std::span<const std::int64_t> pieces, int d) {
   Tensors parts;
   for (const std::int64_t piece : pieces) parts.push_back(part_of(x, piece, d));
   const Facts facts{.sizes = x.sizes()};

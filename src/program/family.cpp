@@ -280,8 +280,8 @@ class FamilyReader {
   }
 
   void collect() {
-    names_ = {"S"};
-    values_ = {text_length(binding_.config, use_.seq)};
+    names_ = {"S", "B", "images"};
+    values_ = {text_length(binding_.config, use_.seq), use_.batch, use_.batch * use_.images};
     for (const auto& [name, value] : grid_) {
       names_.push_back(name);
       values_.push_back(value);

@@ -105,13 +105,20 @@ int FunctionCall::dimension(std::size_t parameter) const {
 }
 
 Dims FunctionCall::dims(std::size_t parameter) const {
-  const Argument* given = &argument(parameter);
-  if (given->kind == Argument::Kind::number) return Dims{integer_of(*given)};
-  if (given->items.size() == 1 && given->items[0].kind == Argument::Kind::list) given = &given->items[0];
-  if (given->items.size() > Dims::kMost) refuse(fmt::format("{} dimensions", given->items.size()));
+  const std::vector<std::int64_t> numbers = integers(parameter);
+  if (numbers.size() > Dims::kMost) refuse(fmt::format("{} dimensions", numbers.size()));
   Dims sizes;
-  for (const Argument& item : given->items) sizes.push_back(integer_of(item));
+  for (const std::int64_t number : numbers) sizes.push_back(number);
   return sizes;
+}
+
+std::vector<std::int64_t> FunctionCall::integers(std::size_t parameter) const {
+  const Argument* given = &argument(parameter);
+  if (given->kind == Argument::Kind::number) return {integer_of(*given)};
+  if (given->items.size() == 1 && given->items[0].kind == Argument::Kind::list) given = &given->items[0];
+  std::vector<std::int64_t> numbers;
+  for (const Argument& item : given->items) numbers.push_back(integer_of(item));
+  return numbers;
 }
 
 double FunctionCall::real_or(std::size_t parameter, double usual) const {

@@ -1,5 +1,6 @@
 // Other shapes of the same memory, and its copies.
 #include "ops/memory_format.h"
+#include "ops/pieces.h"
 #include "ops/selection.h"
 #include "ops/windows.h"
 #include "program/function.h"
@@ -67,11 +68,11 @@ Dims sizes_of(const FunctionCall& call) { return call.reads_tensors(1) ? call.re
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
   if (call.reads_tensors(1)) {
-    Dims parts;
+    std::vector<std::int64_t> parts;
     for (std::size_t i = 0; i < call.results(); ++i) parts.push_back(call.result_sizes(i)[d]);
     return split_sizes(call.tensor(0), parts, d);
   }
-  if (call.argument(1).kind == Argument::Kind::list) return split_sizes(call.tensor(0), call.dims(1), d);
+  if (call.argument(1).kind == Argument::Kind::list) return split_sizes(call.tensor(0), call.integers(1), d);
   call.require(call.integer(1) > 0, "pieces without elements");
   return split(call.tensor(0), call.integer(1), d);
 }

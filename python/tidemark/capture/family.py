@@ -57,13 +57,14 @@ class Case(NamedTuple):
     keys: object = lambda keys: keys
     tokens: object = lambda tokens, keys: tokens
     grid: object = lambda grid: grid
+    images: object = lambda images: images   # of a sample
 
     def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)))
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)))
 
     def sizes(self, sizes, keys):
         samples, tokens, images, *grid = sizes
-        return (samples, self.tokens(tokens, keys), images, *self.grid(grid))
+        return (samples, self.tokens(tokens, keys), self.images(images), *self.grid(grid))
 
 
 _ANY = Case(())
@@ -224,7 +225,7 @@ class Family:
         return True
 
     def cases(self):
-        by = (self._by_grid(), self._by_window(), self._by_chunk(), self._by_heads(), self._by_rest())
+        by = (self._by_images(), self._by_grid(), self._by_window(), self._by_chunk(), self._by_heads(), self._by_rest())
         return [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
 
     def _by_rest(self):
@@ -237,6 +238,10 @@ class Family:
     @staticmethod
     def _with_rest(path, period, rest):
         return Case((f"{path} % {period} == {rest}",), lambda keys: changed(keys, {path: at(keys, path) // period * period + rest}))
+
+    def _by_images(self):
+        """Of several images of a sample the last one's values die otherwise than those of the others, and of one image those of the first do."""
+        return [Case(("images > B",)), Case(("images == B",), images=lambda images: 1)] if self.has_grids else [_ANY]
 
     def _by_grid(self):
         """Images that are wider than high, and others: the positions of a text go on after the longer side (transformers/models/qwen2_vl, get_rope_index)."""

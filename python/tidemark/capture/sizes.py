@@ -25,7 +25,7 @@ class Solver:
     """`periods`: after how many layers their kinds come again, which numbers of layers are divided by."""
 
     def __init__(self, points, periods=()):
-        self.points, self.periods, self.solved, self.quotients = points, periods, {}, None
+        self.points, self.periods, self.solved, self.quotients, self.grown = points, periods, {}, None, None
         self.columns = {n: tuple(p[n] for p in points) for n in points[0]}
         distinct = {}
         for name, column in self.columns.items():
@@ -72,7 +72,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values)
+        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values)
 
     def _term(self, values):
         found = self._match(values)
@@ -150,6 +150,29 @@ class Solver:
                     found.append((cost, _sum(_joined((1, text), (1, name)), str(without[0] - column[0]))))
         return found
 
+    def _with_a_number(self, values):
+        """Any part of a product, a name and a number: the tokens that are left of a text beside those of an image.  Told by how both grow from the first point."""
+        if self.grown is None:
+            self.grown = {}
+            for cost, text, column in sorted(self.simple):
+                growth = tuple(c - column[0] for c in column)
+                if any(growth):
+                    self.grown.setdefault(_direction_of_growth(growth), (cost, text, column))
+        found = []
+        for name in (None, *self.names):
+            rest = values if name is None else tuple(v - n for v, n in zip(values, self.columns[name]))
+            growth = tuple(r - rest[0] for r in rest)
+            entry = any(growth) and self.grown.get(_direction_of_growth(growth))
+            if not entry:
+                continue
+            cost, text, column = entry
+            factor = Fraction(*next((g, c - column[0]) for g, c in zip(growth, column) if g))
+            number = rest[0] - factor * column[0]
+            if number.denominator == 1 and factor.denominator <= 64 and all((factor * c).denominator == 1 for c in column):
+                product = _sum(_times(factor, text), str(number)) if name is None else _sum(_joined((1, name), (factor, text)), str(number))
+                found.append((cost + _cost(factor), product))
+        return min(found)[1] if found else None
+
     def _chunks(self, values):
         """Names times a product; lengths in chunks of a power of two, or of another name, and what fills the last one."""
         names = [(n, self.columns[n]) for n in self.names]
@@ -191,6 +214,12 @@ class Solver:
                 if tuple(form) == values:
                     return text
         return None
+
+
+def _direction_of_growth(growth):
+    """As `_direction`, of numbers that may be none."""
+    divisor = math.gcd(*growth) * (1 if next(filter(None, growth)) > 0 else -1)
+    return tuple(v // divisor for v in growth)
 
 
 def _cost(factor):

@@ -77,6 +77,14 @@ TEST(ProgramFunctions, TakeWhatNumbersMakeOfThem) {
   EXPECT_EQ(found.at("aten::avg_pool2d"), 1);
 }
 
+TEST(ProgramFunctions, SplitIntoAsManyPiecesAsThereAre) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: T[B, S, 8] view, %11: T[B, S, 8] view, %12: T[B, S, 8] view, %13: T[B, S, 8] view, %14: T[B, S, 8] view, %15: T[B, S, 8] view, %16: T[B, S, 12] view, %17: T[B, S, 4] view = torch.split(%0, [8, 8, 8, 8, 8, 8, 12, 4], dim=-1)
+  %18: T[B, S, 64] = torch.cat([%10, %11, %12, %13, %14, %15, %16, %17], dim=-1)
+  hold %10 %11 %12 %13 %14 %15 %16 %17 %18
+)");
+  EXPECT_EQ(found.at("aten::cat"), 1);
+}
+
 TEST(ProgramFunctions, RefuseWhatIsNotSimulated) {
   const auto refused = [](const std::string& call) {
     const auto error = error_of([&] { allocations_of("  %10: T[B, S, 64] = torch.nn.functional." + call + "\n  hold %10\n"); });
