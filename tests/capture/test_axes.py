@@ -310,7 +310,7 @@ def test_a_width_may_be_heads_of_one_size():
         return True
 
     found = Axes(base, OfSections, goes, {})
-    assert found.groups == [["hidden_size"], ["num_attention_heads"], ["ffn"]] and found.guards == ["sections == [2, 3, 3]"]
-    assert found.equalities() == ["hidden_size == num_attention_heads*16", "vision.hidden_size == num_attention_heads*16"]
+    assert found.groups == [["hidden_size", "vision.hidden_size"], ["num_attention_heads"], ["ffn"]] and found.guards == ["sections == [2, 3, 3]"]
+    assert found.equalities() == ["vision.hidden_size == hidden_size", "hidden_size == num_attention_heads*16", "vision.hidden_size == num_attention_heads*16"]
     drawn = found.draws(3, seed=1)
     assert all(map(goes, drawn)) and len({at(keys, "hidden_size") for keys in drawn}) > 1

@@ -81,7 +81,7 @@ class Axes:
         if told[0] != "numbers" or "other" in told:
             told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
         if told[0] == "numbers" or self._is_product(path, value):
-            self.groups.append([path])
+            self.groups.append([path, *(p for p, factors in self.products.items() if p != path and factors == self.products.get(path))])
             if _HEADS.search(path) and not step:
                 self._powers_of_two(path, value)
         elif not self._tie(path, value):

@@ -295,6 +295,8 @@ class Family:
                 continue
             width = path.replace("num_attention_heads", "hidden_size")
             wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
+            if width in wider and not self.runs(changed(self.base, wider)):   # other parts have to be as wide
+                wider.update({p: v * 2 for p, v in leaves_of(self.base) if is_whole(v) and v == at(self.base, width) and p.endswith("hidden_size")})
             fewer, equal = changed(self.base, {**wider, few: heads // 2}), changed(self.base, {**wider, few: heads * 2})
             try:
                 alike = [self.brief(fewer, way).is_alike(self.brief(equal, way)) for way in self.looks]
