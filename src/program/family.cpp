@@ -67,12 +67,19 @@ bool compare(double a, std::string_view comparison, double b) {
 /// What transformers' configurations call how many layers there are.
 constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth"};
 
+/// A family may be built in several ways; each has a program, and a file holds them one after another.
+struct Text {
+  std::string_view text;
+  int line;  // of the file, at which it begins
+};
+
 class FamilyReader {
  public:
-  FamilyReader(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
+  FamilyReader(const Text& text, const std::string& file, ReadValue read_value, const Value& config,
                const FamilyUse& use)
-      : text_(text), file_(file), read_value_(read_value), use_(use) {
+      : text_(text.text), file_(file), read_value_(read_value), use_(use) {
     binding_.config = config;
+    binding_.first_line = text.line;
   }
 
   Program read() {
@@ -107,7 +114,7 @@ class FamilyReader {
 
   void header() {
     std::string_view rest = text_;
-    for (at_ = 1; !rest.empty() && !rest.starts_with("modules "); ++at_) {
+    for (at_ = binding_.first_line; !rest.empty() && !rest.starts_with("modules "); ++at_) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       LineReader reader = reader_of(line);
@@ -422,6 +429,19 @@ class FamilyReader {
   int at_ = 0;
 };
 
+std::vector<Text> texts_of(std::string_view file) {
+  constexpr std::string_view first = "\ntidemark-program ";
+  std::vector<Text> texts;
+  for (int line = 1;;) {
+    const std::size_t next = file.find(first);
+    const std::string_view text = file.substr(0, next == std::string_view::npos ? next : next + 1);
+    texts.push_back({text, line});
+    if (next == std::string_view::npos) return texts;
+    line += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    file.remove_prefix(text.size());
+  }
+}
+
 }  // namespace
 
 bool is_family(std::string_view text) {
@@ -431,7 +451,16 @@ bool is_family(std::string_view text) {
 
 Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
                     const FamilyUse& use) {
-  return FamilyReader(text, file, read_value, config, use).read();
+  std::optional<Error> refusal;  // of the first: what a model of the family usually is
+  for (const Text& one : texts_of(text)) {
+    try {
+      return FamilyReader(one, file, read_value, config, use).read();
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported) throw;
+      if (!refusal) refusal = error;
+    }
+  }
+  throw *refusal;
 }
 
 }  // namespace tidemark

@@ -149,6 +149,7 @@ struct Binding {
   std::vector<std::pair<std::string, std::int64_t>> sizes;    // of the batch, as far as they are known
   std::string main;                                          // the body that the model begins with
   std::map<std::string, std::string> mode;                   // "attention": "sdpa"
+  int first_line = 1;                                        // of the text in its file
 };
 
 /// Reads one; `read_value` reads what is JSON in its header.  Throws Error{bad_file} with the line and the nearest

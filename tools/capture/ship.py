@@ -19,12 +19,14 @@ SECONDS = 600
 
 
 def family_text(model_type, overrides, shipped, layers):
-    """`shipped`: keys that a program holds for one value of, as those have them that are published; `layers`: how many these have."""
+    """`shipped`: keys that a program holds for one value of, as those have them that are published, or a list of such where a family is built in several ways, which have
+    a program each, one behind the other; `layers`: how many these have."""
     from tiny import merged, tiny
 
     from tidemark.capture.family import Family
 
-    return Family(merged(tiny(model_type, overrides), shipped), "cuda", layers).text()
+    ways = shipped if isinstance(shipped, list) else [shipped]
+    return "\n".join(Family(merged(tiny(model_type, overrides), way), "cuda", layers).text() for way in ways)
 
 
 def ship(model_type, release):
