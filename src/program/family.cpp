@@ -451,16 +451,19 @@ bool is_family(std::string_view text) {
 
 Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
                     const FamilyUse& use) {
-  std::optional<Error> refusal;  // of the first: what a model of the family usually is
-  for (const Text& one : texts_of(text)) {
+  const std::vector<Text> texts = texts_of(text);
+  if (texts.size() == 1) return FamilyReader(texts[0], file, read_value, config, use).read();
+  std::string refusals;
+  for (const Text& one : texts) {
     try {
       return FamilyReader(one, file, read_value, config, use).read();
     } catch (const Error& error) {
       if (error.code() != Errc::unsupported) throw;
-      if (!refusal) refusal = error;
+      const std::string again = refusals.empty() ? "" : "; ";
+      if (refusals.find(error.message()) == std::string::npos) refusals += again + error.message();
     }
   }
-  throw *refusal;
+  throw Error(Errc::unsupported, refusals, file);
 }
 
 }  // namespace tidemark

@@ -41,6 +41,22 @@ def test_other_keys_hold_for_what_they_were_where_they_matter():
     assert axes().guards == ['act in ["gelu", "tanh"]', "bias == false", "dropout > 0.0", "kernel == 4"]
 
 
+class Eager(Seen):
+    """Drops out by itself."""
+
+    def __init__(self, keys):
+        super().__init__(keys)
+        self.done += (keys["attention_dropout"] > 0, keys["scaled"])
+        self.exact = (self.exact, self.done)
+
+
+def test_a_key_that_does_something_in_one_way_of_running_alone_is_held_to():
+    keys = {**BASE, "attention_dropout": 0.0, "scaled": True}
+    guards = Axes(keys, Seen, runs, {"layers": 1}, beside=[Eager]).guards
+    assert guards == [*axes().guards, "attention_dropout == 0.0", "scaled == true"]
+    assert Axes(keys, Seen, runs, {"layers": 1}).guards == axes().guards
+
+
 def test_all_axes_differ_between_draws_that_run():
     draws = axes().draws(6, seed=1)
     assert len(draws) == 6 and all(map(runs, draws))

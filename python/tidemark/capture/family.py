@@ -301,7 +301,8 @@ class Family:
     def text(self):
         cases = self.cases()
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read)
+        beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, beside)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):

@@ -120,7 +120,8 @@ TEST(Family, AnswersByTheFirstOfItsProgramsThatHolds) {
   EXPECT_EQ(number(read(config({})), "width"), 64);
   EXPECT_EQ(number(read(config({{"act", "silu"}})), "width"), 32);
   EXPECT_EQ(error_of([&] { read(config({{"act", "silu"}, {"dropout", 0.0}})); })->message(),
-            "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is \"silu\"");
+            "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is \"silu\"; "
+            "the program of tiny holds for dropout > 0.0 alone, and dropout is 0");
 }
 
 TEST(Family, NamesTheLineOfTheFileInItsSecondProgram) {
