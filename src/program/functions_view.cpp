@@ -173,7 +173,7 @@ constexpr Function kViewFunctions[] = {
     {"view_as_complex", "input", [](FunctionCall& c) { return Tensors{view_as_complex(c.tensor(0))}; }},
     {"view_as_real", "input", [](FunctionCall& c) { return Tensors{view_as_real(c.tensor(0))}; }},
     {"squeeze", "input dim", squeeze_call},
-    {"expand", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), sizes_of(c))}; }},
+    {"expand broadcast_to", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), sizes_of(c))}; }},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
     {"view_as reshape_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"contiguous", "input memory_format", [](FunctionCall& c) { return Tensors{contiguous(c.tensor(0))}; }},
