@@ -222,6 +222,9 @@ struct ProgramModel {
         sizes.others.push_back({dims, type.of_weights ? std::nullopt : std::optional(type.dtype)});
     }
     if (!takes_any_size && has_images()) check_image_size(data, sizes);
+    if (const std::int64_t height = captured("image_h"); height && data.image_height == 0)
+      sizes.assumptions.push_back(
+          fmt::format("images are of {} x {} pixels, as nobody said (--image-size)", height, captured("image_w")));
     check(data, sizes);
     return sizes;
   }
