@@ -23,9 +23,10 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 class Axes:
     """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
 
-    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=()):
+    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
-        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `held`: keys that are held for one value of, whatever others would do."""
+        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `held`: keys that are held for one value of, whatever others would do;
+        `is_chosen(path, kind)`: whether a part would be of another kind if the configuration said so."""
         self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
         self.groups, self.products, self.guards, self.guarded = [], {}, [], []
         self.first = look(changed(base, self.few))
@@ -37,7 +38,8 @@ class Axes:
         for path, value in sorted(self.leaves.items(), key=lambda leaf: not self._products_of(*leaf)):   # what has to be a product, before its factors
             self._place(path, value)
         for path, kind in kinds_of(base):
-            self._guard(path, f"{path} == {written(kind)}")
+            if is_chosen(path, kind):
+                self._guard(path, f"{path} == {written(kind)}")
 
     def _place(self, path, value):
         if path in self.guarded or any(path in group for group in self.groups):

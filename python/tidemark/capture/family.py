@@ -152,6 +152,13 @@ class Family:
             return True
         return changed(made, {path: value}) != changed(first, {path: value})
 
+    def _is_chosen(self, path, kind):
+        """Whether the class takes the kind of a part from the configuration: files of old releases say what nobody reads (Idefics 3's parts: `idefics3`)."""
+        try:
+            return at(self.build(changed(self.base, {path: "gpt2" if kind == "llama" else "llama"})), path) != kind
+        except Exception:   # whatever a configuration class thinks of
+            return True
+
     @staticmethod
     def _own(keys):
         return {key: value for key, value in keys.items() if key != "model_type"}
@@ -306,7 +313,7 @@ class Family:
     def text(self):
         cases = self.cases()
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held)
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
