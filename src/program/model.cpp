@@ -222,6 +222,9 @@ struct ProgramModel {
         sizes.others.push_back({dims, type.of_weights ? std::nullopt : std::optional(type.dtype)});
     }
     if (!takes_any_size && has_images()) check_image_size(data, sizes);
+    if (const std::int64_t height = captured("image_h"); height && data.image_height == 0)
+      sizes.assumptions.push_back(
+          fmt::format("images are of {} x {} pixels, as nobody said (--image-size)", height, captured("image_w")));
     check(data, sizes);
     return sizes;
   }
@@ -242,13 +245,26 @@ struct ProgramModel {
     return set("grid_h", data.image_height / patch) && set("grid_w", data.image_width / patch);
   }
 
+  /// The captured value of a size; 0 where the program has none of that name.
+  std::int64_t captured(std::string_view name) const {
+    const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+    const auto found = std::find(program.symbols.begin(), end, name);
+    return found == end ? 0 : program.captured_values[static_cast<std::size_t>(found - program.symbols.begin())];
+  }
+
+  /// Of images that are cut into tiles, what they were before that; else as large as they are given to the model.
   void check_image_size(const Data& data, const BatchSizes& sizes) const {
     if (data.image_height == 0) return;
     const Dims own = sizes.pixel_values.value_or(Dims());
     const int last = own.count() - 1;
-    if (last >= 1 && own[last - 1] == data.image_height && own[last] == data.image_width) return;
-    throw Error(Errc::unsupported, fmt::format("{} takes images of one size", program.model_type), program.file,
-                "leave image_size out");
+    const std::int64_t height = captured("image_h"), width = captured("image_w");
+    if (height ? height == data.image_height && width == data.image_width
+               : last >= 1 && own[last - 1] == data.image_height && own[last] == data.image_width)
+      return;
+    throw Error(Errc::unsupported,
+                height ? fmt::format("the program of {} is of images of {} x {}", program.model_type, height, width)
+                       : fmt::format("{} takes images of one size", program.model_type),
+                program.file, "leave image_size out");
   }
 
   /// A program whose sizes were not solved holds for those of its capture alone.

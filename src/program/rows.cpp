@@ -52,7 +52,8 @@ class Writer {
       at_ = at;
       const ProgramLine& line = lines_[at];
       if (!line.text.starts_with("each i in ")) {
-        out_.push_back({line.number, line.indent - less, plain(line.text, round)});
+        const std::string_view text = plain(line.text, round);
+        if (text != "del" && text != "hold" && text != "keep") out_.push_back({line.number, line.indent - less, text});
         continue;
       }
       if (round) fail("an \"each\" within another");
@@ -176,12 +177,33 @@ class Writer {
     if (text.substr(end).starts_with(": ")) end = closing(text, text.find('[', end)) + 1;
     while (text.substr(end).starts_with(" view") || text.substr(end).starts_with(" cpu")) end = text.find(' ', end + 1);
     const auto [first, last] = range(place);
-    const std::int64_t step = first <= last ? 1 : -1;
+    const bool is_down = goes_down(place, first > last);
+    if (is_down ? first < last : first > last) return without(text, end, written);
+    const std::int64_t step = is_down ? -1 : 1;
     check((last - first) * step);
     for (std::int64_t i = first;; i += step) {
       written += at_place(name, i, text.substr(close + 1, end - close - 1));
       if (i == last) break;
       written += ", ";
+    }
+    return end;
+  }
+
+  /// "images - 2..0" does, also where that is none because there is one image.
+  static bool goes_down(std::string_view place, bool otherwise) {
+    const std::size_t dots = place.find("..");
+    const auto is_number = [](std::string_view text) { return text.find_first_not_of("0123456789") == text.npos; };
+    const bool from_number = is_number(place.substr(0, dots)), to_number = is_number(place.substr(dots + 2));
+    return from_number == to_number ? otherwise : to_number;
+  }
+
+  /// Leaves out what parts a span of none from others in its list; what comes next in the line.
+  static std::size_t without(std::string_view text, std::size_t end, std::string& written) {
+    for (const std::string_view between : {", ", " "}) {
+      if (text.substr(end).starts_with(between)) return end + between.size();
+      if (!written.ends_with(between)) continue;
+      written.resize(written.size() - between.size());
+      break;
     }
     return end;
   }

@@ -257,6 +257,24 @@ def test_what_nobody_reads_is_not_looked_at():
     assert found.groups == axes().groups
 
 
+def test_what_is_held_for_one_value_is_not_looked_at():
+    looked = []
+
+    def look(keys):
+        looked.append(keys)
+        return Seen(keys)
+
+    found = Axes(BASE, look, runs, {"layers": 1}, held=("ffn", "part.out"))
+    assert found.guards[:2] == ["ffn == 128", "part.out == 64"] and set(found.guards[2:]) >= {"bias == false", "kernel == 4", "hidden_size == 64"}
+    assert all(keys["ffn"] == 128 and keys["part"]["out"] == 64 for keys in looked) and all(keys["ffn"] == 128 for keys in found.draws(3, seed=1))
+
+
+def test_the_kind_of_a_part_matters_where_it_is_taken_from_the_configuration():
+    keys = {**BASE, "part": {"out": 64, "model_type": "x"}, "other": {"model_type": "y"}}
+    found = Axes(keys, Seen, runs, {"layers": 1}, is_chosen=lambda path, kind: kind == "y")
+    assert [guard for guard in found.guards if "model_type" in guard] == ['other.model_type == "y"']
+
+
 class Deep:
     """As many things as there are layers, of a width."""
 

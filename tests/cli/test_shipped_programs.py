@@ -91,6 +91,10 @@ def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
         assert peaks[1] > peaks[0], model_type
     refused = asked("paligemma", 700, 1, "--image-size", "448")
     assert refused.returncode == 3 and "paligemma takes images of one size" in refused.stderr and "leave image_size out" in refused.stderr
+    assert "images are of 336 x 672 pixels, as nobody said" in asked("llava_next", 4000, 1).stdout   # the first of its pinpoints, of which its tiles are cut
+    assert asked("llava_next", 4000, 1, "--image-size", "336x672").returncode == 0
+    refused = asked("llava_next", 4000, 1, "--image-size", "336")
+    assert refused.returncode == 3 and "the program of llava_next is of images of 336 x 672" in refused.stderr
 
 
 def test_what_is_left_out_is_what_transformers_takes(predicted):

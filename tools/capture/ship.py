@@ -18,22 +18,22 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 600
 
 
-def family_text(model_type, overrides, shipped, layers):
-    """`shipped`: keys that a program holds for one value of, as those have them that are published, or a list of such where a family is built in several ways, which have
-    a program each, one behind the other; `layers`: how many these have."""
+def family_text(model_type, overrides, shipped, layers, held):
+    """`shipped`: keys as those have them that are published, where others do not do, or a list of such where a family is built in several ways, which have a program each, one
+    behind the other; `layers`: how many these have; `held`: keys that a program holds for that one value of."""
     from tiny import merged, tiny
 
     from tidemark.capture.family import Family
 
     ways = shipped if isinstance(shipped, list) else [shipped]
-    return "\n".join(Family(merged(tiny(model_type, overrides), way), "cuda", layers).text() for way in ways)
+    return "\n".join(Family(merged(tiny(model_type, overrides), way), "cuda", layers, held).text() for way in ways)
 
 
 def ship(model_type, release):
     """Writes the program of a family; what there is to tell of it."""
     from limits import TooSlow, at_most
 
-    given = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json", "layers.json"))
+    given = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json", "layers.json", "held.json"))
     start = time.time()
     try:
         with at_most(SECONDS):

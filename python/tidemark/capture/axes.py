@@ -23,23 +23,27 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 class Axes:
     """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
 
-    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, beside=()):
+    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=()):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
-        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `beside`: looks at other ways of running it."""
-        self.base, self.look, self.runs, self.layers, self.few = base, look, runs, layers, few or {}
+        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `held`: keys that are held for one value of, whatever others would do;
+        `is_chosen(path, kind)`: whether a part would be of another kind if the configuration said so; `beside`: looks at other ways of running it."""
+        self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
         self.groups, self.products, self.guards, self.guarded = [], {}, [], []
         self.first = look(changed(base, self.few))
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
         self.beside = [(other, other(changed(base, self.few))) for other in beside]
         self.leaves = {path: value for path, value in leaves_of(base) if is_read(path)}
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
+        for path in held:
+            self._guard(path, f"{path} == {written(at(base, path))}")
         for path, value in sorted(self.leaves.items(), key=lambda leaf: not self._products_of(*leaf)):   # what has to be a product, before its factors
             self._place(path, value)
         for path, kind in kinds_of(base):
-            self._guard(path, f"{path} == {written(kind)}")
+            if is_chosen(path, kind):
+                self._guard(path, f"{path} == {written(kind)}")
 
     def _place(self, path, value):
-        if any(path in group for group in self.groups):
+        if path in self.guarded or any(path in group for group in self.groups):
             return
         if path.endswith("tie_word_embeddings"):
             return   # the tree says both
@@ -131,7 +135,7 @@ class Axes:
 
     def _tie(self, path, value):
         """Keys that have to be equal: this one and another of its value, or several others."""
-        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and _are_of_a_kind(p, path)]
+        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and p not in self.held and value > 1 and _are_of_a_kind(p, path)]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
             if self._told(self._with_widths({p: value * 2 for p in [path, *group]})) == "numbers":

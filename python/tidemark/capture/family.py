@@ -4,6 +4,7 @@ A family has several main bodies: one for each way in which it runs (attention, 
 keys as of queries).  They share the modules, and the bodies that are alike.
 """
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -32,6 +33,8 @@ from .tree import tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
+# As many samples as make a row (rows.py) and are told from the few numbers of other lists, of models that do something for each of them.
+_MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
@@ -89,11 +92,12 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device, published=None):
-        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds."""
+    def __init__(self, keys, device, published=None, held=()):
+        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone."""
         import transformers
 
         self.kind, self.device = keys["model_type"], device
+        self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
@@ -148,6 +152,13 @@ class Family:
             return True
         return changed(made, {path: value}) != changed(first, {path: value})
 
+    def _is_chosen(self, path, kind):
+        """Whether the class takes the kind of a part from the configuration: files of old releases say what nobody reads (Idefics 3's parts: `idefics3`)."""
+        try:
+            return at(self.build(changed(self.base, {path: "gpt2" if kind == "llama" else "llama"})), path) != kind
+        except Exception:   # whatever a configuration class thinks of
+            return True
+
     @staticmethod
     def _own(keys):
         return {key: value for key, value in keys.items() if key != "model_type"}
@@ -184,7 +195,7 @@ class Family:
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
-        for more in (0, 256, 1024, 4096):
+        for more in (0, 256, 1024, 4096, 16384):
             point = Shape(samples, tokens + more, images, grid=tuple(grid))
             try:
                 return first(source, model, point, self.device), point
@@ -220,7 +231,8 @@ class Family:
         return True
 
     def cases(self):
-        return [a.and_also(b).and_also(c).and_also(d) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads() for d in self._by_rest()]
+        cases = [a.and_also(b).and_also(c).and_also(d) for a in self._by_window() for b in self._by_chunk() for c in self._by_heads() for d in self._by_rest()]
+        return [case for case in cases if set(case.conditions) >= set(self.alone)]
 
     def _by_rest(self):
         """Layers in whole rounds of their kinds, and some that are left over."""
@@ -302,7 +314,7 @@ class Family:
         cases = self.cases()
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, beside)
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
@@ -322,19 +334,27 @@ class Family:
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
         configurations = [case.keys(keys) for keys in self.draws]
-        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, _SHAPES)]
+        recorders = self._recorded(way, case, configurations, _SHAPES)
+        with contextlib.suppress(Differs):
+            return self._merged(recorders, [()] * len(recorders), shared)
+        with contextlib.suppress(Differs):
+            return self._merged(recorders, map(self._layers_of, configurations), shared)
+        recorders = self._recorded(way, case, configurations, _MANY)
+        return self._merged(recorders, [[r.sizes["B"]] for r in recorders], shared)
+
+    def _recorded(self, way, case, configurations, shapes):
+        """Captures at these sizes, the first with the dtypes of those in others."""
+        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, shapes)]
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *self._in_float32(configurations[0], way, shapes[0]))
-        solve = Solver([r.sizes for r in recorders], self.layers.periods())
-        try:
-            merger = Merger(solve, shared)
-            root = merger.body(tuple(_body(r) for r in recorders))
-        except Differs:
-            merger = Merger(solve, shared)
-            root = merger.body(tuple(_body(r, self._layers_of(keys)) for r, keys in zip(recorders, configurations)))
-        return root, merger.unsolved, recorders
+        return recorders
+
+    def _merged(self, recorders, counts, shared):
+        """`counts`: how often what comes as a row may come, beside images."""
+        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods()), shared)
+        return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
     def _in_float32(self, keys, way, sizes):
         """Captures without and under autocast; of a class that does not run under that, the first again."""
@@ -401,9 +421,9 @@ class Family:
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
 
 
-def _body(recorder, layers=()):
-    """`layers`: how many there are, where what they do is to be looked at as rows."""
-    counts = [recorder.sizes.get("images", 0), *layers]
+def _body(recorder, more=()):
+    """`more`: how many layers, or samples, there are, where what is done for each is to be looked at as rows."""
+    counts = [recorder.sizes.get("images", 0), *more]
     return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
 
 
