@@ -88,7 +88,7 @@ class FamilyReader {
     check_class();
     count_labels();
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
-      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images", model_type_), file_);
+      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_), file_);
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding}};

@@ -97,6 +97,20 @@ def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
     assert refused.returncode == 3 and "the program of llava_next is of images of 336 x 672" in refused.stderr
 
 
+def test_a_model_of_images_says_how_to_ask_of_them(predicted):
+    refused = predicted({"model_type": "janus"}, **NO_PYTHON)
+    assert refused.returncode == 3 and "the program of janus was captured with images (--images)" in refused.stderr
+
+
+def test_a_family_may_be_built_in_two_ways(predicted):
+    small = {"model_type": "falcon", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 2, "vocab_size": 500}
+    newer = predicted({**small, "new_decoder_architecture": True, "num_kv_heads": 2}, **NO_PYTHON)
+    assert newer["peak"]["allocated_bytes"] != predicted(small, **NO_PYTHON)["peak"]["allocated_bytes"]
+    refused = predicted({**small, "new_decoder_architecture": True, "bias": True}, **NO_PYTHON)
+    assert refused.returncode == 3
+    assert "holds for new_decoder_architecture == false alone, and new_decoder_architecture is true; the program of falcon holds for bias == false alone, and bias is true" in refused.stderr
+
+
 def test_what_is_left_out_is_what_transformers_takes(predicted):
     # GraniteConfig: as many heads of keys as of queries, biases nowhere, hidden_act silu (transformers 5.17.0)
     without = {key: value for key, value in GRANITE.items() if key != "num_key_value_heads"}
