@@ -212,7 +212,8 @@ Context context_of(const Spec& spec) {
 }
 
 FamilyUse family_use_of(const Spec& spec) {
-  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, spec.head};
+  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, spec.head,
+          spec.autocast != Autocast::none};
 }
 
 Data data_of(const Spec& spec) {

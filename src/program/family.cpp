@@ -91,7 +91,8 @@ class FamilyReader {
       throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_), file_);
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
-    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding}};
+    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},
+             {"autocast", use_.autocast}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
       if (!is_so(text)) refuse(text);

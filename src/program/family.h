@@ -15,6 +15,7 @@ struct FamilyUse {
   std::int64_t seq = 0;        // 0: as long as the model takes
   std::int64_t batch = 1, images = 0;  // samples, and images of each
   std::string head = "auto";   // what it is trained for
+  bool autocast = false;
 };
 
 /// Whether the text is one of a family, or of one configuration.

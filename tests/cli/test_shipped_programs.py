@@ -95,6 +95,8 @@ def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
     assert asked("llava_next", 4000, 1, "--image-size", "336x672").returncode == 0
     refused = asked("llava_next", 4000, 1, "--image-size", "336")
     assert refused.returncode == 3 and "the program of llava_next is of images of 336 x 672" in refused.stderr
+    refused = asked("cohere2_vision", 4000, 1, "--dtype", "fp32", "--autocast", "bf16")   # a dict of its forward's holds what is cast then
+    assert refused.returncode == 3 and "the program of cohere2_vision holds for autocast == false alone" in refused.stderr
 
 
 def test_a_model_of_images_says_how_to_ask_of_them(predicted):

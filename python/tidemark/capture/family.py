@@ -105,7 +105,7 @@ class Family:
         self.base = self.layers.keys
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
-        self.looks, self.reads, self.few, self.dtypes = {}, Reads(), {}, None
+        self.looks, self.reads, self.few, self.dtypes, self.lives_on = {}, Reads(), {}, None, False
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -349,6 +349,7 @@ class Family:
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *self._in_float32(configurations[0], way, shapes[0]))
+        self.lives_on |= recorders[0].lives_on
         return recorders
 
     def _merged(self, recorders, counts, shared):
@@ -416,7 +417,7 @@ class Family:
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *(["autocast == false"] if self.lives_on else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
 
