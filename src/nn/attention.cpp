@@ -59,31 +59,6 @@ std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Te
   return {std::move(q_embed), std::move(k_embed)};
 }
 
-namespace {
-
-/// torch.repeat_interleave(x[:, :, None, :], 2, 3), of positions (1, S, D / 2)
-Tensor repeat_each_number(const Tensor& x) {
-  const std::int64_t s = x.size(1), d = x.size(2);
-  const Tensor expanded = expand(unsqueeze(unsqueeze(x, 2), 4), {1, s, 1, d, 2});
-  return view(clone(expanded), {1, s, 1, 2 * d});
-}
-
-Tensor rotate_every_two(Tensor x) {
-  const Tensor x1 = slice_step(x, 0, 2), x2 = slice_step(x, 1, 2);
-  const Dims sizes = x.sizes();
-  return view(stack({neg(x2), x1}, -1), sizes);
-}
-
-}  // namespace
-
-Tensor apply_interleaved_rotary_pos_emb(Tensor x, const Rotary& rotary) {
-  const Tensor tensor = std::move(x);
-  const Tensor sin = repeat_each_number(rotary.sin), cos = repeat_each_number(rotary.cos);
-  Tensor straight = mul(tensor, cos);
-  Tensor turned = mul(rotate_every_two(tensor), sin);
-  return add(std::move(straight), std::move(turned));
-}
-
 Tensor text_position_ids(const Tensor& inputs_embeds) {
   return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.whole_sizes()[1])), 0);
 }
@@ -161,11 +136,6 @@ Attended eager_attention_forward(const AttentionCall& call, const Tensor& query,
   const Tensor key_states = repeat_kv(key, groups);
   const Tensor value_states = repeat_kv(value, groups);
   Tensor attn_weights = mul_scalar(matmul(query, transpose(key_states, 2, 3)));
-  if (call.softcap) {
-    attn_weights = div_scalar(attn_weights);
-    attn_weights = tanh(attn_weights);
-    attn_weights = mul_scalar(attn_weights);
-  }
   if (mask) attn_weights = add(attn_weights, mask);
   if (call.softmax_in_f32) {
     attn_weights = to(softmax(attn_weights, Dtype::f32), query.dtype());

@@ -94,8 +94,7 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   const AttentionCall call{.dropout = inputs.config.attention_dropout,
-                           .is_causal = inputs.config.is_causal,
-                           .softcap = inputs.config.attention_softcap};
+                           .is_causal = inputs.config.is_causal};
   Attended attended = projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
                                                     is_sliding(inputs.config, layer)));
   return returned(scope, std::move(attended));

@@ -25,7 +25,6 @@ struct Decoder {
   double attention_dropout = 0, residual_dropout = 0;
   bool gemma_norm = false;        // norms multiply by 1 + weight, in float32
   bool scaled_embedding = false;  // the embedding is multiplied by a buffer
-  bool attention_softcap = false, logit_softcap = false;
   std::int64_t rotary_dim = 0;  // of a head; 0: all of it
   RopeUpdate rope = {};
   Experts experts = {};                 // in place of the MLP …
