@@ -129,7 +129,7 @@ Attended sdpa_attention_forward(const AttentionCall& call, const Tensor& query, 
   return {contiguous(transpose(scaled_dot_product_attention(query, key, value, mask, options), 1, 2)), {}};
 }
 
-/// eager_attention_forward of models/llama; the options are where others differ.
+/// eager_attention_forward of models/llama
 Attended eager_attention_forward(const AttentionCall& call, const Tensor& query, const Tensor& key, const Tensor& value,
                                  const Tensor& mask) {
   const std::int64_t groups = query.size(1) / key.size(1);
@@ -137,15 +137,9 @@ Attended eager_attention_forward(const AttentionCall& call, const Tensor& query,
   const Tensor value_states = repeat_kv(value, groups);
   Tensor attn_weights = mul_scalar(matmul(query, transpose(key_states, 2, 3)));
   if (mask) attn_weights = add(attn_weights, mask);
-  if (call.softmax_in_f32) {
-    attn_weights = to(softmax(attn_weights, Dtype::f32), query.dtype());
-  } else {
-    attn_weights = softmax(attn_weights);
-    if (call.weights_in_type_of_value) attn_weights = to(attn_weights, value.dtype());
-  }
-  attn_weights = call.dropout_module ? (*call.dropout_module)(attn_weights) : dropout(attn_weights, call.dropout);
-  Tensor attn_output = transpose(matmul(attn_weights, value_states), 1, 2);
-  if (call.eager_is_contiguous) attn_output = contiguous(std::move(attn_output));
+  attn_weights = to(softmax(attn_weights, Dtype::f32), query.dtype());
+  attn_weights = dropout(attn_weights, call.dropout);
+  Tensor attn_output = contiguous(transpose(matmul(attn_weights, value_states), 1, 2));
   return {std::move(attn_output), std::move(attn_weights)};
 }
 

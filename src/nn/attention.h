@@ -61,11 +61,7 @@ Tensor repeat_kv(Tensor x, std::int64_t n_rep);
 struct AttentionCall {
   AttentionKind kind = AttentionKind::sdpa;
   double dropout = 0;
-  Module* dropout_module = nullptr;  // in eager attention: instead of the function
   bool is_causal = true;
-  bool softmax_in_f32 = true;             // softmax(…, dtype=float32).to(query.dtype)
-  bool weights_in_type_of_value = false;  // where it is not
-  bool eager_is_contiguous = true;        // the output is copied into order
 };
 
 /// output (B, S, H, D), and the weights of eager attention: callers hold them as long as the reference's locals do.

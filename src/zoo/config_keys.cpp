@@ -28,25 +28,6 @@ const ConfigClass kClasses[] = {
      "attention_dropout hidden_act hidden_size image_size initializer_factor initializer_range intermediate_size "
      "layer_norm_eps num_attention_heads num_channels num_hidden_layers patch_size projection_dim",
      {}, false},
-    {"gemma",
-     "attention_bias attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range "
-     "intermediate_size max_position_embeddings num_attention_heads num_hidden_layers num_key_value_heads pad_token_id "
-     "partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta tie_word_embeddings "
-     "use_bidirectional_attention use_cache vocab_size",
-     {}, false},
-    {"gpt2",
-     "activation_function add_cross_attention attn_pdrop bos_token_id classifier_dropout embd_pdrop eos_token_id "
-     "hidden_dropout hidden_size initializer_range layer_norm_epsilon max_position_embeddings n_embd n_head n_inner "
-     "n_layer n_positions num_attention_heads num_hidden_layers pad_token_id reorder_and_upcast_attn resid_pdrop "
-     "scale_attn_by_inverse_layer_idx scale_attn_weights summary_activation summary_first_dropout summary_last_dropout "
-     "summary_proj_to_labels summary_type summary_use_proj tie_word_embeddings use_cache vocab_size",
-     {}, false},
-    {"gpt_bigcode",
-     "activation_function add_cross_attention attention_softmax_in_fp32 attn_pdrop bos_token_id classifier_dropout "
-     "embd_pdrop eos_token_id hidden_dropout hidden_size initializer_range layer_norm_epsilon max_position_embeddings "
-     "multi_query n_embd n_head n_inner n_layer n_positions num_attention_heads num_hidden_layers pad_token_id "
-     "resid_pdrop scale_attention_softmax_in_fp32 scale_attn_weights tie_word_embeddings use_cache vocab_size",
-     {}, false},
     {"gpt_neo",
      "activation_function attention_dropout attention_layers attention_types bos_token_id classifier_dropout "
      "embed_dropout eos_token_id hidden_size initializer_range intermediate_size layer_norm_epsilon "

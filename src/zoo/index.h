@@ -5,9 +5,6 @@
 namespace tidemark {
 
 std::unique_ptr<Model> make_clip(const ModelRequest& request);
-std::unique_ptr<Model> make_gemma(const ModelRequest& request);
-std::unique_ptr<Model> make_gpt2(const ModelRequest& request);
-std::unique_ptr<Model> make_gpt_bigcode(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt_neo(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
@@ -26,7 +23,6 @@ std::unique_ptr<Model> make_siglip(const ModelRequest& request);
 std::unique_ptr<Model> make_vit(const ModelRequest& request);
 
 // What other models take as a part.
-Decoder gemma_decoder(const Value& config);
 Decoder llama_decoder(const Value& config);
 Decoder mistral_decoder(const Value& config);
 Decoder phi3_decoder(const Value& config);

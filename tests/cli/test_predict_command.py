@@ -222,7 +222,7 @@ def test_a_configuration_of_quantized_weights(predict, work):
         ({"model_type": "bloom"}, ["--attn", "sdpa"], UNSUPPORTED, ["the program of bloom does not hold for attention sdpa"]),
         ({"model_type": "bloom", "slow_but_exact": True, "pretraining_tp": 4}, [], UNSUPPORTED, ["slow_but_exact == false alone"]),
         ({"model_type": "gpt_neo", "num_layers": 12}, [], USAGE, ["attention_types", "it names 24 layers, and there are 12"]),
-        ({"model_type": "gpt_bigcode", "add_cross_attention": True}, [], UNSUPPORTED, ["add_cross_attention = true"]),
+        ({"model_type": "gpt_bigcode", "add_cross_attention": True}, [], UNSUPPORTED, ["add_cross_attention == false alone"]),
         ({"model_type": "biogpt", "layerdrop": 0.1}, [], UNSUPPORTED, ["layerdrop == 0.0 alone"]),
         (VIT, ["--seq", "128"], USAGE, ["seq: the model takes images alone"]),
         (VIT, ["--images", "2"], USAGE, ["images"]),

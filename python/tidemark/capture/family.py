@@ -35,6 +35,7 @@ from .tree import tree_lines
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
+_GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
 _INNER = re.compile(r"(^|\.)n_inner$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
@@ -216,7 +217,8 @@ class Family:
         recorder = self.capture(keys, way or self.usual, _SHAPES[0], is_warm=False)
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
+        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]

@@ -56,8 +56,8 @@ TEST(Parts, AreOfStacksOfLikeLayers) {
   windows.set("use_sliding_window", true);
   windows.set("max_window_layers", 1);
   EXPECT_FALSE(make(windows, "qwen2")->stack);  // the first layer sees all, the others a window
-  const Value::Map gpt2{{"model_type", "gpt2"}, {"n_embd", 64}, {"n_layer", 2}, {"n_head", 4}};
-  EXPECT_FALSE(make(gpt2, "gpt2")->stack);  // adds positions to what it is given
+  const Value::Map opt{{"model_type", "opt"}, {"hidden_size", 64}, {"num_attention_heads", 4}};
+  EXPECT_FALSE(make(opt, "opt")->stack);  // adds positions to what it is given
 }
 
 TEST(Configs, OfOlmoeHaveHeadsThatFillTheirNorm) {
