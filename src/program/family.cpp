@@ -73,6 +73,9 @@ struct Text {
   int line;  // of the file, at which it begins
 };
 
+/// Beyond this a tensor's size would overflow.
+constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+
 class FamilyReader {
  public:
   FamilyReader(const Text& text, const std::string& file, ReadValue read_value, const Value& config,
@@ -92,7 +95,7 @@ class FamilyReader {
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},
-             {"autocast", use_.autocast}};
+             {"autocast", use_.autocast}, {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
       if (!is_so(text)) refuse(text);
@@ -105,6 +108,8 @@ class FamilyReader {
     }
     Program program = read_program(text_, file_, read_value_, &binding_);
     program.unread = std::move(unread);
+    if (use_.shares == 1)  // other ways may take them
+      std::erase_if(program.inputs, [](const InputDeclaration& input) { return is_of_sharing(input.name); });
     return program;
   }
 
@@ -146,7 +151,8 @@ class FamilyReader {
 
   /// A configuration may name another class of the family that is trained.
   void check_class() const {
-    if (use_.head != "auto" && use_.head != head_)
+    if (use_.head == head_) return;  // whatever the file was written by
+    if (use_.head != "auto")
       throw Error(Errc::unsupported, fmt::format("the program of {} is trained for {}", model_type_, head_), file_);
     const Value* named = binding_.config.find("architectures");
     const Value::List* classes = named ? named->as_list() : nullptr;
@@ -238,6 +244,8 @@ class FamilyReader {
       throw Error(Errc::bad_value, fmt::format("expected a number, found {}", told(value)), "config.json: " + path);
     const std::string name = path.substr(path.rfind('.') + 1);
     const std::int64_t* number = value.as_integer();
+    if (number && (*number > kLargest || *number < -kLargest))
+      throw Error(Errc::bad_value, fmt::format("expected a number of at most {}, found {}", kLargest, *number), "config.json: " + path);
     if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
       throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
   }
@@ -269,7 +277,7 @@ class FamilyReader {
 
   void collect() {
     names_ = {"S"};
-    values_ = {text_length(binding_.config, use_.seq)};
+    values_ = {text_length(binding_.config, use_.seq) / use_.shares};
     for (const Key& key : keys_) {
       const std::int64_t* number = key.is_known ? key.value.as_integer() : nullptr;
       if (!number) continue;
@@ -332,7 +340,7 @@ class FamilyReader {
     const Value wanted = list(reader);
     const std::optional<double> a = real_of(value), b = real_of(wanted);
     if (a && b) return compare(*a, comparison, *b);
-    return (value == wanted) == (comparison == "==");
+    return comparison == (value == wanted ? "==" : "!=");
   }
 
   std::string comparison_of(LineReader& reader) const {
@@ -384,12 +392,14 @@ class FamilyReader {
     for (const char* attention : {"sdpa", "eager"}) {
       const bool is_asked = (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
       if (!either && !is_asked) continue;
-      mode_.resize(2);  // experts and padding
+      mode_.resize(4);  // experts, padding, autocast and positions
       mode_.emplace_back("attention", attention);
       mode_.emplace_back("cache", use_.context.use_cache);
       for (const auto& [line, text] : mains_)
         if (takes(line, text)) return;
     }
+    if (use_.shares > 1)
+      throw Error(Errc::unsupported, fmt::format("the program of {} does not hold for a part of the tokens of each sample", model_type_), "cp");
     throw Error(Errc::unsupported,
                 fmt::format("the program of {} does not hold for attention {}, cache {}, {} tokens", model_type_,
                             use_.context.attention == AttentionKind::eager ? "eager" : "sdpa", use_.context.use_cache,
@@ -400,6 +410,7 @@ class FamilyReader {
   /// "LlamaForCausalLM#1 when attention == "sdpa", S <= sliding_window"
   bool takes(int line, std::string_view text) {
     at_ = line;
+    if (use_.shares > 1 && text.find("positions == true") == std::string_view::npos) return false;
     LineReader reader = reader_of(text);
     const std::string name = reader.name("_.#");
     if (reader.take_word("when"))

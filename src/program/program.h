@@ -113,6 +113,9 @@ struct InputDeclaration {
   TensorType type;
 };
 
+/// What the batches of GPUs that share the tokens of a sample have besides.
+inline bool is_of_sharing(std::string_view input) { return input == "position_ids" || input == "shift_labels"; }
+
 /// Its statements refer to each other: it is moved, never copied.
 struct Program {
   Program() = default;

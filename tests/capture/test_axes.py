@@ -83,6 +83,19 @@ def test_defaults_are_numbers_or_made_of_other_keys():
     assert defaults.line("act", []) == 'act = "relu"; also hidden_act'
 
 
+def test_what_older_files_say_is_taken_where_the_class_takes_it():
+    def build(keys):
+        older = keys.pop("n_embed", None)
+        keys.pop("other", None)
+        keys = {"width": 64, "heads": 4, **keys}
+        return {**keys, "width": older or keys["width"], "heads": keys.pop("n_head", keys["heads"])}
+
+    draws = [{"width": w, "heads": 4} for w in (96, 160)]
+    defaults = Defaults(build, draws, {"n_head": "heads"}, ["n_embed", "other"])
+    assert defaults.line("width", []) == "width = 64; also n_embed"
+    assert defaults.line("heads", []) == "heads = 4; also n_head"   # its value is the default's
+
+
 def test_layers_go_round_by_the_lists_of_a_configuration():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13, "vision": {"depth": 12}, "sizes": [1, 2]}
     layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "vision": {"depth": 4}}, defaults)

@@ -67,6 +67,25 @@ def test_a_program_of_another_class_does_not_stand_for_it(tidemark, folders):
     assert not is_program({"model_type": "clip"})   # what is shipped of 5.23.0 tells images apart, and CLIP is trained to tell captions apart
 
 
+def test_older_keys_are_taken(predicted):
+    """bigscience/bloom-560m says n_embed and num_attention_heads."""
+    sizes = {"model_type": "bloom", "n_layer": 2, "vocab_size": 500}
+    for release in ("5.17.0", "5.23.0"):
+        now, older = (predicted({**sizes, **said}, "--transformers", release, **NO_PYTHON) for said in ({"hidden_size": 128, "n_head": 16}, {"n_embed": 128, "num_attention_heads": 16}))
+        assert answer(now) == answer(older)
+
+
+def test_what_tells_classes_apart_has_a_program_of_its_own(predicted):
+    biogpt = {"model_type": "biogpt", "num_hidden_layers": 2}
+    named = predicted({**biogpt, "architectures": ["BioGptForSequenceClassification"]}, **NO_PYTHON)
+    asked = predicted(biogpt, "--head", "sequence_classification", **NO_PYTHON)
+    assert answer(named) == answer(asked) != answer(predicted(biogpt, **NO_PYTHON))
+    more = predicted({**biogpt, "num_labels": 3000}, "--head", "sequence_classification", **NO_PYTHON)
+    assert more["peak"]["allocated_bytes"] > asked["peak"]["allocated_bytes"]
+    refused = predicted({**biogpt, "pad_token_id": None}, "--head", "sequence_classification", **NO_PYTHON)
+    assert refused.returncode == 3 and "holds for pad_token_id >= 0 alone" in refused.stderr
+
+
 def test_a_family_may_be_of_another_release_and_of_images(predicted):
     report = predicted({"model_type": "resnet"}, **NO_PYTHON)
     assert any("the model is a program, captured of transformers 5.23.0" in row["what"] for row in report["assumptions"])

@@ -276,7 +276,8 @@ def main():
     parser.add_argument("--on-virtual-gpu", type=pathlib.Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     release = importlib.metadata.version("transformers")
-    programs = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if not asked.model_types or path.name in asked.model_types]
+    families = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if "." not in path.name]   # tests/golden/steps has what tells classes apart
+    programs = [path for path in families if not asked.model_types or path.name in asked.model_types]
     if not programs:
         parser.error(f"data/programs/{asked.of} has no program of {' or '.join(asked.model_types) or 'anything'}")
     if asked.on_virtual_gpu:

@@ -24,6 +24,7 @@ from .layers import Layers
 from .merging import Differs, Merger, SameSizes, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import class_of, from_configuration
+from .positions import with_positions
 from .program import _called, _one
 from .reads import Reads, reading
 from .rows import in_rows
@@ -36,6 +37,9 @@ _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3,
 # As many samples as make a row (rows.py) and are told from the few numbers of other lists, of models that do something for each of them.
 _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
+_GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
+_INNER = re.compile(r"(^|\.)n_inner$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
 _LABELS = 6
@@ -46,9 +50,10 @@ class Way(NamedTuple):
 
     attention: str
     cache: object   # None where a model has none
+    positions: bool = False   # whether the batch brings them
 
     def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else [])]
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
 
 
 class Case(NamedTuple):
@@ -92,19 +97,23 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device, published=None, held=()):
-        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone."""
+    def __init__(self, keys, device, published=None, held=(), head=None, positions=False):
+        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
+        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample."""
         import transformers
 
         self.kind, self.device = keys["model_type"], device
         self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
-        self.head = self._head()
+        self.head = head or self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
+        self.padding = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
-        self.base = self.layers.keys
+        inner = {path: 4 * at(self.layers.keys, path.replace("n_inner", "n_embd")) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None}
+        self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
+        ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
         self.looks, self.reads, self.few, self.dtypes, self.lives_on = {}, Reads(), {}, None, False
         for way in ways:
             try:
@@ -115,6 +124,7 @@ class Family:
         if not self.looks:
             raise self.refusal
         self.usual = next(iter(self.looks))
+        self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
         self.few = self._few()
         self.experts = self._experts()
 
@@ -190,7 +200,8 @@ class Family:
         return [f"experts == {written(how)}"] if how == "grouped_mm" and any(hasattr(module, "num_experts") for module in model.modules()) else []
 
     def source(self, keys, way):
-        return from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+        source = from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+        return with_positions(source) if way.positions else source
 
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
@@ -217,7 +228,8 @@ class Family:
         recorder = self.capture(keys, way or self.usual, _SHAPES[0], is_warm=False)
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
+        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]
@@ -299,10 +311,12 @@ class Family:
 
     def head_guards(self):
         """Attention pads heads that are no multiple of 8, and does not share those that are wider than 256 (torch's sdp_utils.cpp, transformers/integrations/sdpa_attention.py)."""
-        for path in [p for p, v in leaves_of(self.base) if p.endswith("num_attention_heads") and is_whole(v)]:
-            own, width, heads = path.replace("num_attention_heads", "head_dim"), path.replace("num_attention_heads", "hidden_size"), at(self.base, path)
+        for path in [p for p, v in leaves_of(self.base) if _HEADS.search(p) and is_whole(v)]:
+            own, width, heads = _HEADS.sub("head_dim", path), _HEADS.sub("hidden_size", path), at(self.base, path)
+            if at(self.base, width) is None:
+                width = _HEADS.sub("n_embd", path)
             name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
-            for size, bound in ((12, "% 8 == 0"), (264, "<= 256")):
+            for size, bound in ((1, "> 1"), (12, "% 8 == 0"), (264, "<= 256")):
                 try:
                     alike = self.brief(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.brief(self.base))
                 except Exception:   # whatever a model of such a configuration raises
@@ -312,7 +326,7 @@ class Family:
 
     def text(self):
         cases = self.cases()
-        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *(f"{path} >= 0" for path in self.padding)]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside)
         self.draws = self.axes.draws(len(_SHAPES), seed=7)
@@ -403,29 +417,35 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.padding, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
-        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}))
-        _, _, root, _, (first, *_) = merged[0]
-        sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         import transformers
 
         from . import config_keys
 
+        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}))
+        _, _, root, _, (first, *_) = merged[0]
+        sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
+                  *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
                   *(("holds", condition) for condition in ("padding == false", *(["autocast == false"] if self.lives_on else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
-                  *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
-        return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
+                  *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
+        with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
+        return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
 
 
 def _body(recorder, more=()):
     """`more`: how many layers, or samples, there are, where what is done for each is to be looked at as rows."""
     counts = [recorder.sizes.get("images", 0), *more]
     return Bodies(recorder, fold, lambda statements: in_rows(statements, counts)).of(recorder.root)
+
+
+def _inputs(merged):
+    """What the batches of all ways have."""
+    return {path: (path, dtype, dims) for _, _, root, *_ in merged for path, dtype, dims in root.params}.values()
 
 
 def _classes(tree):
