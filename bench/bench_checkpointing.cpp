@@ -12,6 +12,8 @@
 #include <limits>
 #include <numeric>
 
+#include "answers/data.h"
+#include "answers/question.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "card_choice.h"
@@ -187,9 +189,9 @@ Step step_of(const Value& model, const std::string& card, const char* data) {
   Step step{.question = {.spec = read_spec(*model.find("spec")), .bounds = {}, .freedom = {}},
             .engine = {.model_config = {}, .card = cli::choose_card(card, "", data, "auto"), .programs = {}, .keep_margin = {}},
             .work = {}};
-  const auto none = std::make_shared<const std::vector<Program>>();
   step.engine.model_config = step.question.spec.model;
-  step.engine.programs = [none](const Spec&) { return none; };
+  step.engine.programs =
+      answers::programs_at_hand(step.question.spec, answers::data_of_folder(data, "", answers::ReadPrograms::when_asked).programs);
   step.engine = without_end(step.engine);
   step.work = layer_work(step.question.spec, step.engine);
   return step;

@@ -31,12 +31,12 @@ int models(const ListOptions& options) {
     list.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary}, {"heads", heads}});
     table.add({model.model_type, fmt::format("{}", fmt::join(model.heads, ", ")), model.summary});
   }
-  for (const std::string& type : shipped_model_types()) {
+  for (const auto& [type, heads] : shipped_model_types()) {
     if (std::any_of(list.begin(), list.end(), [&](const Value& known) { return *known.find("model_type") == type; }))
       continue;
     const char* summary = "a captured program";
-    list.push_back(Value::Map{{"model_type", type}, {"summary", summary}, {"heads", Value::List()}});
-    table.add({type, "", summary});
+    list.push_back(Value::Map{{"model_type", type}, {"summary", summary}, {"heads", Value::List(heads.begin(), heads.end())}});
+    table.add({type, fmt::format("{}", fmt::join(heads, ", ")), summary});
   }
   fmt::print("{}", options.json ? io::value_to_json(list) : table.text());
   return 0;

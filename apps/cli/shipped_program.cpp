@@ -1,6 +1,7 @@
 #include "shipped_program.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -22,28 +23,46 @@ std::map<Release, fs::path> releases() {
   return found;
 }
 
-}  // namespace
-
-std::optional<fs::path> shipped_program(const std::string& model_type, const Spec& spec) {
-  if (model_type.find('/') != std::string::npos) return std::nullopt;
-  const std::map<Release, fs::path> folders = releases();
-  std::set<Release> having;
-  std::error_code error;
-  for (const auto& [release, folder] : folders)
-    if (fs::is_regular_file(folder / model_type, error)) having.insert(release);
-  const std::optional<Release> nearest = nearest_release(having, release_of(spec.transformers));
-  if (!nearest) return std::nullopt;
-  const fs::path& folder = folders.at(*nearest);
-  if (!may_answer(spec, model_type, folder.filename().string())) return std::nullopt;
-  return folder / model_type;
+/// What its header says that it is trained for.
+std::string head_of(const fs::path& program) {
+  std::ifstream file(program);
+  const std::string key = "head ";
+  for (std::string line; std::getline(file, line) && !line.empty();)
+    if (line.starts_with(key)) return line.substr(key.size());
+  return "";
 }
 
-std::vector<std::string> shipped_model_types() {
-  std::set<std::string> types;
+}  // namespace
+
+std::vector<fs::path> shipped_programs(const std::string& model_type, const Spec& spec, const Value& model_config) {
+  std::vector<fs::path> found;
+  if (model_type.find('/') != std::string::npos) return found;
+  const std::map<Release, fs::path> folders = releases();
+  for (const std::string& name : program_names(model_type, spec.head, model_config)) {
+    std::set<Release> having;
+    std::error_code error;
+    for (const auto& [release, folder] : folders)
+      if (fs::is_regular_file(folder / name, error)) having.insert(release);
+    while (const std::optional<Release> nearest = nearest_release(having, release_of(spec.transformers))) {
+      const fs::path& folder = folders.at(*nearest);
+      if (found.empty() && !may_answer(spec, model_type, folder.filename().string())) return found;
+      found.push_back(folder / name);
+      having.erase(*nearest);
+    }
+  }
+  return found;
+}
+
+std::map<std::string, std::vector<std::string>> shipped_model_types() {
+  std::map<std::string, std::vector<std::string>> types;
   std::error_code error;
   for (const auto& [release, folder] : releases())
-    for (const auto& entry : fs::directory_iterator(folder, error)) types.insert(entry.path().filename().string());
-  return {types.begin(), types.end()};
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string(), head = head_of(entry.path());
+      std::vector<std::string>& heads = types[name.substr(0, name.find('.'))];
+      if (!head.empty() && std::find(heads.begin(), heads.end(), head) == heads.end()) heads.push_back(head);
+    }
+  return types;
 }
 
 }  // namespace tidemark::cli

@@ -268,12 +268,12 @@ void capture_unknown(Asked& asked) {
   const std::string* name = type ? type->as_text() : nullptr;
   if (!asked.programs->empty() || !name) return;
   std::string refusal;
-  if (const auto shipped = shipped_program(*name, asked.spec)) {
+  for (const std::filesystem::path& shipped : shipped_programs(*name, asked.spec, asked.model_config)) {
     try {
-      return take_family(asked, shipped->string(), false);
+      return take_family(asked, shipped.string(), false);
     } catch (const Error& error) {
       if (error.code() != Errc::unsupported) throw;
-      refusal = error.message();
+      if (refusal.empty()) refusal = error.message();
     }
   }
   if (is_written_family(*name)) return;

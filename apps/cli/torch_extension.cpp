@@ -1,11 +1,15 @@
 #include "torch_extension.h"
 
 #include <fmt/format.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -42,6 +46,25 @@ class TemporaryFolder {
 
  private:
   path path_;
+};
+
+/// Held by whoever compiles, so that others who start meanwhile wait for it and do not compile the same beside it.  Where the file
+/// cannot be locked nobody waits: what is made is then made twice, and the same.
+class CompilingAlone {
+ public:
+  explicit CompilingAlone(const path& file) : descriptor_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    fmt::print(stderr, "tidemark: waiting for another run that prepares (once)\n");
+    while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) continue;
+  }
+  ~CompilingAlone() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  CompilingAlone(const CompilingAlone&) = delete;
+  CompilingAlone& operator=(const CompilingAlone&) = delete;
+
+ private:
+  int descriptor_;
 };
 
 std::vector<path> files_with(const path& folder, std::initializer_list<const char*> extensions) {
@@ -116,11 +139,11 @@ std::vector<std::string> compile(const TorchInstall& torch, const path& sources,
   std::vector<std::string> failures(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (compiled[i].exit_code != 0) {
-      failures[i] = "it does not compile: " + first_error_line(compiled[i].errors);
+      failures[i] = fmt::format("{} does not compile: {}", parts[i].name, first_error_line(compiled[i].errors));
       continue;
     }
     const Finished linked = run_helper(link_command(compiler, parts[i], folder), environment);
-    if (linked.exit_code != 0) failures[i] = "it does not link: " + first_error_line(linked.errors);
+    if (linked.exit_code != 0) failures[i] = fmt::format("{} does not link: {}", parts[i].name, first_error_line(linked.errors));
   }
   // The header stays, for what else is compiled against this torch (tools/trace/record_allocator.py).
   for (const path& made : files_with(folder, {".cpp", ".o"})) std::filesystem::remove(made);
@@ -223,9 +246,15 @@ path torch_extension(const TorchInstall& torch, const path& sources, const path&
   const auto parts = extension_parts(sources);
   if (parts.empty()) return {};
   const path complete = cache_folder / ("extension-" + extension_hash(sources));
-  if (std::filesystem::is_directory(complete)) return complete;
   const path incomplete = incomplete_folder(complete, find_compiler(environment));
-  if (when_incomplete == WhenIncomplete::take_it && std::filesystem::is_directory(incomplete)) return incomplete;
+  const auto made = [&]() -> std::optional<path> {
+    if (std::filesystem::is_directory(complete)) return complete;
+    if (when_incomplete == WhenIncomplete::take_it && std::filesystem::is_directory(incomplete)) return incomplete;
+    return std::nullopt;
+  };
+  if (const auto there = made()) return *there;
+  const CompilingAlone alone(cache_folder / "compiling.lock");
+  if (const auto there = made()) return *there;  // by the one that was waited for
   return make(torch, sources, parts, complete, environment);
 }
 

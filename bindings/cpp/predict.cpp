@@ -6,6 +6,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "answers/data.h"
+#include "answers/question.h"
 #include "base/error.h"
 #include "estimate/predict.h"
 #include "io/card_as_asked.h"
@@ -37,7 +39,9 @@ Card card_of(const Spec& spec, const std::filesystem::path& data) {
 Prediction predict_spec(std::string_view spec_text, const std::filesystem::path& data) {
   const Spec spec = read_spec(io::value_of_spec_file(spec_text, kWhere), kWhere);
   io::check_hf_config(spec.model, "spec: model");
-  const Report report = predict(spec, spec.model, card_of(spec, data));
+  const answers::Data known = answers::data_of_folder(data, "", answers::ReadPrograms::when_asked);
+  const answers::SharedPrograms programs = answers::programs_at_hand(spec, known.programs)(spec);
+  const Report report = predict(spec, spec.model, card_of(spec, data), {.on_event = {}, .programs = *programs});
   return {report.fits,
           report.verdict,
           report.peak.allocated_bytes,

@@ -17,7 +17,7 @@ namespace {
 /// What a family's program is bound to (FamilyUse).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
                        std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
-                       std::int64_t, std::string, std::string>;
+                       std::int64_t, std::string, std::string, bool, std::int64_t>;
 
 Way way_of(const Spec& spec) {
   return {spec.attn,
@@ -30,10 +30,12 @@ Way way_of(const Spec& spec) {
           spec.use_cache,
           spec.padding,
           spec.seq,
-          spec.images > 0 ? spec.batch : 0,  // of images alone is anything counted
+          spec.images > 0 || spec.seq == 0 ? spec.batch : 0,  // of images, and of samples of these, alone is anything counted
           spec.images,
           spec.image_size,
-          spec.head};
+          spec.head,
+          spec.autocast != Autocast::none,
+          spec.cp ? spec.cp->degree : 1};
 }
 
 bool is_written(const Value& model_config) {

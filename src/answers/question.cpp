@@ -62,40 +62,56 @@ Card card_of(const Value& asked, const Spec& spec, const Data& data) {
   return io::card_as_asked(std::move(card), data.device_memory, spec.memory, kLinkNames[static_cast<std::size_t>(spec.link)]);
 }
 
-/// Of the release that is asked for, else of the nearest before it, else of the oldest; none where the family as it is written
-/// in C++ answers.
-std::optional<std::string> program_name_of(const Spec& spec, const std::vector<std::string>& names) {
+/// Of the release that is asked for, else of the nearest before it, else of the oldest; then, for what that does not hold for,
+/// those of other releases.  None where the family as it is written in C++ answers.
+std::vector<std::string> program_names_of(const Spec& spec, const std::vector<std::string>& names) {
   const std::string& type = model_type_of(spec.model);
-  std::map<Release, std::string> found;
-  std::set<Release> having;
-  for (const std::string& name : names) {
-    const std::size_t slash = name.find('/');
-    const auto release = release_of(name.substr(0, slash));
-    if (!release || name.substr(slash + 1) != type) continue;
-    having.insert(*release);
-    found.emplace(*release, name);
+  std::vector<std::string> all;
+  for (const std::string& wanted : program_names(type, spec.head, spec.model)) {
+    std::map<Release, std::string> found;
+    std::set<Release> having;
+    for (const std::string& name : names) {
+      const std::size_t slash = name.find('/');
+      const auto release = release_of(name.substr(0, slash));
+      if (!release || name.substr(slash + 1) != wanted) continue;
+      having.insert(*release);
+      found.emplace(*release, name);
+    }
+    while (const auto nearest = nearest_release(having, release_of(spec.transformers))) {
+      const std::string& name = found.at(*nearest);
+      if (all.empty() && !may_answer(spec, type, name.substr(0, name.find('/')))) return all;
+      all.push_back(name);
+      having.erase(*nearest);
+    }
   }
-  const auto nearest = nearest_release(having, release_of(spec.transformers));
-  if (!nearest) return std::nullopt;
-  const std::string& name = found.at(*nearest);
-  return may_answer(spec, type, name.substr(0, name.find('/'))) ? std::optional(name) : std::nullopt;
+  return all;
 }
 
-std::optional<FamilyText> family_of(const Value& asked, const Spec& spec, const Programs& programs) {
+/// What a question brings is the only one; of those that are at hand, the first that holds.
+std::vector<FamilyText> families_of(const Value& asked, const Spec& spec, const Programs& programs) {
   if (const Value* program = asked.find("program"))
-    return FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")};
-  const auto name = programs.text ? program_name_of(spec, programs.names) : std::nullopt;
-  return name ? std::optional(FamilyText{*name, programs.text(*name)}) : std::nullopt;
+    return {FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}};
+  std::vector<FamilyText> families;
+  if (programs.text)
+    for (const std::string& name : program_names_of(spec, programs.names)) families.push_back({name, programs.text(name)});
+  return families;
 }
 
-void take_programs(Question& question, std::optional<FamilyText> family) {
-  question.programs_of = family ? programs_of_family(*std::move(family), question.model_config) : programs_as_they_are();
-  try {
-    question.programs = question.programs_of(question.spec);
-  } catch (const Error& error) {
-    if (error.code() != Errc::unsupported) throw;
-    throw NotCaptured(error);
+void take_programs(Question& question, std::vector<FamilyText> families) {
+  question.programs_of = programs_as_they_are();
+  std::optional<Error> refusal;
+  for (FamilyText& family : families) {
+    question.programs_of = programs_of_family(std::move(family), question.model_config);
+    try {
+      question.programs = question.programs_of(question.spec);
+      return;
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported) throw;
+      if (!refusal) refusal = error;
+    }
   }
+  if (refusal) throw NotCaptured(*refusal);
+  question.programs = question.programs_of(question.spec);
 }
 
 void take_sources(Question& question, const Value& asked) {
@@ -123,14 +139,20 @@ Question read_question(const Value& asked, const Data& data) {
   Card card = card_of(asked, spec, data);
   Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs_of = {}, .programs = {}, .sources = {}};
   take_sources(question, asked);
-  std::optional<FamilyText> family = family_of(asked, spec, data.programs);
-  if (!family) refuse_unknown(model_type_of(spec.model));
-  take_programs(question, std::move(family));
+  std::vector<FamilyText> families = families_of(asked, spec, data.programs);
+  if (families.empty()) refuse_unknown(model_type_of(spec.model));
+  take_programs(question, std::move(families));
   return question;
 }
 
+ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs) {
+  const std::vector<std::string> names = program_names_of(spec, programs.names);
+  return names.empty() ? programs_as_they_are() : programs_of_family({names[0], programs.text(names[0])}, spec.model);
+}
+
 std::optional<std::string> program_needed(const Value& asked, const Data& data) {
-  return program_name_of(spec_of(asked), data.programs.names);
+  const std::vector<std::string> names = program_names_of(spec_of(asked), data.programs.names);
+  return names.empty() ? std::nullopt : std::optional(names[0]);
 }
 
 Place place_of(const std::string& text, const io::Catalogue& cards) {

@@ -38,6 +38,9 @@ struct Question {
 /// Nothing is looked up that is not in `asked` or `data`: a model that is a path or a name is refused.  Throws Error.
 Question read_question(const Value& asked, const Data& data);
 
+/// Those of the family that the spec's model is of; none where that is written in C++.
+ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs);
+
 /// The program that may answer a question, or a plan of it, of those of `data`; nothing where the family as it is written in C++
 /// is nearer to the release, and where there is none.
 std::optional<std::string> program_needed(const Value& asked, const Data& data);

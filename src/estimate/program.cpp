@@ -213,7 +213,8 @@ Context context_of(const Spec& spec) {
 
 FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, size.height, size.width, spec.head};
+  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, size.height, size.width,
+          spec.head, spec.autocast != Autocast::none, spec.cp ? spec.cp->degree : 1};
 }
 
 Data data_of(const Spec& spec) {
@@ -229,6 +230,17 @@ bool is_answered_by_program(const Spec& spec, const std::string& model_type, std
   const bool asks_more =
       spec.parallel == Parallel::ep || spec.parallel == Parallel::zero3 || spec.tp || spec.cp || spec.pp;
   return may_answer(spec, model_type, captured) && !(asks_more && is_written_family(model_type));
+}
+
+std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config) {
+  constexpr std::string_view kClassifies = "sequence_classification";
+  const Value* said = model_config.find("architectures");
+  const Value::List* classes = said ? said->as_list() : nullptr;
+  const bool is_named = classes && std::any_of(classes->begin(), classes->end(), [](const Value& name) {
+    return name.as_text() && name.as_text()->ends_with("ForSequenceClassification");
+  });
+  if (head == kClassifies || (head == "auto" && is_named)) return {fmt::format("{}.{}", model_type, kClassifies), model_type};
+  return {model_type};
 }
 
 const std::string& model_type_of(const Value& model_config) {

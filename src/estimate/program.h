@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "estimate/recorder.h"
 #include "estimate/spec.h"
@@ -27,6 +28,10 @@ bool may_answer(const Spec& spec, const std::string& model_type, std::string_vie
 
 /// And whether it does: of a family that is written in C++ too it has to tell what the strategy must know of a model.
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured);
+
+/// What the programs of a model type may be called, the one to look for first: "bloom.sequence_classification" where that is
+/// what it is trained for, and "bloom".
+std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config);
 
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);

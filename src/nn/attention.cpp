@@ -59,31 +59,6 @@ std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Te
   return {std::move(q_embed), std::move(k_embed)};
 }
 
-namespace {
-
-/// torch.repeat_interleave(x[:, :, None, :], 2, 3), of positions (1, S, D / 2)
-Tensor repeat_each_number(const Tensor& x) {
-  const std::int64_t s = x.size(1), d = x.size(2);
-  const Tensor expanded = expand(unsqueeze(unsqueeze(x, 2), 4), {1, s, 1, d, 2});
-  return view(clone(expanded), {1, s, 1, 2 * d});
-}
-
-Tensor rotate_every_two(Tensor x) {
-  const Tensor x1 = slice_step(x, 0, 2), x2 = slice_step(x, 1, 2);
-  const Dims sizes = x.sizes();
-  return view(stack({neg(x2), x1}, -1), sizes);
-}
-
-}  // namespace
-
-Tensor apply_interleaved_rotary_pos_emb(Tensor x, const Rotary& rotary) {
-  const Tensor tensor = std::move(x);
-  const Tensor sin = repeat_each_number(rotary.sin), cos = repeat_each_number(rotary.cos);
-  Tensor straight = mul(tensor, cos);
-  Tensor turned = mul(rotate_every_two(tensor), sin);
-  return add(std::move(straight), std::move(turned));
-}
-
 Tensor text_position_ids(const Tensor& inputs_embeds) {
   return unsqueeze(add_scalar(arange(inputs_embeds.run(), inputs_embeds.whole_sizes()[1])), 0);
 }
@@ -154,28 +129,17 @@ Attended sdpa_attention_forward(const AttentionCall& call, const Tensor& query, 
   return {contiguous(transpose(scaled_dot_product_attention(query, key, value, mask, options), 1, 2)), {}};
 }
 
-/// eager_attention_forward of models/llama; the options are where others differ.
+/// eager_attention_forward of models/llama
 Attended eager_attention_forward(const AttentionCall& call, const Tensor& query, const Tensor& key, const Tensor& value,
                                  const Tensor& mask) {
   const std::int64_t groups = query.size(1) / key.size(1);
   const Tensor key_states = repeat_kv(key, groups);
   const Tensor value_states = repeat_kv(value, groups);
   Tensor attn_weights = mul_scalar(matmul(query, transpose(key_states, 2, 3)));
-  if (call.softcap) {
-    attn_weights = div_scalar(attn_weights);
-    attn_weights = tanh(attn_weights);
-    attn_weights = mul_scalar(attn_weights);
-  }
   if (mask) attn_weights = add(attn_weights, mask);
-  if (call.softmax_in_f32) {
-    attn_weights = to(softmax(attn_weights, Dtype::f32), query.dtype());
-  } else {
-    attn_weights = softmax(attn_weights);
-    if (call.weights_in_type_of_value) attn_weights = to(attn_weights, value.dtype());
-  }
-  attn_weights = call.dropout_module ? (*call.dropout_module)(attn_weights) : dropout(attn_weights, call.dropout);
-  Tensor attn_output = transpose(matmul(attn_weights, value_states), 1, 2);
-  if (call.eager_is_contiguous) attn_output = contiguous(std::move(attn_output));
+  attn_weights = to(softmax(attn_weights, Dtype::f32), query.dtype());
+  attn_weights = dropout(attn_weights, call.dropout);
+  Tensor attn_output = contiguous(transpose(matmul(attn_weights, value_states), 1, 2));
   return {std::move(attn_output), std::move(attn_weights)};
 }
 

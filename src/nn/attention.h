@@ -28,8 +28,6 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
 /// heads together again; Phi 3 is done with queries first.
 std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary,
                                                        bool rotates_both_first);
-/// GPT-J's: neighbours are turned, by cosines and sines (1, S, D / 2) that stand for two numbers each.  x (B, S, H, D)
-Tensor apply_interleaved_rotary_pos_emb(Tensor x, const Rotary& rotary);
 /// 0 to S - 1 for all samples: inputs_embeds (B, S, D) -> (1, S)
 Tensor text_position_ids(const Tensor& inputs_embeds);
 
@@ -63,12 +61,7 @@ Tensor repeat_kv(Tensor x, std::int64_t n_rep);
 struct AttentionCall {
   AttentionKind kind = AttentionKind::sdpa;
   double dropout = 0;
-  Module* dropout_module = nullptr;  // in eager attention: instead of the function
   bool is_causal = true;
-  bool softmax_in_f32 = true;             // softmax(…, dtype=float32).to(query.dtype)
-  bool weights_in_type_of_value = false;  // where it is not
-  bool eager_is_contiguous = true;        // the output is copied into order
-  bool softcap = false;                   // tanh of the scores
 };
 
 /// output (B, S, H, D), and the weights of eager attention: callers hold them as long as the reference's locals do.

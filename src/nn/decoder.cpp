@@ -14,8 +14,8 @@ void add_decoder_attention(Module& layer, const Decoder& c) {
   add_linear(m, "v_proj", c.hidden_size, c.num_key_value_heads * c.head_dim, c.qkv_bias);
   add_linear(m, "o_proj", c.num_attention_heads * c.head_dim, c.hidden_size, c.output_bias);
   if (c.qk_norm) {
-    add_norm(m, "q_norm", c.norms_before_heads ? c.hidden_size : c.head_dim, c);
-    add_norm(m, "k_norm", c.norms_before_heads ? c.head_dim * c.num_key_value_heads : c.head_dim, c);
+    add_rms_norm(m, "q_norm", c.norms_before_heads ? c.hidden_size : c.head_dim);
+    add_rms_norm(m, "k_norm", c.norms_before_heads ? c.head_dim * c.num_key_value_heads : c.head_dim);
   }
 }
 
@@ -37,38 +37,28 @@ bool is_sparse(const Decoder& config, std::size_t layer) {
   return config.experts.count > 0 && !(layer < dense.size() && dense[layer]);
 }
 
-void add_norm(Module& parent, std::string_view name, std::int64_t features, const Decoder& c) {
-  if (c.gemma_norm)
-    add_gemma_rms_norm(parent, name, features);
-  else
-    add_rms_norm(parent, name, features);
-}
-
 void add_decoder_layer(Module& layer, const Decoder& c) {
   add_decoder_attention(layer, c);
   add_gated_mlp(layer, c);
-  add_norm(layer, "input_layernorm", c.hidden_size, c);
-  add_norm(layer, "post_attention_layernorm", c.hidden_size, c);
+  add_rms_norm(layer, "input_layernorm", c.hidden_size);
+  add_rms_norm(layer, "post_attention_layernorm", c.hidden_size);
 }
 
 void add_sparse_layer(Module& layer, const Decoder& c) {
   add_decoder_attention(layer, c);
   add_sparse_moe_block(layer, c.experts, c.hidden_size, c.hidden_act);
-  add_norm(layer, "input_layernorm", c.hidden_size, c);
-  add_norm(layer, "post_attention_layernorm", c.hidden_size, c);
+  add_rms_norm(layer, "input_layernorm", c.hidden_size);
+  add_rms_norm(layer, "post_attention_layernorm", c.hidden_size);
 }
 
 void add_decoder(Module& model, const Decoder& c) {
-  if (c.scaled_embedding)
-    add_scaled_embedding(model, "embed_tokens", c.vocab_size, c.hidden_size);
-  else
-    add_embedding(model, "embed_tokens", c.vocab_size, c.hidden_size);
+  add_embedding(model, "embed_tokens", c.vocab_size, c.hidden_size);
   Module& layers = model.add("layers");
   for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) {
     const auto usual = is_sparse(c, static_cast<std::size_t>(i)) ? add_sparse_layer : add_decoder_layer;
     (c.add_layer ? c.add_layer : usual)(layers.add(std::to_string(i)), c);
   }
-  add_norm(model, "norm", c.hidden_size, c);
+  add_rms_norm(model, "norm", c.hidden_size);
   add_rotary(model, "rotary_emb", c.rotary_dim > 0 ? c.rotary_dim : c.head_dim);
 }
 
@@ -94,8 +84,7 @@ Attended decoder_attention(Module& m, Tensor input, const DecoderInputs& inputs,
   value_states = heads(std::move(value_states), "");
   std::tie(query_states, key_states) = apply_rotary_pos_emb(query_states, key_states, inputs.rotary);
   const AttentionCall call{.dropout = inputs.config.attention_dropout,
-                           .is_causal = inputs.config.is_causal,
-                           .softcap = inputs.config.attention_softcap};
+                           .is_causal = inputs.config.is_causal};
   Attended attended = projected(m["o_proj"], attend(call, inputs, layer, query_states, key_states, value_states,
                                                     is_sliding(inputs.config, layer)));
   return returned(scope, std::move(attended));

@@ -23,9 +23,6 @@ struct Decoder {
   bool tie_word_embeddings = false;
   std::optional<std::int64_t> pad_token_id = {};
   double attention_dropout = 0, residual_dropout = 0;
-  bool gemma_norm = false;        // norms multiply by 1 + weight, in float32
-  bool scaled_embedding = false;  // the embedding is multiplied by a buffer
-  bool attention_softcap = false, logit_softcap = false;
   std::int64_t rotary_dim = 0;  // of a head; 0: all of it
   RopeUpdate rope = {};
   Experts experts = {};                 // in place of the MLP …
@@ -46,8 +43,6 @@ struct Decoder {
 bool is_sliding(const Decoder& config, std::size_t layer);
 /// Whether it has experts.
 bool is_sparse(const Decoder& config, std::size_t layer);
-/// A norm of the decoder's kind.
-void add_norm(Module& parent, std::string_view name, std::int64_t features, const Decoder& config);
 void add_decoder_attention(Module& layer, const Decoder& config);
 void add_gated_mlp(Module& layer, const Decoder& config, std::string_view name = "mlp");
 /// self_attn, mlp, input_layernorm, post_attention_layernorm

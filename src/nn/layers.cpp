@@ -42,24 +42,6 @@ Tensor rms_norm_forward(Module& m, Tensor x) {
   return with_parameters(hidden.run(), product, m("weight"), to(hidden_states, input_dtype));
 }
 
-/// transformers: models/gemma/modeling_gemma.py, GemmaRMSNorm.forward
-Tensor gemma_rms_norm_forward(Module& m, Tensor x) {
-  const Tensor hidden = std::move(x);
-  Tensor output;
-  {
-    const Tensor upcast = to(hidden, Dtype::f32);
-    output = mul(upcast, rsqrt(add_scalar(mean(pow2(upcast), -1, true))));
-  }
-  output = mul(output, add_scalar(to(m("weight"), Dtype::f32)));
-  return to(output, hidden.dtype());
-}
-
-/// transformers: models/gemma/modeling_gemma.py, GemmaTextScaledWordEmbedding.forward
-Tensor scaled_embedding_forward(Module& m, Tensor indices) {
-  const Tensor embedded = embedding_forward(m, std::move(indices));
-  return mul(embedded, to(m("embed_scale"), m("weight").dtype()));
-}
-
 Tensor dropout_forward(Module& m, Tensor x) { return dropout(std::move(x), m.training ? m.probability : 0); }
 
 /// transformers: pytorch_utils.Conv1D.forward
@@ -125,15 +107,6 @@ Module& add_offset_embedding(Module& parent, std::string_view name, std::int64_t
 
 Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t features) {
   return parent.add(name, rms_norm_forward).parameter("weight", {features});
-}
-
-Module& add_gemma_rms_norm(Module& parent, std::string_view name, std::int64_t features) {
-  return parent.add(name, gemma_rms_norm_forward).parameter("weight", {features});
-}
-
-Module& add_scaled_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features) {
-  Module& m = parent.add(name, scaled_embedding_forward).parameter("weight", {entries, features});
-  return m.buffer("embed_scale", {}, m.dtype);
 }
 
 Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine) {

@@ -16,10 +16,6 @@ Module& add_embedding(Module& parent, std::string_view name, std::int64_t entrie
 Module& add_offset_embedding(Module& parent, std::string_view name, std::int64_t positions, std::int64_t features);
 /// LlamaRMSNorm: float32 inside, weight times the result in the input's type.
 Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t features);
-/// GemmaRMSNorm: float32 throughout, times 1 + weight.
-Module& add_gemma_rms_norm(Module& parent, std::string_view name, std::int64_t features);
-/// GemmaTextScaledWordEmbedding: an embedding times a buffer of one number.
-Module& add_scaled_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features);
 /// torch.nn.LayerNorm
 Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine = true);
 /// An activation by the name of transformers' ACT2FN.  Throws Error{unsupported}.

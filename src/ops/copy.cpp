@@ -50,7 +50,7 @@ Tensor to_in_order(Tensor x, Dtype dtype) {
 Tensor to_device(Run& run, const Dims& sizes, Dtype dtype) {
   const Op op(run, "aten::to");
   Tensor y = empty(run, sizes, dtype);
-  run.stream_calls.host_waits();  // of pageable memory
+  if (y.elements() > 0 && !run.on_host) run.stream_calls.host_waits();  // of pageable memory
   return y;
 }
 

@@ -52,9 +52,15 @@ Tensor sub(Tensor a, Tensor b) {
 
 namespace {
 
+/// Times the conjugate, which of complex numbers is made for the multiplication.  torch: autograd/FunctionsManual.cpp,
+/// mul_tensor_backward; ATen/ConjugateFallback.cpp
+Tensor times_conjugate(const Tensor& gradient, const Tensor& x) {
+  return mul(gradient, x.dtype() == Dtype::complex64 ? empty_like(x) : x);
+}
+
 Tensors mul_backward(Backward& call) {
-  Tensor other = call.needs(1) ? mul(call.gradient(), call.saved[0]) : Tensor();
-  return {call.needs(0) ? mul(call.gradient(), call.saved[1]) : Tensor(), other};
+  Tensor other = call.needs(1) ? times_conjugate(call.gradient(), call.saved[0]) : Tensor();
+  return {call.needs(0) ? times_conjugate(call.gradient(), call.saved[1]) : Tensor(), other};
 }
 
 }  // namespace

@@ -67,12 +67,22 @@ bool compare(double a, std::string_view comparison, double b) {
 /// What transformers' configurations call how many layers there are.
 constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth"};
 
+/// A family may be built in several ways; each has a program, and a file holds them one after another.
+struct Text {
+  std::string_view text;
+  int line;  // of the file, at which it begins
+};
+
+/// Beyond this a tensor's size would overflow.
+constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+
 class FamilyReader {
  public:
-  FamilyReader(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
+  FamilyReader(const Text& text, const std::string& file, ReadValue read_value, const Value& config,
                const FamilyUse& use)
-      : text_(text), file_(file), read_value_(read_value), use_(use) {
+      : text_(text.text), file_(file), read_value_(read_value), use_(use) {
     binding_.config = config;
+    binding_.first_line = text.line;
   }
 
   Program read() {
@@ -81,10 +91,11 @@ class FamilyReader {
     check_class();
     count_labels();
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
-      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images", model_type_), file_);
+      throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_), file_);
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
-    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding}};
+    mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},
+             {"autocast", use_.autocast}, {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
       if (!is_so(text)) refuse(text);
@@ -98,6 +109,8 @@ class FamilyReader {
     }
     Program program = read_program(text_, file_, read_value_, &binding_);
     program.unread = std::move(unread);
+    if (use_.shares == 1)  // other ways may take them
+      std::erase_if(program.inputs, [](const InputDeclaration& input) { return is_of_sharing(input.name); });
     return program;
   }
 
@@ -108,7 +121,7 @@ class FamilyReader {
 
   void header() {
     std::string_view rest = text_;
-    for (at_ = 1; !rest.empty() && !rest.starts_with("modules "); ++at_) {
+    for (at_ = binding_.first_line; !rest.empty() && !rest.starts_with("modules "); ++at_) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       LineReader reader = reader_of(line);
@@ -157,7 +170,8 @@ class FamilyReader {
 
   /// A configuration may name another class of the family that is trained.
   void check_class() const {
-    if (use_.head != "auto" && use_.head != head_)
+    if (use_.head == head_) return;  // whatever the file was written by
+    if (use_.head != "auto")
       throw Error(Errc::unsupported, fmt::format("the program of {} is trained for {}", model_type_, head_), file_);
     const Value* named = binding_.config.find("architectures");
     const Value::List* classes = named ? named->as_list() : nullptr;
@@ -249,6 +263,8 @@ class FamilyReader {
       throw Error(Errc::bad_value, fmt::format("expected a number, found {}", told(value)), "config.json: " + path);
     const std::string name = path.substr(path.rfind('.') + 1);
     const std::int64_t* number = value.as_integer();
+    if (number && (*number > kLargest || *number < -kLargest))
+      throw Error(Errc::bad_value, fmt::format("expected a number of at most {}, found {}", kLargest, *number), "config.json: " + path);
     if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
       throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
   }
@@ -281,7 +297,7 @@ class FamilyReader {
 
   void collect() {
     names_ = {"S", "B", "images"};
-    values_ = {text_length(binding_.config, use_.seq), use_.batch, use_.batch * use_.images};
+    values_ = {text_length(binding_.config, use_.seq) / use_.shares, use_.batch, use_.batch * use_.images};
     for (const auto& [name, value] : grid_) {
       names_.push_back(name);
       values_.push_back(value);
@@ -348,7 +364,7 @@ class FamilyReader {
     const Value wanted = list(reader);
     const std::optional<double> a = real_of(value), b = real_of(wanted);
     if (a && b) return compare(*a, comparison, *b);
-    return (value == wanted) == (comparison == "==");
+    return comparison == (value == wanted ? "==" : "!=");
   }
 
   std::string comparison_of(LineReader& reader) const {
@@ -400,12 +416,14 @@ class FamilyReader {
     for (const char* attention : {"sdpa", "eager"}) {
       const bool is_asked = (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
       if (!either && !is_asked) continue;
-      mode_.resize(2);  // experts and padding
+      mode_.resize(4);  // experts, padding, autocast and positions
       mode_.emplace_back("attention", attention);
       mode_.emplace_back("cache", use_.context.use_cache);
       for (const auto& [line, text] : mains_)
         if (takes(line, text)) return;
     }
+    if (use_.shares > 1)
+      throw Error(Errc::unsupported, fmt::format("the program of {} does not hold for a part of the tokens of each sample", model_type_), "cp");
     throw Error(Errc::unsupported,
                 fmt::format("the program of {} does not hold for attention {}, cache {}, {} tokens", model_type_,
                             use_.context.attention == AttentionKind::eager ? "eager" : "sdpa", use_.context.use_cache,
@@ -416,6 +434,7 @@ class FamilyReader {
   /// "LlamaForCausalLM#1 when attention == "sdpa", S <= sliding_window"
   bool takes(int line, std::string_view text) {
     at_ = line;
+    if (use_.shares > 1 && text.find("positions == true") == std::string_view::npos) return false;
     LineReader reader = reader_of(text);
     const std::string name = reader.name("_.#");
     if (reader.take_word("when"))
@@ -447,6 +466,19 @@ class FamilyReader {
   int at_ = 0;
 };
 
+std::vector<Text> texts_of(std::string_view file) {
+  constexpr std::string_view first = "\ntidemark-program ";
+  std::vector<Text> texts;
+  for (int line = 1;;) {
+    const std::size_t next = file.find(first);
+    const std::string_view text = file.substr(0, next == std::string_view::npos ? next : next + 1);
+    texts.push_back({text, line});
+    if (next == std::string_view::npos) return texts;
+    line += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    file.remove_prefix(text.size());
+  }
+}
+
 }  // namespace
 
 bool is_family(std::string_view text) {
@@ -456,7 +488,19 @@ bool is_family(std::string_view text) {
 
 Program read_family(std::string_view text, const std::string& file, ReadValue read_value, const Value& config,
                     const FamilyUse& use) {
-  return FamilyReader(text, file, read_value, config, use).read();
+  const std::vector<Text> texts = texts_of(text);
+  if (texts.size() == 1) return FamilyReader(texts[0], file, read_value, config, use).read();
+  std::string refusals;
+  for (const Text& one : texts) {
+    try {
+      return FamilyReader(one, file, read_value, config, use).read();
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported) throw;
+      const std::string again = refusals.empty() ? "" : "; ";
+      if (refusals.find(error.message()) == std::string::npos) refusals += again + error.message();
+    }
+  }
+  throw Error(Errc::unsupported, refusals, file);
 }
 
 }  // namespace tidemark

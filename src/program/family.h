@@ -16,6 +16,8 @@ struct FamilyUse {
   std::int64_t batch = 1, images = 0;  // samples, and images of each
   std::int64_t image_height = 0, image_width = 0;  // pixels; 0: as at the capture
   std::string head = "auto";   // what it is trained for
+  bool autocast = false;
+  std::int64_t shares = 1;     // how many GPUs have a part of each sample, whose batches bring positions
 };
 
 /// Whether the text is one of a family, or of one configuration.

@@ -1,4 +1,5 @@
 // Tensors that are made of nothing.
+#include "ops/complex_numbers.h"
 #include "program/function.h"
 #include "program/functions.h"
 
@@ -62,6 +63,7 @@ constexpr Function kCreationFunctions[] = {
     {"full", "size fill_value dtype device",
      [](FunctionCall& c) { return filled(c, "aten::full", c.dims(0), c.dtype_or(2, c.result_dtype())); }},
     {"zeros_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
+    {"polar", "abs angle", [](FunctionCall& c) { return Tensors{polar(c.tensor(0), c.tensor(1))}; }},
     {"ones_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},
     {"empty_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::empty_like", 1); }},
     {"full_like", "input fill_value dtype device",

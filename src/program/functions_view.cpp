@@ -1,4 +1,5 @@
 // Other shapes of the same memory, and its copies.
+#include "ops/complex_numbers.h"
 #include "ops/memory_format.h"
 #include "ops/pieces.h"
 #include "ops/selection.h"
@@ -170,8 +171,10 @@ constexpr Function kViewFunctions[] = {
     {"t torch.Tensor.T.__get__ torch.Tensor.mT.__get__", "input", [](FunctionCall& c) { return Tensors{transpose(c.tensor(0), -2, -1)}; }},
     {"permute", "input *dims", [](FunctionCall& c) { return Tensors{permute(c.tensor(0), c.dims(1))}; }},
     {"unsqueeze", "input dim", [](FunctionCall& c) { return Tensors{unsqueeze(c.tensor(0), c.dimension(1))}; }},
+    {"view_as_complex", "input", [](FunctionCall& c) { return Tensors{view_as_complex(c.tensor(0))}; }},
+    {"view_as_real", "input", [](FunctionCall& c) { return Tensors{view_as_real(c.tensor(0))}; }},
     {"squeeze", "input dim", squeeze_call},
-    {"expand", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), sizes_of(c))}; }},
+    {"expand broadcast_to", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), sizes_of(c))}; }},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
     {"view_as reshape_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"contiguous", "input memory_format", [](FunctionCall& c) { return Tensors{contiguous(c.tensor(0))}; }},

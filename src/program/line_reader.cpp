@@ -29,7 +29,7 @@ std::optional<double> real_number(std::string_view text) {
 
 std::optional<Dtype> find_dtype(std::string_view name) {
   for (const Dtype dtype : {Dtype::boolean, Dtype::uint8, Dtype::int32, Dtype::int64, Dtype::f16, Dtype::bf16,
-                            Dtype::f32, Dtype::f64})
+                            Dtype::f32, Dtype::f64, Dtype::complex64})
     if (name == name_of(dtype)) return dtype;
   return std::nullopt;
 }

@@ -124,6 +124,13 @@ constexpr BatchMember kMembers[] = {
     {"image_grid_thw", &Batch::image_grid_thw, &BatchSizes::image_grid_thw},
     {"mm_token_type_ids", &Batch::mm_token_type_ids, &BatchSizes::mm_token_type_ids},
 };
+/// Made by who cuts the batch.
+constexpr BatchMember kOfSharing[] = {{"position_ids", &Batch::position_ids, nullptr}, {"shift_labels", &Batch::shift_labels, nullptr}};
+
+bool takes_positions(const Program& program) {
+  const auto found = program.header.find("positions");
+  return found != program.header.end() && found->second == "true";
+}
 
 /// One of them, or the place among the others.
 struct BatchEntry {
@@ -139,8 +146,11 @@ std::vector<BatchEntry> entries_of(const Program& program) {
   for (const InputDeclaration& input : program.inputs) {
     const auto is_it = [&](const BatchMember& member) { return member.name == input.name; };
     const auto* const found = std::find_if(std::begin(kMembers), std::end(kMembers), is_it);
+    const auto* const shared = std::find_if(std::begin(kOfSharing), std::end(kOfSharing), is_it);
     if (found != std::end(kMembers))
       entries.push_back({.member = found});
+    else if (shared != std::end(kOfSharing) && takes_positions(program))
+      entries.push_back({.member = shared});
     else
       entries.push_back({.other = others++});
   }
@@ -216,12 +226,15 @@ struct ProgramModel {
       Dims dims;
       for (const Expression& size : program.inputs[i].type.sizes) dims.push_back(size(symbols));
       const TensorType& type = program.inputs[i].type;
-      if (entries[i].member)
+      if (entries[i].member && entries[i].member->sizes)
         sizes.*entries[i].member->sizes = dims;
-      else
+      else if (!entries[i].member)
         sizes.others.push_back({dims, type.of_weights ? std::nullopt : std::optional(type.dtype)});
     }
     if (!takes_any_size && has_images()) check_image_size(data, sizes);
+    if (const std::int64_t height = captured("image_h"); height && data.image_height == 0)
+      sizes.assumptions.push_back(
+          fmt::format("images are of {} x {} pixels, as nobody said (--image-size)", height, captured("image_w")));
     check(data, sizes);
     return sizes;
   }
@@ -242,13 +255,26 @@ struct ProgramModel {
     return set("grid_h", data.image_height / patch) && set("grid_w", data.image_width / patch);
   }
 
+  /// The captured value of a size; 0 where the program has none of that name.
+  std::int64_t captured(std::string_view name) const {
+    const auto end = program.symbols.begin() + static_cast<std::ptrdiff_t>(program.sizes);
+    const auto found = std::find(program.symbols.begin(), end, name);
+    return found == end ? 0 : program.captured_values[static_cast<std::size_t>(found - program.symbols.begin())];
+  }
+
+  /// Of images that are cut into tiles, what they were before that; else as large as they are given to the model.
   void check_image_size(const Data& data, const BatchSizes& sizes) const {
     if (data.image_height == 0) return;
     const Dims own = sizes.pixel_values.value_or(Dims());
     const int last = own.count() - 1;
-    if (last >= 1 && own[last - 1] == data.image_height && own[last] == data.image_width) return;
-    throw Error(Errc::unsupported, fmt::format("{} takes images of one size", program.model_type), program.file,
-                "leave image_size out");
+    const std::int64_t height = captured("image_h"), width = captured("image_w");
+    if (height ? height == data.image_height && width == data.image_width
+               : last >= 1 && own[last - 1] == data.image_height && own[last] == data.image_width)
+      return;
+    throw Error(Errc::unsupported,
+                height ? fmt::format("the program of {} is of images of {} x {}", program.model_type, height, width)
+                       : fmt::format("{} takes images of one size", program.model_type),
+                program.file, "leave image_size out");
   }
 
   /// A program whose sizes were not solved holds for those of its capture alone.
@@ -379,6 +405,9 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   const auto shared = std::make_shared<ProgramModel>(program, model->root, context, types, checks_sizes);
   model->forward = [shared](const Batch& batch) { return shared->forward(batch); };
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
+  model->takes_positions = takes_positions(program) && std::any_of(program.inputs.begin(), program.inputs.end(), [](const InputDeclaration& input) {
+    return is_of_sharing(input.name);
+  });
   if (!shared->unlabelled) return model;
   model->stack = stack_at(*shared->stack, model->root);
   model->was_cut = [shared, layers = model->stack->layers, &root = model->root] { shared->bind(root, layers); };

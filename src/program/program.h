@@ -113,6 +113,9 @@ struct InputDeclaration {
   TensorType type;
 };
 
+/// What the batches of GPUs that share the tokens of a sample have besides.
+inline bool is_of_sharing(std::string_view input) { return input == "position_ids" || input == "shift_labels"; }
+
 /// Its statements refer to each other: it is moved, never copied.
 struct Program {
   Program() = default;
@@ -149,6 +152,7 @@ struct Binding {
   std::vector<std::pair<std::string, std::int64_t>> sizes;    // of the batch, as far as they are known
   std::string main;                                          // the body that the model begins with
   std::map<std::string, std::string> mode;                   // "attention": "sdpa"
+  int first_line = 1;                                        // of the text in its file
 };
 
 /// Reads one; `read_value` reads what is JSON in its header.  Throws Error{bad_file} with the line and the nearest

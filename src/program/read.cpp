@@ -32,9 +32,9 @@ std::string_view without_comment(std::string_view text) {
   return text;
 }
 
-std::vector<ProgramLine> split_lines(std::string_view text) {
+std::vector<ProgramLine> split_lines(std::string_view text, int first_line) {
   std::vector<ProgramLine> lines;
-  for (int number = 1; !text.empty(); ++number) {
+  for (int number = first_line; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -51,7 +51,7 @@ std::vector<ProgramLine> split_lines(std::string_view text) {
 class ProgramReader {
  public:
   ProgramReader(std::string_view text, const std::string& file, ReadValue read_value, const Binding* binding)
-      : lines_(split_lines(text)), read_value_(read_value), binding_(binding) {
+      : lines_(split_lines(text, binding ? binding->first_line : 1)), read_value_(read_value), binding_(binding) {
     program_.file = file;
   }
 

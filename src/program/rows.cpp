@@ -54,7 +54,7 @@ class Writer {
       const bool is_outer = line.text.starts_with("each j in ");
       if (!is_outer && !line.text.starts_with("each i in ")) {
         const std::string_view text = plain(line.text, round);
-        if (text != "del ") out_.push_back({line.number, line.indent - less, text});
+        if (text != "del" && text != "hold" && text != "keep") out_.push_back({line.number, line.indent - less, text});
         continue;
       }
       const char index = is_outer ? 'j' : 'i';
@@ -212,7 +212,7 @@ class Writer {
     const auto [first, last] = range(place, round);
     const std::int64_t step = step_of(place, first, last), rounds = (last - first) * step;
     check(rounds);
-    if (rounds < 0) return without_comma(text, end, written);
+    if (rounds < 0) return without(text, end, written);
     const std::string type(text.substr(close + 1, end - close - 1));
     for (std::int64_t i = first; i != last + step; i += step) {
       Round inner = round;
@@ -223,11 +223,15 @@ class Writer {
     return end;
   }
 
-  /// Where there are none, neither is there a comma or a space beside them.
-  static std::size_t without_comma(std::string_view text, std::size_t end, std::string& written) {
-    if (text.substr(end).starts_with(", ")) return end + 2;
-    if (written.ends_with(", ")) written.resize(written.size() - 2);
-    return written.ends_with(' ') && text.substr(end).starts_with(' ') ? end + 1 : end;
+  /// Leaves out what parts a span of none from others in its list; what comes next in the line.
+  static std::size_t without(std::string_view text, std::size_t end, std::string& written) {
+    for (const std::string_view between : {", ", " "}) {
+      if (text.substr(end).starts_with(between)) return end + between.size();
+      if (!written.ends_with(between)) continue;
+      written.resize(written.size() - between.size());
+      break;
+    }
+    return end;
   }
 
   static const std::int64_t* of(const Round& round, std::string_view word) {

@@ -18,11 +18,6 @@ ModelOutputs causal_lm_outputs(Module& lm_head, const Tensor& hidden_states, con
                                const std::vector<Tensor>& held) {
   ModelOutputs outputs;
   Tensor logits = lm_head(slice(hidden_states, 1, 0, hidden_states.size(1)));
-  if (head.softcap) {
-    logits = div_scalar(logits);
-    logits = tanh(logits);
-    logits = mul_scalar(logits);
-  }
   if (batch.labels) outputs.loss = causal_lm_loss(logits, batch.labels, batch.shift_labels);
   if (head.experts.output_router_logits) {
     const Tensor aux_loss = load_balancing_loss(held, head.experts, batch.attention_mask);
@@ -85,7 +80,7 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
 std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
                               std::vector<Module*> before) {
   const bool alike = decoder.full_attention ? !decoder.sliding_window : decoder.sliding_layers.empty();
-  if (request.head == "sequence_classification" || !alike || decoder.logit_softcap || decoder.experts.count > 0)
+  if (request.head == "sequence_classification" || !alike || decoder.experts.count > 0)
     return std::nullopt;
   before.push_back(&text["embed_tokens"]);
   return Stack{std::move(before), &text["layers"], {&text["norm"], &root["lm_head"]}, decoder.hidden_size};
@@ -110,7 +105,6 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   finish_text_model(
       *model, request, m["embed_tokens"],
       {.tie_word_embeddings = decoder.tie_word_embeddings,
-       .softcap = decoder.logit_softcap,
        .pad_token_id = decoder.pad_token_id,
        .experts = decoder.experts},
       [&m, decoder, context = request.context](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {

@@ -20,7 +20,7 @@ std::unique_ptr<Model> new_model(const ModelRequest& request);
 
 /// What a model of text, with images or without, ends in.
 struct TextHead {
-  bool tie_word_embeddings = false, softcap = false;
+  bool tie_word_embeddings = false;
   std::optional<std::int64_t> pad_token_id = {};
   const char* name = "lm_head";
   bool bias = false;
@@ -65,7 +65,7 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Config&
   model->batch_sizes =
       text_batches({names.max_position_embeddings, c.max_position_embeddings}, family.learned_positions);
   finish_text_model(*model, request, body[family.embedding],
-                    {c.tie_word_embeddings, false, c.pad_token_id, family.head, family.head_bias},
+                    {c.tie_word_embeddings, c.pad_token_id, family.head, family.head_bias},
                     [&body, c, context = request.context, forward = family.forward](
                         const Batch& batch, DynamicCache& cache, std::vector<Tensor>&) {
                       DynamicCache* used = cache.enabled ? &cache : nullptr;

@@ -15,23 +15,6 @@ const char* const kKeysOfAllClasses =
 namespace {
 
 const ConfigClass kClasses[] = {
-    {"bert",
-     "add_cross_attention attention_probs_dropout_prob bos_token_id classifier_dropout embedding_size eos_token_id "
-     "hidden_act hidden_dropout_prob hidden_size initializer_range intermediate_size is_decoder layer_norm_eps "
-     "max_position_embeddings num_attention_heads num_hidden_layers pad_token_id tie_word_embeddings type_vocab_size "
-     "use_cache vocab_size",
-     {}, false},
-    {"biogpt",
-     "activation_dropout attention_probs_dropout_prob bos_token_id classifier_dropout eos_token_id hidden_act "
-     "hidden_dropout_prob hidden_size initializer_range intermediate_size layer_norm_eps layerdrop "
-     "max_position_embeddings num_attention_heads num_hidden_layers pad_token_id scale_embedding tie_word_embeddings "
-     "use_cache vocab_size",
-     {}, false},
-    {"bloom",
-     "apply_residual_connection_post_layernorm attention_dropout bos_token_id classifier_dropout eos_token_id "
-     "hidden_dropout hidden_size initializer_range layer_norm_epsilon n_embed n_head n_layer num_attention_heads "
-     "num_hidden_layers pad_token_id pretraining_tp slow_but_exact tie_word_embeddings use_cache vocab_size",
-     {}, false},
     {"clip",
      "hidden_act hidden_size initializer_factor initializer_range intermediate_size logit_scale_init_value "
      "num_hidden_layers projection_dim text_config text_config_dict vision_config vision_config_dict",
@@ -44,43 +27,6 @@ const ConfigClass kClasses[] = {
     {"clip_vision_model",
      "attention_dropout hidden_act hidden_size image_size initializer_factor initializer_range intermediate_size "
      "layer_norm_eps num_attention_heads num_channels num_hidden_layers patch_size projection_dim",
-     {}, false},
-    {"codegen",
-     "activation_function attn_pdrop bos_token_id embd_pdrop eos_token_id hidden_size initializer_range "
-     "layer_norm_epsilon max_position_embeddings n_ctx n_embd n_head n_inner n_layer n_positions num_attention_heads "
-     "num_hidden_layers resid_pdrop rotary_dim tie_word_embeddings use_cache vocab_size",
-     {}, false},
-    {"cwm",
-     "attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range intermediate_size "
-     "layer_types max_position_embeddings mlp_bias num_attention_heads num_hidden_layers num_key_value_heads "
-     "pad_token_id partial_rotary_factor pretraining_tp rms_norm_eps rope_parameters rope_scaling rope_theta "
-     "sliding_window tie_word_embeddings use_cache vocab_size",
-     {}, false},
-    {"gemma",
-     "attention_bias attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range "
-     "intermediate_size max_position_embeddings num_attention_heads num_hidden_layers num_key_value_heads pad_token_id "
-     "partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta tie_word_embeddings "
-     "use_bidirectional_attention use_cache vocab_size",
-     {}, false},
-    {"gemma2",
-     "attention_bias attention_dropout attn_logit_softcapping bos_token_id eos_token_id final_logit_softcapping "
-     "head_dim hidden_activation hidden_size initializer_range intermediate_size layer_types max_position_embeddings "
-     "num_attention_heads num_hidden_layers num_key_value_heads pad_token_id partial_rotary_factor "
-     "query_pre_attn_scalar rms_norm_eps rope_parameters rope_scaling rope_theta sliding_window tie_word_embeddings "
-     "use_bidirectional_attention use_cache vocab_size",
-     {}, false},
-    {"gpt2",
-     "activation_function add_cross_attention attn_pdrop bos_token_id classifier_dropout embd_pdrop eos_token_id "
-     "hidden_dropout hidden_size initializer_range layer_norm_epsilon max_position_embeddings n_embd n_head n_inner "
-     "n_layer n_positions num_attention_heads num_hidden_layers pad_token_id reorder_and_upcast_attn resid_pdrop "
-     "scale_attn_by_inverse_layer_idx scale_attn_weights summary_activation summary_first_dropout summary_last_dropout "
-     "summary_proj_to_labels summary_type summary_use_proj tie_word_embeddings use_cache vocab_size",
-     {}, false},
-    {"gpt_bigcode",
-     "activation_function add_cross_attention attention_softmax_in_fp32 attn_pdrop bos_token_id classifier_dropout "
-     "embd_pdrop eos_token_id hidden_dropout hidden_size initializer_range layer_norm_epsilon max_position_embeddings "
-     "multi_query n_embd n_head n_inner n_layer n_positions num_attention_heads num_hidden_layers pad_token_id "
-     "resid_pdrop scale_attention_softmax_in_fp32 scale_attn_weights tie_word_embeddings use_cache vocab_size",
      {}, false},
     {"gpt_neo",
      "activation_function attention_dropout attention_layers attention_types bos_token_id classifier_dropout "

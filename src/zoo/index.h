@@ -4,16 +4,7 @@
 
 namespace tidemark {
 
-std::unique_ptr<Model> make_bert(const ModelRequest& request);
-std::unique_ptr<Model> make_biogpt(const ModelRequest& request);
-std::unique_ptr<Model> make_bloom(const ModelRequest& request);
 std::unique_ptr<Model> make_clip(const ModelRequest& request);
-std::unique_ptr<Model> make_codegen(const ModelRequest& request);
-std::unique_ptr<Model> make_cwm(const ModelRequest& request);
-std::unique_ptr<Model> make_gemma(const ModelRequest& request);
-std::unique_ptr<Model> make_gemma2(const ModelRequest& request);
-std::unique_ptr<Model> make_gpt2(const ModelRequest& request);
-std::unique_ptr<Model> make_gpt_bigcode(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt_neo(const ModelRequest& request);
 std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
@@ -32,9 +23,6 @@ std::unique_ptr<Model> make_siglip(const ModelRequest& request);
 std::unique_ptr<Model> make_vit(const ModelRequest& request);
 
 // What other models take as a part.
-Decoder cwm_decoder(const Value& config);
-Decoder gemma_decoder(const Value& config);
-Decoder gemma2_decoder(const Value& config);
 Decoder llama_decoder(const Value& config);
 Decoder mistral_decoder(const Value& config);
 Decoder phi3_decoder(const Value& config);

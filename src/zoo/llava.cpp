@@ -101,7 +101,7 @@ std::unique_ptr<Model> make_llava(const ModelRequest& request) {
     return with_images(text_batch(data, kUsualTokens), data, llava.tokens_per_image(),
                        image_sizes(data.batch * data.images, llava.tower.num_channels, llava.tower.image_size));
   };
-  const TextHead head{c.tie_word_embeddings || llava.decoder.tie_word_embeddings, llava.decoder.logit_softcap};
+  const TextHead head{c.tie_word_embeddings || llava.decoder.tie_word_embeddings};
   finish_text_model(*model, request, root["model"]["language_model"]["embed_tokens"], head,
                     [&m = root["model"], llava](const Batch& batch, DynamicCache& cache, std::vector<Tensor>& held) {
                       return llava_model(m, llava, batch, cache, held);

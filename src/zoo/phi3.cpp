@@ -35,8 +35,8 @@ void add_layer(Module& layer, const Decoder& c) {
   add_linear(mlp, "gate_up_proj", c.hidden_size, 2 * c.intermediate_size, false);
   add_linear(mlp, "down_proj", c.intermediate_size, c.hidden_size, false);
   add_activation(mlp, "activation_fn", c.hidden_act);
-  add_norm(layer, "input_layernorm", c.hidden_size, c);
-  add_norm(layer, "post_attention_layernorm", c.hidden_size, c);
+  add_rms_norm(layer, "input_layernorm", c.hidden_size);
+  add_rms_norm(layer, "post_attention_layernorm", c.hidden_size);
   add_dropout(layer, "resid_attn_dropout", c.residual_dropout);
   add_dropout(layer, "resid_mlp_dropout", c.residual_dropout);
 }

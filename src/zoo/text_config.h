@@ -44,27 +44,6 @@ struct TextConfig {
   std::int64_t head_size() const { return hidden_size / num_attention_heads; }
 };
 
-/// Of decoders like GPT-2.
-struct GptConfig : TextConfig {
-  static constexpr TextConfigNames kNames{.hidden_size = "n_embd",
-                                          .num_hidden_layers = "n_layer",
-                                          .num_attention_heads = "n_head",
-                                          .max_position_embeddings = "n_positions",
-                                          .hidden_act = "activation_function"};
-  std::optional<std::int64_t> n_inner = {};
-  double resid_pdrop = 0, embd_pdrop = 0, attn_pdrop = 0;
-
-  template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit) {
-    TextConfig::fields(c, visit);
-    visit("n_inner", c.n_inner, kSize);
-    visit_all(visit, kProbability, "resid_pdrop", c.resid_pdrop, "embd_pdrop", c.embd_pdrop, "attn_pdrop",
-              c.attn_pdrop);
-  }
-  /// Between the two layers of its feed-forward network.
-  std::int64_t inner_size() const { return n_inner.value_or(4 * hidden_size); }
-};
-
 /// Of decoders like Llama's.
 struct DecoderConfig : TextConfig {
   std::int64_t intermediate_size = 0;

@@ -41,11 +41,27 @@ class Regressor(torch.nn.Module):
         return {"loss": loss + losses.binary_cross_entropy_with_logits(y, targets)}
 
 
+class Near(torch.nn.Module):
+    """With a mask that is made by torch.vmap for each two places (transformers/masking_utils.py makes some so)."""
+
+    def __init__(self, width=256, vocabulary=512):
+        super().__init__()
+        self.embed, self.head = torch.nn.Embedding(vocabulary, width), torch.nn.Linear(width, vocabulary)
+
+    def forward(self, tokens, labels):
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        near = torch.vmap(torch.vmap(lambda q, k: (k <= q) & (k > q - 16), in_dims=(None, 0)), in_dims=(0, None))(places, places)
+        x = self.embed(tokens)
+        scores = torch.matmul(x, x.transpose(1, 2)).masked_fill(torch.logical_not(near), -1e4)
+        x = torch.matmul(scores.softmax(-1), x)
+        return {"loss": torch.nn.functional.cross_entropy(self.head(x).flatten(0, 1), labels.flatten())}
+
+
 def numbers(batch, seq):
     return {"features": torch.zeros(batch, seq, 256, dtype=torch.bfloat16), "targets": torch.zeros(batch, seq, 512, dtype=torch.bfloat16)}
 
 
-MODULES = {"block": (Block, inputs), "regressor": (Regressor, numbers)}
+MODULES = {"block": (Block, inputs), "regressor": (Regressor, numbers), "near": (Near, inputs)}
 
 
 def train(module, inputs, batch, seq):

@@ -41,6 +41,22 @@ def test_other_keys_hold_for_what_they_were_where_they_matter():
     assert axes().guards == ['act in ["gelu", "tanh"]', "bias == false", "dropout > 0.0", "kernel == 4"]
 
 
+class Eager(Seen):
+    """Drops out by itself."""
+
+    def __init__(self, keys):
+        super().__init__(keys)
+        self.done += (keys["attention_dropout"] > 0, keys["scaled"])
+        self.exact = (self.exact, self.done)
+
+
+def test_a_key_that_does_something_in_one_way_of_running_alone_is_held_to():
+    keys = {**BASE, "attention_dropout": 0.0, "scaled": True}
+    guards = Axes(keys, Seen, runs, {"layers": 1}, beside=[Eager]).guards
+    assert guards == [*axes().guards, "attention_dropout == 0.0", "scaled == true"]
+    assert Axes(keys, Seen, runs, {"layers": 1}).guards == axes().guards
+
+
 def test_all_axes_differ_between_draws_that_run():
     draws = axes().draws(6, seed=1)
     assert len(draws) == 6 and all(map(runs, draws))
@@ -65,6 +81,19 @@ def test_defaults_are_numbers_or_made_of_other_keys():
     assert defaults.line("dim", ["width", "heads"]) == "dim = width//heads; null"
     assert defaults.line("heads", ["width", "dim"]) == "heads = 4"
     assert defaults.line("act", []) == 'act = "relu"; also hidden_act'
+
+
+def test_what_older_files_say_is_taken_where_the_class_takes_it():
+    def build(keys):
+        older = keys.pop("n_embed", None)
+        keys.pop("other", None)
+        keys = {"width": 64, "heads": 4, **keys}
+        return {**keys, "width": older or keys["width"], "heads": keys.pop("n_head", keys["heads"])}
+
+    draws = [{"width": w, "heads": 4} for w in (96, 160)]
+    defaults = Defaults(build, draws, {"n_head": "heads"}, ["n_embed", "other"])
+    assert defaults.line("width", []) == "width = 64; also n_embed"
+    assert defaults.line("heads", []) == "heads = 4; also n_head"   # its value is the default's
 
 
 def test_layers_go_round_by_the_lists_of_a_configuration():
@@ -239,6 +268,24 @@ def test_what_nobody_reads_is_not_looked_at():
     found = Axes(BASE, look, runs, {"layers": 1}, is_read=lambda path: path not in ("unused", "kernel"))
     assert "kernel == 4" not in found.guards and all(keys["kernel"] == 4 for keys in looked)
     assert found.groups == axes().groups
+
+
+def test_what_is_held_for_one_value_is_not_looked_at():
+    looked = []
+
+    def look(keys):
+        looked.append(keys)
+        return Seen(keys)
+
+    found = Axes(BASE, look, runs, {"layers": 1}, held=("ffn", "part.out"))
+    assert found.guards[:2] == ["ffn == 128", "part.out == 64"] and set(found.guards[2:]) >= {"bias == false", "kernel == 4", "hidden_size == 64"}
+    assert all(keys["ffn"] == 128 and keys["part"]["out"] == 64 for keys in looked) and all(keys["ffn"] == 128 for keys in found.draws(3, seed=1))
+
+
+def test_the_kind_of_a_part_matters_where_it_is_taken_from_the_configuration():
+    keys = {**BASE, "part": {"out": 64, "model_type": "x"}, "other": {"model_type": "y"}}
+    found = Axes(keys, Seen, runs, {"layers": 1}, is_chosen=lambda path, kind: kind == "y")
+    assert [guard for guard in found.guards if "model_type" in guard] == ['other.model_type == "y"']
 
 
 class Deep:

@@ -1,6 +1,8 @@
 """Bad input: one clear error each, with the right exit code, and nothing left behind."""
 
 import json
+import pathlib
+import subprocess
 
 import pytest
 
@@ -128,6 +130,20 @@ def test_no_compiler(tidemark, fake_torch, reporting, python, folders):
     assert "preparing" not in done.stderr
 
 
+def test_two_that_start_together_compile_once(start, ready, reporting, python, environment, folders):
+    with open(environment["CXX"]) as compiler:
+        works = compiler.read()
+    with open(environment["CXX"], "w") as compiler:   # notes what it compiles, and takes its time
+        compiler.write(works.replace("while", f"case \"$*\" in *-c*) echo x >> {folders}/compiled; sleep 0.5;; esac\nwhile", 1))
+    script = reporting()
+    both = [start("run", "--gpu", "h100-80gb", "--", python, script, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)]
+    said = [one.communicate()[1] for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    sources = pathlib.Path(__file__).resolve().parents[2] / "virtual_gpu"
+    assert (folders / "compiled").read_text().count("x") == len(list(sources.rglob("without.txt")))
+    assert sorted("preparing for torch" in text for text in said) == [False, True]
+
+
 def test_compiler_fails(tidemark, ready, reporting, python, environment):
     with open(environment["CXX"]) as compiler:
         works = compiler.read()
@@ -135,10 +151,10 @@ def test_compiler_fails(tidemark, ready, reporting, python, environment):
         compiler.write(works.replace("while", "case \"$*\" in *integers.cpp*) echo 'a.cpp:1: note: x\na.cpp:2:3: error: no such thing' >&2; exit 1;; esac\nwhile"))
     done = tidemark("run", "--gpu", "h100-80gb", "--", python, reporting())
     assert done.returncode == 0
-    assert f"tidemark: for torch 2.11.0, it does not compile: a.cpp:2:3: error: no such thing: integers on the card are {LOSSES[0]}" in done.stderr
+    assert f"tidemark: for torch 2.11.0, integers does not compile: a.cpp:2:3: error: no such thing: integers on the card are {LOSSES[0]}" in done.stderr
     assert not any(loss in done.stderr for loss in LOSSES[1:])
     prepared = tidemark("prepare", "--python", python)
-    assert "integers     it does not compile" in prepared.stdout and "events       ready" in prepared.stdout
+    assert "integers     integers does not compile" in prepared.stdout and "events       ready" in prepared.stdout
     with open(environment["CXX"], "w") as compiler:   # another compiler: tried again by itself
         compiler.write(works)
     assert "does not compile" not in tidemark("run", "--gpu", "h100-80gb", "--", python, reporting()).stderr

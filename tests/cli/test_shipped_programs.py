@@ -67,6 +67,25 @@ def test_a_program_of_another_class_does_not_stand_for_it(tidemark, folders):
     assert not is_program({"model_type": "clip"})   # what is shipped of 5.23.0 tells images apart, and CLIP is trained to tell captions apart
 
 
+def test_older_keys_are_taken(predicted):
+    """bigscience/bloom-560m says n_embed and num_attention_heads."""
+    sizes = {"model_type": "bloom", "n_layer": 2, "vocab_size": 500}
+    for release in ("5.17.0", "5.23.0"):
+        now, older = (predicted({**sizes, **said}, "--transformers", release, **NO_PYTHON) for said in ({"hidden_size": 128, "n_head": 16}, {"n_embed": 128, "num_attention_heads": 16}))
+        assert answer(now) == answer(older)
+
+
+def test_what_tells_classes_apart_has_a_program_of_its_own(predicted):
+    biogpt = {"model_type": "biogpt", "num_hidden_layers": 2}
+    named = predicted({**biogpt, "architectures": ["BioGptForSequenceClassification"]}, **NO_PYTHON)
+    asked = predicted(biogpt, "--head", "sequence_classification", **NO_PYTHON)
+    assert answer(named) == answer(asked) != answer(predicted(biogpt, **NO_PYTHON))
+    more = predicted({**biogpt, "num_labels": 3000}, "--head", "sequence_classification", **NO_PYTHON)
+    assert more["peak"]["allocated_bytes"] > asked["peak"]["allocated_bytes"]
+    refused = predicted({**biogpt, "pad_token_id": None}, "--head", "sequence_classification", **NO_PYTHON)
+    assert refused.returncode == 3 and "holds for pad_token_id >= 0 alone" in refused.stderr
+
+
 def test_a_family_may_be_of_another_release_and_of_images(predicted):
     report = predicted({"model_type": "resnet"}, **NO_PYTHON)
     assert any("the model is a program, captured of transformers 5.23.0" in row["what"] for row in report["assumptions"])
@@ -91,6 +110,26 @@ def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
         assert peaks[1] > peaks[0], model_type
     refused = asked("paligemma", 700, 1, "--image-size", "448")
     assert refused.returncode == 3 and "paligemma takes images of one size" in refused.stderr and "leave image_size out" in refused.stderr
+    assert "images are of 336 x 672 pixels, as nobody said" in asked("llava_next", 4000, 1).stdout   # the first of its pinpoints, of which its tiles are cut
+    assert asked("llava_next", 4000, 1, "--image-size", "336x672").returncode == 0
+    refused = asked("llava_next", 4000, 1, "--image-size", "336")
+    assert refused.returncode == 3 and "the program of llava_next is of images of 336 x 672" in refused.stderr
+    refused = asked("cohere2_vision", 4000, 1, "--dtype", "fp32", "--autocast", "bf16")   # a dict of its forward's holds what is cast then
+    assert refused.returncode == 3 and "the program of cohere2_vision holds for autocast == false alone" in refused.stderr
+
+
+def test_a_model_of_images_says_how_to_ask_of_them(predicted):
+    refused = predicted({"model_type": "janus"}, **NO_PYTHON)
+    assert refused.returncode == 3 and "the program of janus was captured with images (--images)" in refused.stderr
+
+
+def test_a_family_may_be_built_in_two_ways(predicted):
+    small = {"model_type": "falcon", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 2, "vocab_size": 500}
+    newer = predicted({**small, "new_decoder_architecture": True, "num_kv_heads": 2}, **NO_PYTHON)
+    assert newer["peak"]["allocated_bytes"] != predicted(small, **NO_PYTHON)["peak"]["allocated_bytes"]
+    refused = predicted({**small, "new_decoder_architecture": True, "bias": True}, **NO_PYTHON)
+    assert refused.returncode == 3
+    assert "holds for new_decoder_architecture == false alone, and new_decoder_architecture is true; the program of falcon holds for bias == false alone, and bias is true" in refused.stderr
 
 
 def test_what_is_left_out_is_what_transformers_takes(predicted):

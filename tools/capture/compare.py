@@ -42,20 +42,30 @@ SECONDS = 300
 # --- on the virtual GPU
 
 
-def published(model_type):
-    """What a class needs beside its defaults, or has no usable default of, as a published model of it has that."""
-    return json.loads((HERE / "published.json").read_text()).get(model_type, {})
+def published(model_type, way=0):
+    """What a class needs beside its defaults, or has no usable default of, as a published model of it has that; of a family that is built in several ways, a list of such."""
+    found = json.loads((HERE / "published.json").read_text()).get(model_type, {})
+    return found[way] if isinstance(found, list) else found
 
 
-def configuration(program, layers=()):
+def texts_of(program):
+    """The programs of a family, one for each way in which it is built."""
+    return re.split(r"\n(?=tidemark-program )", program.read_text())
+
+
+def cases_of(program):
+    """(number of the program in its file, its text, a batch) of all that is compared."""
+    return [(way, text, batch) for way, text in enumerate(texts_of(program)) for batch in batches_of(text)]
+
+
+def configuration(model_type, way, text, layers=()):
     """`layers`: (path, number) where other numbers of layers go another way."""
     from tidemark.capture.keys import at, changed, without_names_of_labels
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    text = program.read_text()
     trained = re.search(r"^class (\S+)$", text, re.MULTILINE)[1]
-    whole = CONFIG_MAPPING[program.name](**published(program.name)).to_dict()
-    config = {**with_few_layers(whole), "model_type": program.name, "architectures": [trained]}
+    whole = CONFIG_MAPPING[model_type](**published(model_type, way)).to_dict()
+    config = {**with_few_layers(whole), "model_type": model_type, "architectures": [trained]}
     for part, key, count in re.findall(r"^holds ([a-z][\w.]*\.)?(%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
         if at(config, part + key) != int(count):
             config = with_whole(config, whole, part[:-1])
@@ -74,9 +84,8 @@ def configuration(program, layers=()):
     return json.dumps(config, default=str)
 
 
-def batches_of(program):
+def batches_of(text):
     """What a program is compared with, by what it takes."""
-    text = program.read_text()
     sizes = re.search(r"^sizes (.*)$", text, re.MULTILINE)[1]
     takes_text = {"takes_text": bool(re.search(r"\bS=", sizes))}
     if "images=" in sizes:
@@ -95,9 +104,9 @@ def capture(program, folder):
     from tidemark.capture.settings import first_of
     from transformers import AutoConfig
 
-    for number, batch in enumerate(batches_of(program)):
+    for number, (way, text, batch) in enumerate(cases_of(program)):
         config = folder / f"{program.name}.{number}.json"
-        config.write_text(configuration(program, batch.get("layers", ())))
+        config.write_text(configuration(program.name, way, text, batch.get("layers", ())))
         keys = AutoConfig.for_model(**json.loads(config.read_text()))
         patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
         asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
@@ -200,7 +209,7 @@ def compared(program, folder):
     """What the table says of a family."""
     failed = folder / f"{program.name}.failed"
     events = []
-    for number in range(len(batches_of(program))):
+    for number in range(len(cases_of(program))):
         config, exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("json", "program", "asked"))
         if not asked.exists():
             return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
@@ -223,7 +232,7 @@ def note(program, release, is_equal):
     known = set(line[1].split() if line else []) - {release} | ({release} if is_equal else set())
     told = f"equal_on {' '.join(sorted(known, key=lambda version: [int(n) for n in re.findall(r'[0-9]+', version)]))}\n" if known else ""
     text = text.replace(line[0], "") if line else text
-    program.write_text(re.sub(r"^(transformers .*\n)", lambda found: found[1] + told, text, count=1, flags=re.MULTILINE))
+    program.write_text(re.sub(r"^(transformers .*\n)", lambda found: found[1] + told, text, flags=re.MULTILINE))
 
 
 def with_others(table, rows):
@@ -270,7 +279,8 @@ def main():
     parser.add_argument("--on-virtual-gpu", type=pathlib.Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     release = importlib.metadata.version("transformers")
-    programs = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if not asked.model_types or path.name in asked.model_types]
+    families = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if "." not in path.name]   # tests/golden/steps has what tells classes apart
+    programs = [path for path in families if not asked.model_types or path.name in asked.model_types]
     if not programs:
         parser.error(f"data/programs/{asked.of} has no program of {' or '.join(asked.model_types) or 'anything'}")
     if asked.on_virtual_gpu:

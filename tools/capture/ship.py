@@ -3,7 +3,8 @@
 
 usage: tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [MODEL_TYPE ...]
 
-FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.
+FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.  MODEL_TYPE.sequence_classification is the
+family with a score for each class.
 """
 
 import gc
@@ -16,31 +17,41 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 600
+# Whose tokens GPUs may share (docs/design/context-parallel.md).
+SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "opt", "phi3", "qwen2", "qwen3"}
 
 
-def family_text(model_type, overrides, shipped, layers):
-    """`shipped`: keys that a program holds for one value of, as those have them that are published; `layers`: how many these have."""
+def family_text(model_type, head, overrides, shipped, layers, held):
+    """`shipped`: keys as those have them that are published, where others do not do, or a list of such where a family is built in several ways, which have a program each, one
+    behind the other; `layers`: how many these have; `held`: keys that a program holds for that one value of."""
     from tiny import merged, tiny
 
     from tidemark.capture.family import Family
 
-    return Family(merged(tiny(model_type, overrides), shipped), "cuda", layers).text()
+    def of(way):
+        keys = merged(tiny(model_type, overrides), way)
+        if head and keys.get("pad_token_id") is None:   # without one it takes single samples
+            keys["pad_token_id"] = 0
+        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head).text()
+
+    return "\n".join(map(of, shipped if isinstance(shipped, list) else [shipped]))
 
 
-def ship(model_type, release):
+def ship(name, release):
     """Writes the program of a family; what there is to tell of it."""
     from limits import TooSlow, at_most
 
-    given = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json", "layers.json"))
+    model_type, _, head = name.partition(".")
+    given = (json.loads((HERE / file).read_text()).get(model_type, {}) for file in ("overrides.json", "families.json", "layers.json", "held.json"))
     start = time.time()
     try:
         with at_most(SECONDS):
-            text = family_text(model_type, *given)
-        (release / model_type).write_text(text)
+            text = family_text(model_type, head, *given)
+        (release / name).write_text(text)
         told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
     except (Exception, TooSlow) as error:   # whatever a model of its configuration raises
         told = f"not shipped: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    print(f"{model_type}: {told}, {time.time() - start:.0f} s", flush=True)
+    print(f"{name}: {told}, {time.time() - start:.0f} s", flush=True)
 
 
 def ship_all(folder, wanted):

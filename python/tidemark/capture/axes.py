@@ -23,22 +23,27 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 class Axes:
     """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
 
-    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True):
+    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=()):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
-        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key."""
-        self.base, self.look, self.runs, self.layers, self.few = base, look, runs, layers, few or {}
+        `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `held`: keys that are held for one value of, whatever others would do;
+        `is_chosen(path, kind)`: whether a part would be of another kind if the configuration said so; `beside`: looks at other ways of running it."""
+        self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
         self.groups, self.products, self.guards, self.guarded = [], {}, [], []
         self.first = look(changed(base, self.few))
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
+        self.beside = [(other, other(changed(base, self.few))) for other in beside]
         self.leaves = {path: value for path, value in leaves_of(base) if is_read(path)}
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
+        for path in held:
+            self._guard(path, f"{path} == {written(at(base, path))}")
         for path, value in sorted(self.leaves.items(), key=lambda leaf: not any(not is_whole(size) for _, size, _ in self._products_of(*leaf))):   # what has to be a product, before its factors
             self._place(path, value)
         for path, kind in kinds_of(base):
-            self._guard(path, f"{path} == {written(kind)}")
+            if is_chosen(path, kind):
+                self._guard(path, f"{path} == {written(kind)}")
 
     def _place(self, path, value):
-        if path in self.products or any(path in group for group in self.groups):
+        if path in self.guarded or path in self.products or any(path in group for group in self.groups):
             return
         if path.endswith("tie_word_embeddings"):
             return   # the tree says both
@@ -59,11 +64,22 @@ class Axes:
         """same, numbers, other or fails: what changing these keys does."""
         counts_layers = any(path in self.layers for path in values)
         first = self.whole if counts_layers else self.first
+        return self._compared(self.look, first, values if counts_layers else {**self.few, **values})
+
+    def _compared(self, look, first, values):
         try:
-            seen = self.look(changed(self.base, values if counts_layers else {**self.few, **values}))
+            seen = look(changed(self.base, values))
         except Exception:   # whatever a model of such a configuration raises
             return "fails"
         return "same" if seen.exact == first.exact else "numbers" if seen.is_alike(first) else "other"
+
+    def _told_of_any(self, values):
+        """The same of a key that does something in one way of running the model alone: dropout of attention's probabilities, which only eager attention calls by itself."""
+        told = [self._told(values)]
+        for look, first in self.beside:
+            if told == ["same"]:
+                told = [self._compared(look, first, {**self.few, **values})]
+        return told[0]
 
     def _whole(self, path, value):
         if _KV_HEADS.search(path) and self._tie(path, value):
@@ -124,7 +140,7 @@ class Axes:
 
     def _tie(self, path, value):
         """Keys that have to be equal: this one and another of its value, or several others."""
-        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and value > 1 and _are_of_a_kind(p, path)]
+        others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and p not in self.held and value > 1 and _are_of_a_kind(p, path)]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
             if self._told(self._with_widths({p: value * 2 for p in [path, *group]})) == "numbers":
@@ -158,7 +174,7 @@ class Axes:
         return True
 
     def _flag(self, path, value, tries):
-        told = {self._told({path: v, **window_beside(self.base, path)}) for v in tries}   # what a class does not take is no reason where it takes another
+        told = {self._told_of_any({path: v, **window_beside(self.base, path)}) for v in tries}   # what a class does not take is no reason where it takes another
         if told - {"same", "fails"} or told == {"fails"}:
             self._guard(path, f"{path} == {written(value)}")
 
@@ -166,9 +182,9 @@ class Axes:
         """Of most, nothing but a value follows; of some, sizes; what is done with no probability, or by no amount, is not done."""
         if value and not self.reals_are_values and self._told({path: value / 2}) != "same":
             self._guard(path, f"{path} == {written(value)}")
-        elif value and "drop" in path and self._told({path: 0.0}) != "same":
+        elif value and "drop" in path and self._told_of_any({path: 0.0}) != "same":
             self._guard(path, f"{path} > 0.0")
-        elif not value and self._told({path: 1.0 if "layerdrop" in path else 0.1}) != "same":   # of a few layers none might be left out
+        elif not value and self._told_of_any({path: 1.0 if "layerdrop" in path else 0.1}) != "same":   # of a few layers none might be left out
             self._guard(path, f"{path} == 0.0")
 
     def _word(self, path, value):

@@ -26,6 +26,7 @@ def follow(sized, in_float32, under_autocast):
         given = {t for _, t in frames[0].given if isinstance(t, Ref)}
         for ops, at_hand in walk.ops(frames):
             compared.add(ops[0])
+            sized[0].lives_on |= _lives_on(frames[-1], ops[0], ops[-1])
             arguments += [(ops[:len(sized)], at, chosen) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
             for made in zip(*(op.results for op in ops)):
                 if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == "float32":
@@ -41,6 +42,18 @@ def follow(sized, in_float32, under_autocast):
         recorder.seen[ref.value].dtype = WEIGHTS.name
     _follow_weights(sized, in_float32, model_dtype)
     return len(alone)
+
+
+def _lives_on(frame, op, under_autocast):
+    """Whether what is cast under autocast alone is held by more than the name that the cast takes over: without it, nobody sees who holds it."""
+    if not any(isinstance(made, Typed) and not isinstance(one, Typed) for one, made in zip(op.results, under_autocast.results)):
+        return False
+    cast = next((t for t in _terms(under_autocast) if isinstance(t, Ref)), None)
+    if cast is None or cast in {t for _, t in frame.given}:
+        return False   # weights, and what the caller has
+    following = frame.events[frame.events.index(under_autocast) + 1:]
+    at = next((i for i, e in enumerate(following) if not isinstance(e, Death)), len(following))
+    return all(e.ref != cast for e in following[:at])
 
 
 def _follow_weights(sized, in_float32, model_dtype):

@@ -4,6 +4,7 @@ A family has several main bodies: one for each way in which it runs (attention, 
 keys as of queries).  They share the modules, and the bodies that are alike.
 """
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -23,6 +24,7 @@ from .layers import Layers
 from .merging import Differs, Merger, SameSizes, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import class_of, from_configuration
+from .positions import with_positions
 from .program import _called, _one
 from .reads import Reads, reading
 from .rows import in_rows
@@ -32,9 +34,14 @@ from .tree import tree_lines
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
+# As many samples as make a row (rows.py) and are told from the few numbers of other lists, of models that do something for each of them.
+_MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 # As many samples, and images of each, that what is done for them is seen as rounds, and rounds within rounds.
-_MANY = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
+_ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
+_GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
+_INNER = re.compile(r"(^|\.)n_inner$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
 _LABELS = 6
@@ -45,9 +52,10 @@ class Way(NamedTuple):
 
     attention: str
     cache: object   # None where a model has none
+    positions: bool = False   # whether the batch brings them
 
     def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else [])]
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
 
 
 class Case(NamedTuple):
@@ -93,19 +101,24 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device, published=None):
-        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds."""
+    def __init__(self, keys, device, published=None, held=(), head=None, positions=False):
+        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
+        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample."""
         import transformers
 
         self.kind, self.device = keys["model_type"], device
+        self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
-        self.head = self._head()
+        self.head = head or self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
+        self.padding = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
-        self.base = self.layers.keys
+        inner = {path: 4 * at(self.layers.keys, path.replace("n_inner", "n_embd")) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None}
+        self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
-        self.looks, self.reads, self.few, self.dtypes, self.has_grids = {}, Reads(), {}, None, False
+        ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
+        self.looks, self.reads, self.few, self.dtypes, self.lives_on, self.has_grids = {}, Reads(), {}, None, False, False
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -115,6 +128,7 @@ class Family:
         if not self.looks:
             raise self.refusal
         self.usual = next(iter(self.looks))
+        self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
         self.few = self._few()
         self.experts = self._experts()
 
@@ -152,6 +166,13 @@ class Family:
             return True
         return changed(made, {path: value}) != changed(first, {path: value})
 
+    def _is_chosen(self, path, kind):
+        """Whether the class takes the kind of a part from the configuration: files of old releases say what nobody reads (Idefics 3's parts: `idefics3`)."""
+        try:
+            return at(self.build(changed(self.base, {path: "gpt2" if kind == "llama" else "llama"})), path) != kind
+        except Exception:   # whatever a configuration class thinks of
+            return True
+
     @staticmethod
     def _own(keys):
         return {key: value for key, value in keys.items() if key != "model_type"}
@@ -183,12 +204,13 @@ class Family:
         return [f"experts == {written(how)}"] if how == "grouped_mm" and any(hasattr(module, "num_experts") for module in model.modules()) else []
 
     def source(self, keys, way):
-        return from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+        source = from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+        return with_positions(source) if way.positions else source
 
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
-        for more in (0, 256, 1024, 4096):
+        for more in (0, 256, 1024, 4096, 16384):
             point = Shape(samples, tokens + more, images, grid=tuple(grid))
             try:
                 return first(source, model, point, self.device), point
@@ -211,7 +233,8 @@ class Family:
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, without_floats("\n".join([*recorder.tree, *printer.out])), frozenset(printer.counts))
+        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]
@@ -226,7 +249,8 @@ class Family:
 
     def cases(self):
         by = (self._by_images(), self._by_grid(), self._by_window(), self._by_chunk(), self._by_heads(), self._by_rest())
-        return [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
+        cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
+        return [case for case in cases if set(case.conditions) >= set(self.alone)]
 
     def _by_rest(self):
         """Layers in whole rounds of their kinds, and some that are left over."""
@@ -310,10 +334,12 @@ class Family:
 
     def head_guards(self):
         """Attention pads heads that are no multiple of 8, and does not share those that are wider than 256 (torch's sdp_utils.cpp, transformers/integrations/sdpa_attention.py)."""
-        for path in [p for p, v in leaves_of(self.base) if p.endswith("num_attention_heads") and is_whole(v)]:
-            own, width, heads = path.replace("num_attention_heads", "head_dim"), path.replace("num_attention_heads", "hidden_size"), at(self.base, path)
+        for path in [p for p, v in leaves_of(self.base) if _HEADS.search(p) and is_whole(v)]:
+            own, width, heads = _HEADS.sub("head_dim", path), _HEADS.sub("hidden_size", path), at(self.base, path)
+            if at(self.base, width) is None:
+                width = _HEADS.sub("n_embd", path)
             name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
-            for size, bound in ((12, "% 8 == 0"), (264, "<= 256")):
+            for size, bound in ((1, "> 1"), (12, "% 8 == 0"), (264, "<= 256")):
                 try:
                     alike = self.brief(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.brief(self.base))
                 except Exception:   # whatever a model of such a configuration raises
@@ -323,9 +349,10 @@ class Family:
 
     def text(self):
         cases = self.cases()
-        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else [])]   # one is a number to come near to (transformers/loss/loss_utils.py)
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read)
-        self.shapes = _MANY if self.has_grids else _SHAPES
+        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *(f"{path} >= 0" for path in self.padding)]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside)
+        self.shapes = _ROUNDS if self.has_grids else _SHAPES
         self.draws = self.axes.draws(len(self.shapes), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
@@ -345,19 +372,28 @@ class Family:
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
         configurations = [case.keys(keys) for keys in self.draws]
-        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, self.shapes)]
+        recorders = self._recorded(way, case, configurations, self.shapes)
+        with contextlib.suppress(Differs):
+            return self._merged(recorders, [()] * len(recorders), shared)
+        with contextlib.suppress(Differs):
+            return self._merged(recorders, map(self._layers_of, configurations), shared)
+        recorders = self._recorded(way, case, configurations, _MANY)
+        return self._merged(recorders, [[r.sizes["B"]] for r in recorders], shared)
+
+    def _recorded(self, way, case, configurations, shapes):
+        """Captures at these sizes, the first with the dtypes of those in others."""
+        shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, shapes)]
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *self._in_float32(configurations[0], way, shapes[0]))
-        solve = Solver([r.sizes for r in recorders], self.layers.periods())
-        try:
-            merger = Merger(solve, shared)
-            root = merger.body(tuple(_body(r) for r in recorders))
-        except Differs:
-            merger = Merger(solve, shared)
-            root = merger.body(tuple(_body(r, self._layers_of(keys)) for r, keys in zip(recorders, configurations)))
-        return root, merger.unsolved, recorders
+        self.lives_on |= recorders[0].lives_on
+        return recorders
+
+    def _merged(self, recorders, counts, shared):
+        """`counts`: how often what comes as a row may come, beside images."""
+        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods()), shared)
+        return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
     def _in_float32(self, keys, way, sizes):
         """Captures without and under autocast; of a class that does not run under that, the first again."""
@@ -405,31 +441,38 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.padding, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
         merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith("spatial_merge_size") for side in ("grid_h", "grid_w")]
-        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}))
-        _, _, root, _, (first, *_) = merged[0]
-        sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         import transformers
 
         from . import config_keys
 
+        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}))
+        _, _, root, _, (first, *_) = merged[0]
+        sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
+                  *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
-                  *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in root.params)]
-        return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in zip(mains, merged)])
+                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *(["autocast == false"] if self.lives_on else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
+        with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
+        return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
 
 
-def _body(recorder, layers=()):
-    """`layers`: how many there are, where what they do is to be looked at as rows."""
-    samples, images = recorder.sizes.get("B", 1), recorder.sizes.get("images", 0)
-    counts = [images, images // samples, *layers]
-    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts, [samples])).of(recorder.root)
+def _body(recorder, more=()):
+    """`more`: how many layers, or samples, there are, where what is done for each is to be looked at as rows."""
+    counts, samples = [recorder.sizes.get("images", 0), *more], []
+    if {"S", "grid_h"} <= set(recorder.sizes):   # of texts with images of any size: rounds of samples hold those of their images
+        counts, samples = [counts[0], counts[0] // recorder.sizes["B"], *more], [recorder.sizes["B"]]
+    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts, samples)).of(recorder.root)
+
+
+def _inputs(merged):
+    """What the batches of all ways have."""
+    return {path: (path, dtype, dims) for _, _, root, *_ in merged for path, dtype, dims in root.params}.values()
 
 
 def _classes(tree):

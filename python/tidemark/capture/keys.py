@@ -101,10 +101,11 @@ def parts_of(keys, paths):
 
 
 class Defaults:
-    """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them."""
+    """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them; `older` are keys that it takes
+    besides, and may take for others, as BLOOM's n_embed."""
 
-    def __init__(self, build, draws, attribute_map):
-        self.build, self.draws, self.attribute_map = build, draws, attribute_map
+    def __init__(self, build, draws, attribute_map, older=()):
+        self.build, self.draws, self.attribute_map, self.older = build, draws, attribute_map, older
 
     def _built(self, keys, path):
         try:
@@ -143,6 +144,7 @@ class Defaults:
         if above and above[-1] == "rope_parameters":
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
+        candidates += [old for old in self.older if old != path and not above and is_whole(value)]
         return [other for other in candidates if self._takes(path, other, value)]
 
     def _takes(self, path, other, value):
@@ -152,7 +154,10 @@ class Defaults:
         above = path.split(".")[0]
         if "." in path and above in keys:
             keys.pop(above)
-        return self._built(changed(keys, {other: value}), path) == value != self._built(keys, path)
+        absent = self._built(keys, path)
+        if value == absent and is_whole(value):   # what nobody says tells nothing
+            value *= 2
+        return self._built(changed(keys, {other: value}), path) == value != absent
 
 
 class _Refused:

@@ -17,7 +17,7 @@ def add_samples(maker):
     """Images that are a sample each."""
     channels, side = first_of(maker.config, "num_channels", "in_channels") or 3, maker.image_size()
     if "spatial_shapes" in maker.takes:
-        return _by_shape(maker, channels)
+        return _by_shape(maker, channels, maker.shape.batch)
     maker.batch["pixel_values"] = maker.real(maker.shape.batch, channels, side, side)
 
 
@@ -59,10 +59,10 @@ def _by_position(maker, channels):
     maker.batch.sizes.update(grid_h=down, grid_w=across)
 
 
-def _by_shape(maker, channels):
+def _by_shape(maker, channels, count=None):
     """Patches of each image beside its shape: transformers' Siglip2ImageProcessor."""
     vision = getattr(maker.config, "vision_config", maker.config)
-    patch, count, (down, across) = first_of(vision, "patch_size"), maker.shape.pictures or maker.shape.batch, maker.shape.grid
+    patch, count, (down, across) = first_of(vision, "patch_size"), count or maker.shape.pictures, maker.shape.grid
     maker.batch["pixel_values"] = maker.real(count, down * across, channels * patch * patch)
     maker.batch["pixel_attention_mask"] = torch.ones(count, down * across, dtype=torch.int32, device=maker.device)
     maker.batch["spatial_shapes"] = torch.tensor([[down, across]] * count, device=maker.device)
@@ -86,6 +86,8 @@ def _of_samples(maker, channels):
         maker.batch["pixel_attention_mask"] = torch.ones(shape.batch, shape.images, dtype=torch.bool, device=maker.device)
         maker.batch["state"] = maker.real(shape.batch, maker.config.max_state_dim)
         maker.batch["actions"] = maker.real(shape.batch, maker.config.chunk_size, maker.config.max_action_dim)
+    else:
+        maker.batch["pixel_attention_mask"] = maker.whole(shape.batch, shape.images, side, side) + 1
 
 
 def _by_size(maker, channels):
@@ -96,6 +98,7 @@ def _by_size(maker, channels):
         down, across = pinpoints[0]
         maker.batch["pixel_values"] = maker.real(count, 1 + (down // side) * (across // side), channels, side, side)
         maker.batch["image_sizes"] = torch.tensor([[down, across]] * count, device=maker.device)
+        maker.batch.sizes.update(image_h=down, image_w=across)
         return
     maker.batch["pixel_values"] = maker.real(count, channels, side, side)
     if getattr(getattr(maker.config, "vision_config", None), "model_type", "") == "pixtral":

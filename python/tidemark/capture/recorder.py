@@ -73,6 +73,12 @@ def tensor_attributes(model):
                 yield f"{prefix}.{name}" if prefix else name, value
 
 
+def call_arguments(args, kwargs):
+    """(path, tensor)s: `0`, `1.0`, `hidden_states`, `position_embeddings.0`."""
+    yield from leaves(tuple(args), is_tensor)
+    yield from leaves(kwargs, is_tensor)
+
+
 class Recorder(TorchFunctionMode):
     def __init__(self, model, device):
         super().__init__()
@@ -85,6 +91,8 @@ class Recorder(TorchFunctionMode):
         self.device, self.model_dtype = torch.device(device), str(next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)).removeprefix("torch.")
         self.frame = self.top = Frame("scope", "program", "", None)
         self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
+        self.lives_on = False   # what autocast casts, where it is not cast without that (dtypes.py)
+        self.is_below = False   # operators are noted, not functions (vmaps.py)
         self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
 
     def term(self, tensor):
@@ -136,6 +144,8 @@ class Recorder(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if self.is_below:
+            return func(*args, **kwargs)
         name = self.names.get(func)
         if name is None:
             name = self.names[func] = function_name(func)

@@ -5,14 +5,9 @@ import gc
 
 import torch
 
-from .recorder import Call, Op, Recorder, is_tensor
+from .recorder import Call, Op, Recorder, call_arguments, is_tensor
 from .terms import leaves
-
-
-def call_arguments(args, kwargs):
-    """(path, tensor)s: `0`, `1.0`, `hidden_states`, `position_embeddings.0`."""
-    yield from leaves(tuple(args), is_tensor)
-    yield from leaves(kwargs, is_tensor)
+from .vmaps import vmap_within
 
 
 def _module_call(recorder, original):
@@ -39,6 +34,8 @@ def _module_attribute(recorder, original):
 
 def _function_apply(recorder, original):
     def applied(cls, *args, **kwargs):
+        if recorder.is_below:
+            return original.__get__(None, cls)(*args, **kwargs)
         frame = recorder.enter("function", cls.__name__, None, call_arguments(args, kwargs))
         out = None
         try:
@@ -51,26 +48,12 @@ def _function_apply(recorder, original):
 
 def _save_for_backward(recorder, original):
     def saved(self, *tensors):
+        if recorder.is_below:
+            return original(self, *tensors)
         with torch._C.DisableTorchFunction():
             recorder.frame.saved = [recorder.argument(t) for t in tensors if is_tensor(t)]
         return original(self, *tensors)
     return saved
-
-
-def _vmap(recorder, original):
-    def mapped(function, *args, **kwargs):
-        inner = original(function, *args, **kwargs)
-
-        def run(*a, **k):
-            frame = recorder.enter("scope", "vmap", None, call_arguments(a, k))
-            out = None
-            try:
-                out = inner(*a, **k)
-                return out
-            finally:
-                recorder.leave(frame, out)
-        return run
-    return mapped
 
 
 def _autocast_enter(recorder, original):
@@ -107,7 +90,7 @@ def recording(model, device):
         stack.enter_context(torch.inference_mode())
         for owner, name, made in (
                 (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
-                (torch, "vmap", _vmap), (Autocast, "__enter__", _autocast_enter), (Autocast, "__exit__", _autocast_exit)):
+                (torch, "vmap", vmap_within), (Autocast, "__enter__", _autocast_enter), (Autocast, "__exit__", _autocast_exit)):
             stack.enter_context(_in_place_of(owner, name, made(recorder, vars(owner)[name])))
         stack.enter_context(_in_place_of(torch, "is_grad_enabled", lambda: recorder.grad_enabled))
         stack.enter_context(_in_place_of(torch, "is_inference_mode_enabled", lambda: False))

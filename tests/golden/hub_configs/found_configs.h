@@ -2,8 +2,8 @@
 #pragma once
 #include <sstream>
 
+#include "../programs_at_hand.h"
 #include "../recorded_step.h"
-#include "estimate/predict.h"
 
 namespace tidemark {
 
@@ -49,7 +49,7 @@ inline Report short_training(const Value& config, const std::string& head = "aut
   if (head != "image_classification") spec.seq = 16;
   PredictOptions options;
   options.interval = false;
-  return predict(spec, config, large_card(), options);
+  return predict_at_hand(spec, config, large_card(), options);
 }
 
 }  // namespace tidemark

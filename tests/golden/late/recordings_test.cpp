@@ -1,8 +1,8 @@
 // Recordings of steps in which a block that several streams used is free again only when the program has waited for
 // them: predicted, the same requests, and each such block is free again in front of the same allocation.
 // tools/trace/record_steps.py --late makes the recordings.
+#include "../programs_at_hand.h"
 #include "../recorded_step.h"
-#include "estimate/predict.h"
 
 namespace tidemark {
 namespace {
@@ -73,7 +73,7 @@ TEST_P(LateStep, HasItsMemoryBackWhenTheProgramWaited) {
   const std::vector<Allocation> expected = read(recorded.lines).list;
   const Spec spec = spec_of(recorded.header);
   Log log;
-  predict(spec, spec.model, card_of(recorded.header), {.on_event = {}, .interval = false, .late = &log});
+  predict_at_hand(spec, spec.model, card_of(recorded.header), {.on_event = {}, .interval = false, .late = &log});
   expect_same(expected, log.events.list);
 }
 

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "ops/advanced_index.h"
+#include "ops/complex_numbers.h"
 #include "ops/convolution.h"
 #include "ops/einsum.h"
 #include "ops/in_place.h"
@@ -50,6 +51,10 @@ const std::vector<NamedCall> kViews = {
     {"split_sizes",
      [](Inputs& in, const Arguments& a, Run&) { return used(split_sizes(in[0], a.dims("pieces"), dim(a)), a); }},
     {"chunk", [](Inputs& in, const Arguments& a, Run&) { return used(chunk(in[0], dim(a, "parts"), dim(a)), a); }},
+    {"view_as_complex", unary<view_as_complex>},
+    {"view_as_real", unary<view_as_real>},
+    {"polar", binary<polar>},
+    {"mul_complex", binary<mul>},
     {"contiguous", unary<contiguous>},
     {"clone", unary<clone>},
     {"detach", unary<detach>},

@@ -149,7 +149,7 @@ Dims Arguments::dims(const char* key) const {
 }
 
 Dtype dtype_named(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(Dtype::f64); ++i)
+  for (int i = 0; i <= static_cast<int>(Dtype::complex64); ++i)
     if (name_of(static_cast<Dtype>(i)) == name) return static_cast<Dtype>(i);
   TM_CHECK(false, "no such type");
   return {};

@@ -3,13 +3,10 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include "../programs_at_hand.h"
 #include "io/value_json.h"
-#include "zoo/model.h"
 
 namespace tidemark {
 namespace {
@@ -30,8 +27,7 @@ void visit_buffers(Module& module, std::vector<std::string>& rows) {
 
 std::vector<std::string> rows_of(const std::string& head, const std::string& json) {
   const Value config = io::value_from_json(json, "config.json");
-  const ModelEntry& entry = model_entry(*config.find("model_type")->as_text());
-  const std::unique_ptr<Model> model = entry.make({config, head, {}, Dtype::bf16});
+  const std::unique_ptr<Model> model = model_at_hand(config, head);
   std::vector<std::string> rows;
   visit_parameters(model->root, [&](const Module& module, Parameter& parameter) {
     const std::string name = full_name(module, parameter);

@@ -1,12 +1,7 @@
 // Recorded training steps of the models that programs here were captured of, predicted from the programs: the same
 // allocations in the same order, and between two of them the same frees.
-#include <filesystem>
-
 #include "../allocations.h"
-#include "base/error.h"
-#include "estimate/predict.h"
-#include "estimate/program.h"
-#include "io/program_text.h"
+#include "../programs_at_hand.h"
 
 namespace tidemark {
 namespace {
@@ -16,64 +11,9 @@ const Recordings& recordings() {
   return all;
 }
 
-/// Whatever order its keys were written in.
-Value sorted(const Value& value) {
-  const Value::Map* map = value.as_map();
-  if (!map) return value;
-  Value::Map items = *map;
-  for (Value::Item& item : items) item.value = sorted(item.value);
-  std::sort(items.begin(), items.end(), [](const Value::Item& a, const Value::Item& b) { return a.key < b.key; });
-  return Value(std::move(items));
-}
-
-/// The programs of one model, in several ways of running it.
-struct Captured {
-  Value config;
-  std::vector<Program> programs;
-};
-
-struct AllCaptured {
-  std::vector<Captured> models;
-  std::vector<std::string> errors;  // of files that are not read
-
-  AllCaptured() {
-    for (const auto& entry : std::filesystem::directory_iterator(TIDEMARK_PROGRAMS)) {
-      const std::string file = entry.path().filename().string();
-      if (!file.ends_with(".program.gz")) continue;
-      try {
-        add(io::read_program_text(unpack(entry.path()), file));
-      } catch (const Error& error) {
-        errors.push_back(error.where() + ": " + error.message());
-      }
-    }
-  }
-
-  void add(Program program) {
-    const auto same = std::find_if(models.begin(), models.end(), [&](const Captured& one) {
-      return one.config == sorted(program.config) && one.programs[0].class_name == program.class_name;
-    });
-    Captured& to = same == models.end() ? models.emplace_back(Captured{sorted(program.config), {}}) : *same;
-    to.programs.push_back(std::move(program));
-  }
-};
-
-const AllCaptured& all_captured() {
-  static const AllCaptured all;
-  return all;
-}
-
 TEST(Programs, AreRead) {
   EXPECT_EQ(all_captured().errors, std::vector<std::string>());
   EXPECT_FALSE(all_captured().models.empty());
-}
-
-const Captured* captured_of(const Spec& spec) {
-  for (const Captured& captured : all_captured().models) {
-    const bool classifies = captured.programs[0].class_name.ends_with("ForSequenceClassification");
-    if (captured.config == sorted(spec.model) && classifies == (spec.head == "sequence_classification"))
-      return &captured;
-  }
-  return nullptr;
 }
 
 /// Whether there is a program of the way in which experts are run.
@@ -112,30 +52,20 @@ std::vector<RecordedCase> of_captured() {
   for (const RecordedCase& recorded : recordings().cases()) {
     if (!recorded.is_base) continue;
     const Spec spec = spec_of(read_recorded_step(recordings(), recorded).header);
-    const Captured* captured = captured_of(spec);
+    const Captured* captured = captured_of(spec.model, spec.head);
     if (captured && is_told(spec, *captured) && (spec.images > 0) == has_images(*captured)) found.push_back(recorded);
   }
   return found;
-}
-
-/// The same recordings from the program that is shipped of the family, which is bound to the configuration of each.
-const std::string* shipped_of(const Value& config) {
-  static std::map<std::string, std::string> texts;
-  const std::string& family = *config.find("model_type")->as_text();
-  const auto [at, is_new] = texts.try_emplace(family);
-  if (is_new) at->second = unpack(std::filesystem::path(TIDEMARK_SHIPPED) / family);
-  return at->second.empty() ? nullptr : &at->second;
 }
 
 /// Whether the shipped program answers; what it gives then is what was recorded.
 bool is_answered(const RecordedCase& recorded_case) {
   const Recorded recorded = read_recorded(recordings(), recorded_case);
   const Spec spec = spec_of(recorded.header);
-  const std::string& family = *spec.model.find("model_type")->as_text();
   Allocations events;
   try {
     std::vector<Program> programs;
-    programs.push_back(io::read_family_text(*shipped_of(spec.model), family, spec.model, family_use_of(spec)));
+    programs.push_back(shipped_program_of(spec, spec.model));
     predict(spec, spec.model, card_of(recorded.header),
             {.on_event = [&](std::string_view line) { events.add(line); }, .programs = programs});
   } catch (const Error& error) {
@@ -153,12 +83,13 @@ TEST(Shipped, GiveWhatWasRecordedOrSayThatTheyDoNotHold) {
   int answered = 0, asked = 0;
   for (const RecordedCase& recorded : recordings().cases()) {
     if (!recorded.is_base || recorded.name == kOfOneNumber) continue;
-    if (!shipped_of(spec_of(read_recorded_step(recordings(), recorded).header).model)) continue;
+    const Spec spec = spec_of(read_recorded_step(recordings(), recorded).header);
+    if (!shipped_of(spec, spec.model)) continue;
     SCOPED_TRACE(recorded.name);
     ++asked;
     if (is_answered(recorded)) ++answered;
   }
-  EXPECT_GE(answered, 1029) << "of " << asked;
+  EXPECT_GE(answered, 1191) << "of " << asked;
 }
 
 class FromProgram : public testing::TestWithParam<RecordedCase> {};
@@ -166,7 +97,7 @@ class FromProgram : public testing::TestWithParam<RecordedCase> {};
 TEST_P(FromProgram, IsPredictedAllocationByAllocation) {
   const Recorded recorded = read_recorded(recordings(), GetParam());
   const Spec spec = spec_of(recorded.header);
-  const Captured& captured = *captured_of(spec);
+  const Captured& captured = *captured_of(spec.model, spec.head);
   Allocations events;
   predict(spec, captured.programs[0].config, card_of(recorded.header),
           {.on_event = [&](std::string_view line) { events.add(line); }, .programs = captured.programs});

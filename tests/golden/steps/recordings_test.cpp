@@ -1,8 +1,7 @@
 // Every recording of a real training step, predicted: the same allocations in the same order, and between two of them
 // the same frees.  tools/trace/record_steps.py makes the recordings.
 #include "../allocations.h"
-#include "base/error.h"
-#include "estimate/predict.h"
+#include "../programs_at_hand.h"
 #include "estimate/verdict.h"
 #include "io/report_json.h"
 
@@ -35,7 +34,7 @@ Recorded read(const RecordedCase& one) { return read_recorded(recordings(), one)
 Allocations predicted(const Value& header) {
   const Spec spec = spec_of(header);
   Allocations events;
-  predict(spec, spec.model, card_of(header), {.on_event = [&](std::string_view line) { events.add(line); }});
+  predict_at_hand(spec, spec.model, card_of(header), {.on_event = [&](std::string_view line) { events.add(line); }});
   return events;
 }
 
@@ -57,7 +56,7 @@ TEST_P(RepeatedStep, IsReportedTheSame) {
   const Card card = card_of(header);
   Card too_small = card;
   const auto predicted_on = [&](const Card& on, bool repeat, bool interval) {
-    return predict(spec, spec.model, on, {.on_event = {}, .interval = interval, .repeat_steps = repeat});
+    return predict_at_hand(spec, spec.model, on, {.on_event = {}, .interval = interval, .repeat_steps = repeat});
   };
   const auto expect_same_on = [&](const Card& on) {
     Report simulated = predicted_on(on, false, true);

@@ -52,9 +52,12 @@ TEST(Parts, AreOfStacksOfLikeLayers) {
   EXPECT_TRUE(make(sizes("qwen2"), "qwen2")->stack);
   const Value::Map gpt_neox{{"model_type", "gpt_neox"}, {"hidden_size", 64}, {"num_attention_heads", 4}};
   EXPECT_TRUE(make(gpt_neox, "gpt_neox")->stack);
-  EXPECT_FALSE(make(sizes("gemma2"), "gemma2")->stack);  // every other layer sees a window
-  const Value::Map gpt2{{"model_type", "gpt2"}, {"n_embd", 64}, {"n_layer", 2}, {"n_head", 4}};
-  EXPECT_FALSE(make(gpt2, "gpt2")->stack);  // adds positions to what it is given
+  Value windows = sizes("qwen2");
+  windows.set("use_sliding_window", true);
+  windows.set("max_window_layers", 1);
+  EXPECT_FALSE(make(windows, "qwen2")->stack);  // the first layer sees all, the others a window
+  const Value::Map opt{{"model_type", "opt"}, {"hidden_size", 64}, {"num_attention_heads", 4}};
+  EXPECT_FALSE(make(opt, "opt")->stack);  // adds positions to what it is given
 }
 
 TEST(Configs, OfOlmoeHaveHeadsThatFillTheirNorm) {

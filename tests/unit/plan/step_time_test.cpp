@@ -99,8 +99,8 @@ TEST(StepTime, HasTheBandOfItsCard) {
   EXPECT_TRUE(time.of_cards_in_general);
 }
 
-Engine gpt2() {
-  return {.model_config = Value::Map{{"model_type", "gpt2"}, {"n_layer", 2}, {"n_embd", 768}, {"n_head", 12}},
+Engine gpt_neo() {
+  return {.model_config = Value::Map{{"model_type", "gpt_neo"}, {"num_layers", 24}, {"hidden_size", 768}, {"num_heads", 12}},
           .card = card(),
           .programs = [](const Spec&) { return std::make_shared<const std::vector<Program>>(); },
           .keep_margin = {}};
@@ -108,7 +108,7 @@ Engine gpt2() {
 
 /// What AdamW makes in the first step is no part of a pass.
 TEST(StepTime, OfACandidateDoesNotHaveTheOptimizerInEveryPass) {
-  const Engine engine = gpt2();
+  const Engine engine = gpt_neo();
   const Oracle oracle = make_oracle(engine);
   Spec adam = spec_of(1, Parallel::none), sgd = adam;
   adam.seq = sgd.seq = 16;
@@ -120,7 +120,7 @@ TEST(StepTime, OfACandidateDoesNotHaveTheOptimizerInEveryPass) {
 
 /// Its configuration has other names for its sizes.
 TEST(StepTime, OfSharedMatricesHasWhatIsSent) {
-  const Engine engine = gpt2();
+  const Engine engine = gpt_neo();
   const Oracle oracle = make_oracle(engine);
   Spec alone = spec_of(1, Parallel::none), shared = spec_of(2, Parallel::none);
   alone.seq = shared.seq = 1024;

@@ -42,6 +42,11 @@ class TinyForCausalLM#2(input_ids: int64[B, S], labels: int64[B, S]):
 )";
 }
 
+/// Of a family that is built in two ways: the second takes any act.
+std::string built_in_two_ways() {
+  return tiny_family() + "\n" + with(with(tiny_family(), "holds act in [\"gelu\", \"relu\"]\n", ""), "key width = 64", "key width = 32");
+}
+
 Program bound(const Value& config, FamilyUse use = {.context = {.use_cache = false}, .seq = 8}) {
   return io::read_family_text(tiny_family(), "tiny", config, use);
 }
@@ -127,6 +132,52 @@ TEST(Family, SaysWhatItDoesNotHoldFor) {
             "the program of tiny is of TinyForCausalLM, not of TinyForSequenceClassification");
   EXPECT_EQ(refusal(config({}), {.context = {.use_cache = false}, .seq = 8, .head = "masked_lm"}),
             "the program of tiny is trained for causal_lm");
+  EXPECT_EQ(refusal(config({}), {.context = {.use_cache = false}, .seq = 8, .shares = 2}),
+            "the program of tiny does not hold for a part of the tokens of each sample");
+}
+
+TEST(Family, IsTrainedForWhatIsAskedForWhateverTheFileWasWrittenBy) {
+  const Value written = config({{"architectures", Value::List{"TinyForSequenceClassification"}}});
+  EXPECT_EQ(bound(written, {.context = {.use_cache = false}, .seq = 8, .head = "causal_lm"}).main, "TinyForCausalLM#1");
+}
+
+TEST(Family, HasNoNumberWhereAConfigurationSaysNone) {
+  const std::string text = with(tiny_family(), "holds hidden % 8 == 0\n", "key pad = null\nholds pad >= 0\n");
+  const FamilyUse use{.context = {.use_cache = false}, .seq = 8};
+  io::read_family_text(text, "tiny", config({{"pad", 0}}), use);
+  EXPECT_EQ(error_of([&] { io::read_family_text(text, "tiny", config({}), use); })->message(),
+            "the program of tiny holds for pad >= 0 alone, and pad is null");
+}
+
+TEST(Family, OfATextThatGpusShareBeginsWithTheBodyThatTakesPositions) {
+  std::string text = with(tiny_family(), "main TinyForCausalLM#1", "main TinyForCausalLM#2 when cache == false, positions == true, S <= window\nmain TinyForCausalLM#1");
+  text = with(text, "input labels: int64[B, S]\n", "input labels: int64[B, S]\ninput position_ids: int64[B, S]\ninput shift_labels: int64[B, S]\n");
+  FamilyUse use{.context = {.use_cache = false}, .seq = 8, .shares = 2};
+  const Program shared = io::read_family_text(text, "tiny", config({}), use);
+  EXPECT_EQ(shared.main, "TinyForCausalLM#2") << "4 tokens of each sample are here";
+  EXPECT_EQ(shared.inputs.size(), 4U);
+  use.shares = 1;
+  const Program whole = io::read_family_text(text, "tiny", config({}), use);
+  EXPECT_EQ(whole.main, "TinyForCausalLM#1");
+  EXPECT_EQ(whole.inputs.size(), 2U);
+}
+
+TEST(Family, AnswersByTheFirstOfItsProgramsThatHolds) {
+  const FamilyUse use{.context = {.use_cache = false}, .seq = 8};
+  const auto read = [&](const Value& config) { return io::read_family_text(built_in_two_ways(), "tiny", config, use); };
+  EXPECT_EQ(number(read(config({})), "width"), 64);
+  EXPECT_EQ(number(read(config({{"act", "silu"}})), "width"), 32);
+  EXPECT_EQ(error_of([&] { read(config({{"act", "silu"}, {"dropout", 0.0}})); })->message(),
+            "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is \"silu\"; "
+            "the program of tiny holds for dropout > 0.0 alone, and dropout is 0");
+}
+
+TEST(Family, NamesTheLineOfTheFileInItsSecondProgram) {
+  const std::string text = with(built_in_two_ways() + "\n", "key width = 32\n", "key width 32\n");
+  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("key width 32")), '\n');
+  const FamilyUse use{.context = {.use_cache = false}, .seq = 8};
+  EXPECT_EQ(error_of([&] { io::read_family_text(text, "tiny", config({{"act", "silu"}}), use); })->where(),
+            "tiny:" + std::to_string(lines + 1));
 }
 
 TEST(Family, HoldsForListsThatGoRound) {

@@ -45,6 +45,15 @@ TEST(Rows, AListIsAValueForEachOfThem) {
             (Lines{"  %2: T[4] = torch.cat([%1.0, %1.1, %1.2, %1.3, %0], dim=0)", "  del %1.2, %1.1, %1.0 %1.3"}));
 }
 
+TEST(Rows, OfOneImageThereAreNoOthers) {
+  Read of_one;
+  of_one.program.captured_values = {1, 1, 3};
+  EXPECT_EQ(of_one({"  del %1[images - 2..0] %1[images - 1]", "  del %3 %2[images - 2..0]", "  del %2[images - 2..0]",
+                    "  %4 = torch.cat([%1[0..images - 1], %3[1..images - 1]], dim=0)",
+                    "  return %5[1..images - 1], %6[images - 1..images - 1]"}),
+            (Lines{"  del %1.0", "  del %3", "  %4 = torch.cat([%1.0], dim=0)", "  return %6.0"}));
+}
+
 TEST(Rows, SeveralGoPlaceByPlace) {
   EXPECT_EQ(Read()({"  del %14%2[images - 2..0] %3 %14[images - 1]"}),
             (Lines{"  del %14.2, %2.2, %14.1, %2.1, %14.0, %2.0 %3 %14.3"}));
