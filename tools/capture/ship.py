@@ -16,7 +16,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
-SECONDS = 600
+SECONDS = 1800
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "opt", "phi3", "qwen2", "qwen3"}
 

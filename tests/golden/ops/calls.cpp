@@ -54,7 +54,6 @@ const std::vector<NamedCall> kViews = {
     {"view_as_complex", unary<view_as_complex>},
     {"view_as_real", unary<view_as_real>},
     {"polar", binary<polar>},
-    {"mul_complex", binary<mul>},
     {"contiguous", unary<contiguous>},
     {"clone", unary<clone>},
     {"detach", unary<detach>},
