@@ -34,3 +34,26 @@ def test_no_program_holds_for_more_than_was_done_by_no_amount():
     rows = [line.split() for line in done.stdout.splitlines() if line.count(" ") == 1]
     assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]   # it was looked for
     assert [row for row in rows if row[1] not in OF_NO_EFFECT] == []
+
+
+def spellings(python, folder, *options):
+    """The rows that tools/capture/spellings.py tells."""
+    if python not in os.environ:
+        pytest.skip(f"{python} is not set")
+    program = [os.environ[python], ROOT / "tools/capture/spellings.py", folder, *options]
+    done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("python, release", [("TIDEMARK_PYTHON", "5.17.0"), ("TIDEMARK_PYTHON_215", "5.23.0")])
+def test_programs_take_every_spelling_of_their_keys(python, release):
+    """A file that says n_embed of a Falcon, which its class takes for hidden_size: the default would be taken in its place."""
+    assert spellings(python, ROOT / "data/programs" / release) == []
+
+
+def test_a_spelling_that_a_program_lacks_is_found_and_written(tmp_path):
+    whole = (ROOT / "data/programs/5.23.0/falcon").read_text()
+    (tmp_path / "falcon").write_text(whole.replace("; also n_embed\n", "\n"))
+    assert spellings("TIDEMARK_PYTHON_215", tmp_path, "--write") == ["falcon hidden_size n_embed"] * 2
+    assert (tmp_path / "falcon").read_text() == whole

@@ -121,7 +121,7 @@ class Defaults:
         line = f"{path} = {text}"
         if null == absent and absent[0] is not None:
             line += "; null"
-        others = self._others(path)
+        others = self.others(path)
         return line + (f"; also {' '.join(others)}" if others else "")
 
     def _default(self, path, absent, names):
@@ -136,7 +136,7 @@ class Defaults:
                 return found
         return written(at(self.build({}), path))
 
-    def _others(self, path):
+    def others(self, path):
         """Other paths at which transformers takes the same: older spellings, and keys that stood at the top before there were parts."""
         *above, last = path.split(".")
         value = at(self.draws[0], path)
