@@ -137,6 +137,15 @@ EMSCRIPTEN_KEEPALIVE char* tidemark_program_needed(const char* question) {
   });
 }
 
+/// {"program": name or null}: what answers the question of what has been handed over; where more is needed, an error whose place
+/// is the name of that.
+EMSCRIPTEN_KEEPALIVE char* tidemark_program_that_answers(const char* question) {
+  return answered([&] {
+    const answers::SharedPrograms programs = read_question(question).programs;
+    return Value::Map{{"program", programs->empty() ? Value() : Value(programs->front().file)}};
+  });
+}
+
 /// Keeps a captured program: {"held": its name}.  A question brings its own, or is answered by the one that is kept.
 EMSCRIPTEN_KEEPALIVE char* tidemark_hold_program(const char* name, const char* text) {
   return answered([&] {

@@ -87,21 +87,24 @@ std::vector<std::string> program_names_of(const Spec& spec, const std::vector<st
   return all;
 }
 
-/// What a question brings is the only one; of those that are at hand, the first that holds.
-std::vector<FamilyText> families_of(const Value& asked, const Spec& spec, const Programs& programs) {
+using TextOf = std::function<FamilyText()>;
+
+/// What a question brings is the only one; of those that are at hand, the first that holds, and none behind that is read.
+std::vector<TextOf> families_of(const Value& asked, const Spec& spec, const Programs& programs) {
   if (const Value* program = asked.find("program"))
-    return {FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}};
-  std::vector<FamilyText> families;
+    return {[program] { return FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}; }};
+  std::vector<TextOf> families;
   if (programs.text)
-    for (const std::string& name : program_names_of(spec, programs.names)) families.push_back({name, programs.text(name)});
+    for (const std::string& name : program_names_of(spec, programs.names))
+      families.emplace_back([name, &programs] { return FamilyText{name, programs.text(name)}; });
   return families;
 }
 
-void take_programs(Question& question, std::vector<FamilyText> families) {
+void take_programs(Question& question, const std::vector<TextOf>& families) {
   question.programs_of = programs_as_they_are();
   std::optional<Error> refusal;
-  for (FamilyText& family : families) {
-    question.programs_of = programs_of_family(std::move(family), question.model_config);
+  for (const TextOf& family : families) {
+    question.programs_of = programs_of_family(family(), question.model_config);
     try {
       question.programs = question.programs_of(question.spec);
       return;
@@ -139,9 +142,9 @@ Question read_question(const Value& asked, const Data& data) {
   Card card = card_of(asked, spec, data);
   Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs_of = {}, .programs = {}, .sources = {}};
   take_sources(question, asked);
-  std::vector<FamilyText> families = families_of(asked, spec, data.programs);
+  const std::vector<TextOf> families = families_of(asked, spec, data.programs);
   if (families.empty()) refuse_unknown(model_type_of(spec.model));
-  take_programs(question, std::move(families));
+  take_programs(question, families);
   return question;
 }
 

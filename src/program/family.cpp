@@ -386,11 +386,13 @@ class FamilyReader {
     const std::string comparison = comparison_of(reader);
     reader.at_end();
     const std::string where = file_ + ":" + std::to_string(at_);
-    if (is_literal(reader.rest()) && reader.rest().find_first_not_of("-0123456789") != std::string_view::npos)
-      return false;  // a number where it holds for a word
     const auto number = [&](std::string_view text) {
       return static_cast<double>(Expression::parse(text, names_, where)(values_));
     };
+    if (is_literal(reader.rest()) && reader.rest().find_first_not_of("-0123456789") != std::string_view::npos) {
+      const std::optional<double> real = real_of(list(reader));  // 0 is 0.0; else a number where it holds for a word
+      return real && compare(number(left), comparison, *real);
+    }
     return compare(number(left), comparison, number(reader.rest()));
   }
 

@@ -40,6 +40,7 @@ const questions = {
   "Gemma 2": { model: models["gemma-2-9b"], ...text, batch: 1, lora: {} },
   "a captured family": { model: granite, ...text, batch: 2, transformers: "5.17.0" },
   "a captured family, checkpointed": { model: granite, ...text, batch: 4, checkpointing: "non_reentrant" },
+  "a program of another release, where the nearest does not hold": { model: models.gpt2, ...text, batch: 2, gpus: 2, parallel: "fsdp2", cp: { degree: 2 }, transformers: "5.23.0" },
   "DDP": { ...tiny, batch: 4, gpus: 8, parallel: "ddp" },
   "ZeRO-2": { ...llama, batch: 2, gpus: 8, parallel: "zero2", rank: 3 },
   "FSDP 2": { ...llama, batch: 2, gpus: 4, parallel: "fsdp2" },

@@ -44,23 +44,37 @@ export async function startCore(load, compiled, programText) {
   const call = callable(await loadCompiled(load, compiled));
   const programs = new Map();
 
-  async function programFor(spec) {
-    const { program: name } = call("program_needed", JSON.stringify({ spec }));
-    if (name !== null && !programs.has(name)) {
-      programs.set(name, await programText(name));
-      call("hold_program", name, programs.get(name));
+  async function hold(name) {
+    if (programs.has(name)) return;
+    programs.set(name, await programText(name));
+    call("hold_program", name, programs.get(name));
+  }
+
+  /// What the core's function says of the question; it gets the programs that it asks for: the nearest release's, and that of another
+  /// where this one does not hold.
+  async function answered(spec, rest, work) {
+    const { program: nearest } = call("program_needed", JSON.stringify({ spec }));
+    if (nearest !== null) await hold(nearest);
+    for (;;) {
+      try {
+        return work(JSON.stringify({ spec, ...rest }));
+      } catch (error) {
+        const missing = error.told?.code === "not_found" && error.told.where;
+        if (!missing || programs.has(missing) || !/^[0-9.]+\//.test(missing)) throw error;
+        await hold(missing);
+      }
     }
-    return name;
   }
 
-  /// For this core, which holds the program, and for others.
-  async function asked(spec, rest = {}) {
-    await programFor(spec);
-    return JSON.stringify({ spec, ...rest });
-  }
-
+  /// For other cores, which hold none: with the program that answers; where none does, as it stands.
   async function complete(spec, rest = {}) {
-    const name = await programFor(spec);
+    let name = null;
+    try {
+      name = await answered(spec, {}, (question) => call("program_that_answers", question).program);
+    } catch (error) {
+      if (!(error instanceof CoreError)) throw error;
+      name = call("program_needed", JSON.stringify({ spec })).program;
+    }
     return JSON.stringify({ spec, ...(name === null ? {} : { program: { name, text: programs.get(name) } }), ...rest });
   }
 
@@ -69,12 +83,12 @@ export async function startCore(load, compiled, programText) {
     ...description,
     spec_schema: JSON.parse(description.spec_schema),
     /// The report as JSON, a text; so is that on all ranks.
-    predict: async (spec, margin) => call.text("predict", await asked(spec, margin ? { margin } : {})),
-    predictRanks: async (spec) => call.text("predict_ranks", await asked(spec)),
+    predict: (spec, margin) => answered(spec, margin ? { margin } : {}, (question) => call.text("predict", question)),
+    predictRanks: (spec) => answered(spec, {}, (question) => call.text("predict_ranks", question)),
     /// The question as a text for any core that is loaded of the same module: what takes long is not for the page's own.
     questionText: complete,
     /// What `plan --write` writes for a trainer: a list of {path, text}.
-    write: async (spec, format, path) => call("write", await asked(spec), format, path).files,
+    write: async (spec, format, path) => (await answered(spec, {}, (question) => call("write", question, format, path))).files,
     /// Keys of a spec file as options of the command line.
     options: (keys) => call("options", JSON.stringify(keys)).options,
   };

@@ -180,6 +180,12 @@ TEST(Family, NamesTheLineOfTheFileInItsSecondProgram) {
             "tiny:" + std::to_string(lines + 1));
 }
 
+TEST(Family, TakesAWholeNumberForARealOne) {
+  EXPECT_EQ(number(bound(config({{"dropout", 1}})), "width"), 64);
+  EXPECT_EQ(refusal(config({{"dropout", 0}})), "the program of tiny holds for dropout > 0.0 alone, and dropout is 0");
+  EXPECT_EQ(refusal(config({{"act", 1}})), "the program of tiny holds for act in [\"gelu\", \"relu\"] alone, and act is 1");
+}
+
 TEST(Family, HoldsForListsThatGoRound) {
   EXPECT_EQ(bound(config({{"kinds", Value::List{"a", "b", "a"}}})).main, "TinyForCausalLM#1");
 }
