@@ -66,15 +66,15 @@ export async function startCore(load, compiled, programText) {
     }
   }
 
-  /// For other cores, which hold none: with the program that answers; where none does, as it stands.
+  /// For other cores, which hold none: with the program that answers; where none does, with the nearest, whose reason is the better one.
   async function complete(spec, rest = {}) {
     let name = null;
     try {
       name = await answered(spec, {}, (question) => call("program_that_answers", question).program);
     } catch (error) {
       if (!(error instanceof CoreError)) throw error;
-      name = call("program_needed", JSON.stringify({ spec })).program;
     }
+    name ??= call("program_needed", JSON.stringify({ spec })).program;
     return JSON.stringify({ spec, ...(name === null ? {} : { program: { name, text: programs.get(name) } }), ...rest });
   }
 

@@ -471,8 +471,12 @@ def _body(recorder, more=()):
 
 
 def _inputs(merged):
-    """What the batches of all ways have."""
-    return {path: (path, dtype, dims) for _, _, root, *_ in merged for path, dtype, dims in root.params}.values()
+    """What the batches of all ways have, as the first that has it says: the cases behind that are of fewer images."""
+    inputs = {}
+    for _, _, root, *_ in merged:
+        for path, dtype, dims in root.params:
+            inputs.setdefault(path, (path, dtype, dims))
+    return inputs.values()
 
 
 def _classes(tree):

@@ -143,9 +143,17 @@ class Defaults:
         candidates = [last] if above else []
         if above and above[-1] == "rope_parameters":
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
+            candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
         return [other for other in candidates if self._takes(path, other, value)]
+
+    def _takes_flat(self, path, other, value):
+        """Whether the text part's rope_scaling may stand at the top, as in the files of Qwen2-VL."""
+        name, is_type = other.rpartition(".")[2], path.endswith("rope_type")
+        if not is_type:
+            return name != "type" and self._built({"rope_scaling": {"type": "default", name: value}}, path) == value != self._built({}, path)
+        return self._built({"rope_scaling": {name: "linear", "factor": 2.0}}, path) == "linear"
 
     def _takes(self, path, other, value):
         if ".rope_scaling." in f".{other}" or other.startswith("rope_scaling."):
