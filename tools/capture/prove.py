@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Proves captured programs: trains a tiny model of each model type on the virtual GPU, predicts the same from its program, and compares the allocations one by one.
 
-usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained] [--seconds N] [MODEL_TYPE ...] [--modes MODE ...]
+usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained | --shipped] [--seconds N] [MODEL_TYPE ...] [--modes MODE ...]
        python tools/capture/prove.py --out FOLDER --table docs/proved-models.md      (its rows of others stay as they are)
 
 Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
-named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
+named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  With --shipped the programs are those that Tidemark comes with, of this Python's transformers, bound to the tiny configuration, or to TYPE.config.json of FOLDER.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
 """
 
 import argparse
 import collections
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -49,7 +50,7 @@ def source_of(model_type, mode, folder):
 
     from tidemark.capture import models
 
-    config = folder / f"{model_type}.config"
+    config = config_of(model_type, folder)
     if not config.exists():
         config.write_text(json.dumps(tiny(model_type, json.loads((HERE / "overrides.json").read_text()).get(model_type, {}))))
     request = {"source": str(config), "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False, **SIZES, **MODES[mode].captured}
@@ -62,6 +63,18 @@ def capture(model_type, mode, folder):
     program_of(model_type, mode, folder).write_text(inside.run(source_of(model_type, mode, folder)[0]))
 
 
+def take_shipped(model_type, mode, folder):
+    """The program of the family, and a configuration as ship.py draws them from."""
+    from tiny import merged, tiny
+
+    overrides, shipped = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json"))
+    first = shipped[0] if isinstance(shipped, list) else shipped
+    if not config_of(model_type, folder).exists():
+        config_of(model_type, folder).write_text(json.dumps(merged(tiny(model_type, overrides), first)))
+    release = importlib.metadata.version("transformers")
+    program_of(model_type, mode, folder).write_text((HERE.parents[1] / "data/programs" / release / model_type).read_text())
+
+
 def train(model_type, mode, folder):
     import record_steps
     import torch
@@ -69,9 +82,10 @@ def train(model_type, mode, folder):
     from tidemark.capture.batches import Shape
 
     source = source_of(model_type, mode, folder)[1]
-    spec = {**SIZES, "steps": 2, "use_cache": "auto", **MODES[mode].spec}
+    sizes = sizes_of(program_of(model_type, mode, folder))
+    spec = {**sizes, "steps": 2, "use_cache": "auto", **MODES[mode].spec}
     model = source.make(getattr(torch, record_steps.DTYPES[spec.get("dtype", "bf16")]), "cpu")
-    rows = in_order(source.batch(model, Shape(SIZES["batch"], SIZES["seq"], SIZES["images"]), "cpu"))
+    rows = in_order(source.batch(model, Shape(sizes["batch"], sizes["seq"], sizes["images"]), "cpu"))
     model.to("cuda")
     if "freeze" in spec:
         names = [name for name, _ in model.named_parameters()]
@@ -86,6 +100,9 @@ def train(model_type, mode, folder):
     if "lora" in spec and any(name.endswith("experts.gate_up_proj") for name, _ in model.named_parameters()):
         spec["lora"] = {**spec["lora"], "target_modules": attention_projections(model)}
     model = record_steps.with_adapters(model, spec)
+    if "image_grid_thw" in rows:   # images of any size
+        patch = model.config.vision_config.patch_size
+        spec["image_size"] = "x".join(str(side * patch) for side in rows["image_grid_thw"][0, 1:].tolist())
     (folder / f"{model_type}.{mode}.spec").write_text(json.dumps(spec))
     record_steps.loop(model, rows, spec)
 
@@ -121,7 +138,7 @@ def forked(work, *arguments, log, seconds):
     return error.read_text() if error.exists() else "the process ended"
 
 
-def on_virtual_gpu(folder, asked, seconds):
+def on_virtual_gpu(folder, asked, seconds, is_shipped):
     import record_steps
     import transformers
 
@@ -134,6 +151,8 @@ def on_virtual_gpu(folder, asked, seconds):
         why.unlink(missing_ok=True)
         log = folder / f"{model_type}.{mode}.log"
         program = program_of(model_type, mode, folder)
+        if is_shipped:
+            take_shipped(model_type, mode, folder)
         failed = None if program.exists() else forked(capture, model_type, mode, folder, log=log, seconds=seconds)
         if failed:
             why.write_text(f"capture: {failed}")
@@ -146,6 +165,19 @@ def on_virtual_gpu(folder, asked, seconds):
 
 
 # --- beside it
+
+
+def config_of(model_type, folder):
+    return folder / f"{model_type}.config.json"
+
+
+def is_of_family(program):
+    return "\nholds " in program.read_text()
+
+
+def sizes_of(program):
+    """A family's images may be as large as published models have them."""
+    return {**SIZES, **({"seq": 2048} if is_of_family(program) else {})}
 
 
 def program_of(model_type, mode, folder):
@@ -190,7 +222,8 @@ def predicted(model_type, mode, folder, tidemark):
         del spec["images"]
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
-    asked = subprocess.run([tidemark, "predict", "--program", str(program), "--spec", str(question), "--gpu", "h200", "--torch", "2.11.0", "--quiet", "--events", str(ours)],
+    config = [str(config_of(model_type, folder))] if is_of_family(program) else []
+    asked = subprocess.run([tidemark, "predict", *config, "--program", str(program), "--spec", str(question), "--gpu", "h200", "--torch", importlib.metadata.version("torch").partition("+")[0], "--quiet", "--events", str(ours)],
                            capture_output=True, text=True)
     if asked.returncode not in (0, 1):
         return {"failed": "prediction: " + " ".join(asked.stderr.replace(str(folder) + "/", "").removeprefix("tidemark: ").split())[:300]}
@@ -252,6 +285,7 @@ def main():
     parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--trained", action="store_true")
+    parser.add_argument("--shipped", action="store_true")
     parser.add_argument("--seconds", type=int, default=SECONDS)
     parser.add_argument("--on-virtual-gpu", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("types", nargs="*")
@@ -262,7 +296,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     asked = [(model_type, mode) for model_type in options.types or named() for mode in options.modes]
     if options.on_virtual_gpu:
-        return on_virtual_gpu(folder, asked, options.seconds)
+        return on_virtual_gpu(folder, asked, options.seconds, options.shipped)
     if not options.trained:
         train_all(options.tidemark)
     rows = {(model_type, mode): proved(model_type, mode, folder, options.tidemark) for model_type, mode in asked}
