@@ -83,3 +83,8 @@ def test_products_of_four_are_names_and_a_product():
     seen, later = points(7, 1), points(20, 2)
     found = Solver(seen)(tuple(p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in seen))
     assert [value(found, p) for p in later] == [p["B"] * p["hidden"] * (p["image"] // p["patch"]) ** 2 for p in later], found
+
+
+def test_a_quotient_of_two_names_is_no_sum_that_happens_to_be_it():
+    points = [{"text.heads": h, "text.keys": k, "merge": m} for h, k, m in ((16, 2, 2), (32, 8, 4), (24, 3, 2), (48, 12, 4), (64, 8, 2), (12, 3, 4))]
+    assert Solver(points)(tuple(p["text.heads"] // p["text.keys"] for p in points)) == "text.heads//text.keys"   # as -2*merge + 12 is

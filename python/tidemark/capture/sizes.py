@@ -72,7 +72,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values)
+        return self._term(values) or self._quotient(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values)
 
     def _term(self, values):
         found = self._match(values)
@@ -87,6 +87,12 @@ class Solver:
             return None
         factor = Fraction(values[0], entry[2][0])
         return (entry[0] + _cost(factor), factor, entry[1]) if abs(factor.numerator) <= _LARGEST_FACTOR and factor.denominator <= 64 else None
+
+    def _quotient(self, values):
+        """A name over another that divides it, of the same part first: how often heads of keys are repeated is one of a few numbers, and a sum may happen to be these."""
+        exact = [(a, b) for a, b in itertools.permutations(self.names, 2) if all(y and x == v * y for x, y, v in zip(self.columns[a], self.columns[b], values))]
+        found = sorted(exact, key=lambda pair: (pair[0].rpartition(".")[0] != pair[1].rpartition(".")[0], pair))
+        return "//".join(found[0]) if found else None
 
     def _divided(self, values):
         """A product over a name that divides it without a rest, and none of its factors alone."""
