@@ -43,6 +43,7 @@ std::vector<TorchRules> made() {
   rules.cudnn_names_large_heads = true;
   rules.cudnn_does_not_decode = true;
   rules.efficient_attention_groups_heads = true;
+  rules.one_head_is_for_all = true;
   rules.stages_back_up_buffers = true;
   rules.maximum_compares_first = true;
   rules.efficient_attention_has_random_state = true;

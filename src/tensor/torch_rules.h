@@ -41,6 +41,9 @@ struct TorchRules {
   /// The efficient kernel takes fewer heads of keys than of queries.  torch: sdp_utils_cpp.h,
   /// check_batch_size_and_num_heads_dense<supports_gqa> (2.14.1)
   bool efficient_attention_groups_heads = false;
+  /// Keys and values of one head are every query's without enable_gqa, too: torch._fused_sdp_choice takes a fused kernel for
+  /// these (2.14.1 and 2.15.0; the math one in 2.11.0)
+  bool one_head_is_for_all = false;
   /// It returns seed and offset as tensors on the device.  torch: aten/src/ATen/native/transformers/cuda/attention.cu,
   /// _efficient_attention_forward (2.14.1)
   bool efficient_attention_has_random_state = false;

@@ -119,8 +119,8 @@ def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
 
 
 def test_a_model_of_images_says_how_to_ask_of_them(predicted):
-    refused = predicted({"model_type": "janus"}, **NO_PYTHON)
-    assert refused.returncode == 3 and "the program of janus was captured with images (--images)" in refused.stderr
+    refused = predicted({"model_type": "gemma3"}, **NO_PYTHON)
+    assert refused.returncode == 3 and "the program of gemma3 was captured with images (--images)" in refused.stderr
 
 
 def test_a_family_may_be_built_in_two_ways(predicted):

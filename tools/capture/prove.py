@@ -3,9 +3,10 @@
 
 usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained | --shipped] [--seconds N] [MODEL_TYPE ...] [--modes MODE ...]
        python tools/capture/prove.py --out FOLDER --table docs/proved-models.md      (its rows of others stay as they are)
+       python tools/capture/prove.py --out FOLDER --shipped --table docs/proved-families.md
 
 Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
-named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  With --shipped the programs are those that Tidemark comes with, of this Python's transformers, bound to the tiny configuration, or to TYPE.config.json of FOLDER.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
+named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  With --shipped the programs are those that Tidemark comes with, of this Python's transformers, bound to the tiny configuration.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
 """
 
 import argparse
@@ -64,15 +65,22 @@ def capture(model_type, mode, folder):
 
 
 def take_shipped(model_type, mode, folder):
-    """The program of the family, and a configuration as ship.py draws them from."""
+    """The program of the family, and a configuration as ship.py draws them from, with images as published models take them (proved.json): cuDNN's scratch memory is known for those."""
     from tiny import merged, tiny
 
-    overrides, shipped = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json"))
+    overrides, shipped, proved = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json", "proved.json"))
     first = shipped[0] if isinstance(shipped, list) else shipped
-    if not config_of(model_type, folder).exists():
-        config_of(model_type, folder).write_text(json.dumps(merged(tiny(model_type, overrides), first)))
-    release = importlib.metadata.version("transformers")
-    program_of(model_type, mode, folder).write_text((HERE.parents[1] / "data/programs" / release / model_type).read_text())
+    config_of(model_type, folder).write_text(json.dumps(merged(merged(tiny(model_type, overrides), first), proved)))
+    program_of(model_type, mode, folder).write_text(nearest(model_type, importlib.metadata.version("transformers")).read_text())
+
+
+def nearest(model_type, release):
+    """The program of this release, else of the nearest before it."""
+    def number(text):
+        return [int(part) for part in text.split(".")]
+
+    having = [path for path in (HERE.parents[1] / "data/programs").glob(f"*/{model_type}") if number(path.parent.name) <= number(release)]
+    return max(having, key=lambda path: number(path.parent.name))
 
 
 def train(model_type, mode, folder):
@@ -243,7 +251,7 @@ def told(row):
 def known_rows(page):
     """What the page says already: {model type: {mode: row}}."""
     lines = page.read_text().splitlines() if page.exists() else []
-    notes = dict(re.match(r"(\d+)\. \S+, \w+: (.*)", line).groups() for line in lines if re.match(r"\d+\. ", line))
+    notes = dict(re.match(r"(\d+)\. .*?, \w+: (.*)", line).groups() for line in lines if re.match(r"\d+\. ", line))
     table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
     rows = collections.defaultdict(dict)
     for name, *cells in table[2:]:
@@ -253,18 +261,25 @@ def known_rows(page):
     return rows
 
 
-def table(folder, page):
+CAPTURED = ["# Model types whose programs are proved", "",
+            "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
+            "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
+SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
+           "Made by `tools/capture/prove.py --shipped`: a small model of each is trained by real PyTorch (2.15.0) on a virtual H200 for two steps, and predicted from the program of its family, which was",
+           "captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
+
+
+def table(folder, page, is_shipped=False):
     """The page with what the folder has, and the rows of others as they are."""
     rows = known_rows(page)
+    of = f", transformers {importlib.metadata.version('transformers')}" if is_shipped else ""
     for path in sorted(folder.glob("*.json")):
         model_type, _, mode = path.stem.rpartition(".")
-        rows[model_type][mode] = json.loads(path.read_text())
+        if mode in MODES:
+            rows[model_type + of][mode] = json.loads(path.read_text())
     modes = [mode for mode in MODES if any(mode in row for row in rows.values())]
     equal = {mode: sum(row.get(mode, {}).get("equal", False) for row in rows.values()) for mode in modes}
-    lines = ["# Model types whose programs are proved", "",
-             "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
-             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", "",
-             "Equal: " + ", ".join(f"{count} of {sum(mode in row for row in rows.values())} {mode}" for mode, count in equal.items()) + ".", "",
+    lines = [*(SHIPPED if is_shipped else CAPTURED), "Equal: " + ", ".join(f"{count} of {sum(mode in row for row in rows.values())} {mode}" for mode, count in equal.items()) + ".", "",
              "| model type | " + " | ".join(modes) + " |", "| --- |" + " --- |" * len(modes)]
     notes = []
     for model_type, row in sorted(rows.items()):
@@ -275,7 +290,7 @@ def table(folder, page):
             if one is not None and not one.get("equal"):
                 notes.append(f"{len(notes) + 1}. {model_type}, {mode}: {told(one).replace('|', '/')}")
         lines.append(f"| {model_type} | " + " | ".join(cells) + " |")
-    page.write_text("\n".join([*lines, "", "## Not equal", "", *notes]) + "\n")
+    page.write_text("\n".join([*lines, *(["", "## Not equal", "", *notes] if notes or not is_shipped else [])]) + "\n")
 
 
 def main():
@@ -292,7 +307,7 @@ def main():
     options = parser.parse_args()
     folder = options.out.resolve()
     if options.table:
-        return table(folder, options.table)
+        return table(folder, options.table, options.shipped)
     folder.mkdir(parents=True, exist_ok=True)
     asked = [(model_type, mode) for model_type in options.types or named() for mode in options.modes]
     if options.on_virtual_gpu:
