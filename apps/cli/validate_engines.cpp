@@ -16,6 +16,7 @@
 #include "process.h"
 #include "run_folder.h"
 #include "spec_options.h"
+#include "zoo/model.h"
 
 namespace tidemark::cli {
 namespace {
@@ -43,6 +44,17 @@ Outcome unsupported(const Error& error) {
   return no_answer(error.where().empty() ? error.message() : error.where() + ": " + error.message());
 }
 
+/// A family that is no more than its captured program: of the transformers that was measured.
+void take_program(const Measurement& row, Asked& question) {
+  const Value* type = question.model_config.find("model_type");
+  const std::string* name = type ? type->as_text() : nullptr;
+  if (!name || is_written_family(*name)) return;
+  const auto transformers = row.versions.find("transformers");
+  if (question.spec.transformers.empty() && transformers != row.versions.end() && is_version(transformers->second))
+    question.spec.transformers = transformers->second;
+  capture_unknown(question);
+}
+
 /// Reads what a row asks; nothing when predict() can be called, else the outcome.
 std::optional<Outcome> read_question(const AskedRow& asked, Asked& question) {
   const Measurement& row = *asked.row;
@@ -58,12 +70,18 @@ std::optional<Outcome> read_question(const AskedRow& asked, Asked& question) {
   const auto torch = row.versions.find("torch");  // what was measured, unless the question says another
   if (question.spec.torch.empty() && torch != row.versions.end() && is_version(torch->second))
     question.spec.torch = torch->second;
+  try {
+    take_program(row, question);
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported) throw of_row(error, row);
+    return unsupported(error);
+  }
   return std::nullopt;
 }
 
 Outcome predicted(const AskedRow& asked, const Asked& question) {
   try {
-    return {.answer = answer_of(predict(question.spec, question.model_config, asked.card), *asked.row), .reason = {}};
+    return {.answer = answer_of(predict(question.spec, question.model_config, asked.card, {.on_event = {}, .programs = *question.programs}), *asked.row), .reason = {}};
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw of_row(error, *asked.row);
     return unsupported(error);

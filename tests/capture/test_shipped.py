@@ -33,7 +33,8 @@ def test_no_program_holds_for_more_than_was_done_by_no_amount():
     done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines() if line.count(" ") == 1]
     assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]   # it was looked for
-    assert [row for row in rows if row[1] not in OF_NO_EFFECT] == []
+    without_alibi = ["falcon", "attention_dropout"]   # modeling_falcon.py: dropped with alibi alone
+    assert [row for row in rows if row[1] not in OF_NO_EFFECT and row != without_alibi] == []
 
 
 def spellings(python, folder, *options):

@@ -180,7 +180,7 @@ def config_of(model_type, folder):
 
 
 def is_of_family(program):
-    return "\nholds " in program.read_text()
+    return "\nmain " in program.read_text().partition("\nmodules ")[0]
 
 
 def sizes_of(program):
