@@ -12,7 +12,7 @@ STATUSES = {200, 400, 404, 405, 413, 422, 501, 503}
 @pytest.mark.parametrize("topic", ["predict", "plan", "explain"])
 def test_bodies(start, topic):
     server = start("--seconds", 5, "--waiting", 1000)
-    assert len(CORPUS) > 80
+    assert len(CORPUS) > 100
     for path in CORPUS:
         data = path.read_bytes()
         for body in (data, b'{"spec": ' + data + b"}", b'{"spec": {"model": ' + data + b', "seq": 16, "gpu": "l4"}}', b'{"report": ' + data + b"}", b'{"config": {"file": "f", "text": "' + data + b'"}}'):
