@@ -268,7 +268,7 @@ void capture_unknown(Asked& asked) {
   const std::string* name = type ? type->as_text() : nullptr;
   if (!asked.programs->empty() || !name) return;
   std::string refusal;
-  for (const std::filesystem::path& shipped : shipped_programs(*name, asked.spec, asked.model_config)) {
+  for (const std::filesystem::path& shipped : shipped_programs(asked.spec, asked.model_config)) {
     try {
       return take_family(asked, shipped.string(), false);
     } catch (const Error& error) {

@@ -44,14 +44,18 @@ Outcome unsupported(const Error& error) {
   return no_answer(error.where().empty() ? error.message() : error.where() + ": " + error.message());
 }
 
+/// What was measured, unless the question says another.
+void take_version(const Measurement& row, const char* package, std::string& version) {
+  const auto measured = row.versions.find(package);
+  if (version.empty() && measured != row.versions.end() && is_version(measured->second)) version = measured->second;
+}
+
 /// A family that is no more than its captured program: of the transformers that was measured.
 void take_program(const Measurement& row, Asked& question) {
   const Value* type = question.model_config.find("model_type");
   const std::string* name = type ? type->as_text() : nullptr;
   if (!name || is_written_family(*name)) return;
-  const auto transformers = row.versions.find("transformers");
-  if (question.spec.transformers.empty() && transformers != row.versions.end() && is_version(transformers->second))
-    question.spec.transformers = transformers->second;
+  take_version(row, "transformers", question.spec.transformers);
   capture_unknown(question);
 }
 
@@ -67,9 +71,7 @@ std::optional<Outcome> read_question(const AskedRow& asked, Asked& question) {
     return no_answer(error.message());
   }
   check_agreement(question.spec, row);
-  const auto torch = row.versions.find("torch");  // what was measured, unless the question says another
-  if (question.spec.torch.empty() && torch != row.versions.end() && is_version(torch->second))
-    question.spec.torch = torch->second;
+  take_version(row, "torch", question.spec.torch);
   try {
     take_program(row, question);
   } catch (const Error& error) {

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/bytes.h"
 #include "base/number.h"
-#include "base/release.h"
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/card_as_asked.h"
@@ -62,31 +60,6 @@ Card card_of(const Value& asked, const Spec& spec, const Data& data) {
   return io::card_as_asked(std::move(card), data.device_memory, spec.memory, kLinkNames[static_cast<std::size_t>(spec.link)]);
 }
 
-/// Of the release that is asked for, else of the nearest before it, else of the oldest; then, for what that does not hold for,
-/// those of other releases.  None where the family as it is written in C++ answers.
-std::vector<std::string> program_names_of(const Spec& spec, const std::vector<std::string>& names) {
-  const std::string& type = model_type_of(spec.model);
-  std::vector<std::string> all;
-  for (const std::string& wanted : program_names(type, spec.head, spec.model)) {
-    std::map<Release, std::string> found;
-    std::set<Release> having;
-    for (const std::string& name : names) {
-      const std::size_t slash = name.find('/');
-      const auto release = release_of(name.substr(0, slash));
-      if (!release || name.substr(slash + 1) != wanted) continue;
-      having.insert(*release);
-      found.emplace(*release, name);
-    }
-    while (const auto nearest = nearest_release(having, release_of(spec.transformers))) {
-      const std::string& name = found.at(*nearest);
-      if (all.empty() && !may_answer(spec, type, name.substr(0, name.find('/')))) return all;
-      all.push_back(name);
-      having.erase(*nearest);
-    }
-  }
-  return all;
-}
-
 using TextOf = std::function<FamilyText()>;
 
 /// What a question brings is the only one; of those that are at hand, the first that holds, and none behind that is read.
@@ -95,7 +68,7 @@ std::vector<TextOf> families_of(const Value& asked, const Spec& spec, const Prog
     return {[program] { return FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}; }};
   std::vector<TextOf> families;
   if (programs.text)
-    for (const std::string& name : program_names_of(spec, programs.names))
+    for (const std::string& name : programs_that_may_answer(spec, spec.model, programs.names))
       families.emplace_back([name, &programs] { return FamilyText{name, programs.text(name)}; });
   return families;
 }
@@ -149,12 +122,13 @@ Question read_question(const Value& asked, const Data& data) {
 }
 
 ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs) {
-  const std::vector<std::string> names = program_names_of(spec, programs.names);
+  const std::vector<std::string> names = programs_that_may_answer(spec, spec.model, programs.names);
   return names.empty() ? programs_as_they_are() : programs_of_family({names[0], programs.text(names[0])}, spec.model);
 }
 
 std::optional<std::string> program_needed(const Value& asked, const Data& data) {
-  const std::vector<std::string> names = program_names_of(spec_of(asked), data.programs.names);
+  const Spec spec = spec_of(asked);
+  const std::vector<std::string> names = programs_that_may_answer(spec, spec.model, data.programs.names);
   return names.empty() ? std::nullopt : std::optional(names[0]);
 }
 

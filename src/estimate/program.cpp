@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/error.h"
+#include "base/release.h"
 #include "estimate/communicators.h"
 #include "estimate/device.h"
 #include "estimate/layer_set.h"
@@ -241,6 +244,30 @@ std::vector<std::string> program_names(const std::string& model_type, const std:
   });
   if (head == kClassifies || (head == "auto" && is_named)) return {fmt::format("{}.{}", model_type, kClassifies), model_type};
   return {model_type};
+}
+
+std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value& model_config,
+                                                  std::span<const std::string> names) {
+  const std::string& type = model_type_of(model_config);
+  std::vector<std::string> all;
+  for (const std::string& wanted : program_names(type, spec.head, model_config)) {
+    std::map<Release, std::string> found;
+    std::set<Release> having;
+    for (const std::string& name : names) {
+      const std::size_t slash = name.find('/');
+      const auto release = release_of(name.substr(0, slash));
+      if (!release || name.substr(slash + 1) != wanted) continue;
+      having.insert(*release);
+      found.emplace(*release, name);
+    }
+    while (const auto nearest = nearest_release(having, release_of(spec.transformers))) {
+      const std::string& name = found.at(*nearest);
+      if (all.empty() && !may_answer(spec, type, name.substr(0, name.find('/')))) return all;
+      all.push_back(name);
+      having.erase(*nearest);
+    }
+  }
+  return all;
 }
 
 const std::string& model_type_of(const Value& model_config) {

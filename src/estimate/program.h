@@ -1,5 +1,6 @@
 // What the user's program would do with a Spec, from the weights on.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,15 @@ bool may_answer(const Spec& spec, const std::string& model_type, std::string_vie
 /// And whether it does: of a family that is written in C++ too it has to tell what the strategy must know of a model.
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured);
 
-/// What the programs of a model type may be called, the one to look for first: "bloom.sequence_classification" where that is
-/// what it is trained for, and "bloom".
+/// What the programs of a model type may be called, the one to look for first: "bert.sequence_classification" where that is
+/// what it is trained for, and "bert".
 std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config);
+
+/// Of `names`, "5.17.0/granite", those of the model's family, the one to ask first in front: of the release that is asked for,
+/// else of the nearest before it, else of the oldest; then, for what that does not hold for, those of other releases.  None
+/// where the family as it is written in C++ answers.
+std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value& model_config,
+                                                  std::span<const std::string> names);
 
 /// How its training loop goes.
 StepOptions step_options(const Spec& spec);
