@@ -185,7 +185,11 @@ def is_of_family(program):
 
 def sizes_of(program):
     """A family's images may be as large as published models have them."""
-    return {**SIZES, **({"seq": 2048} if is_of_family(program) else {})}
+    return {**SIZES, **({"seq": 2048} if is_of_family(program) and takes_images(program) else {})}
+
+
+def takes_images(program):
+    return "images" in next((line for line in program.read_text().splitlines() if line.startswith("sizes ")), "")
 
 
 def program_of(model_type, mode, folder):
@@ -226,7 +230,7 @@ def proved(model_type, mode, folder, tidemark):
 def predicted(model_type, mode, folder, tidemark):
     spec = json.loads((folder / f"{model_type}.{mode}.spec").read_text())
     program = program_of(model_type, mode, folder)
-    if "images" not in next((line for line in program.read_text().splitlines() if line.startswith("sizes ")), ""):
+    if not takes_images(program):
         del spec["images"]
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
