@@ -29,13 +29,14 @@ constexpr std::int64_t cub_sort_passes(std::int64_t limit) {
 
 /// cub/device/dispatch/dispatch_radix_sort.cuh: pairs of int64 keys, of which `passes` bytes are looked at, and int64
 /// values.  Nothing for what one block sorts; else InvokeOnesweep: counts of each pass, look-back states, the other
-/// buffers, a counter per pass.
+/// buffers where there is more than one pass, a counter per pass.
 inline std::int64_t cub_sort_bytes(std::int64_t count, std::int64_t passes, const Card& card) {
   constexpr std::int64_t kOneBlock = 256 * 9, kDigits = 256;
   if (count <= kOneBlock) return 1;
   const std::int64_t major = card.compute_capability_major;
   const std::int64_t tile = major >= 9 ? 384 * 12 : major == 8 ? 384 * 10 : 256 * 11;  // tuning_radix_sort.cuh
-  return kDigits * passes * 8 + (count + tile - 1) / tile * kDigits * 4 + 2 * cub_aligned(count * 8) + 256 + 255;
+  const std::int64_t others = passes > 1 ? 2 * cub_aligned(count * 8) : 0;
+  return kDigits * passes * 8 + (count + tile - 1) / tile * kDigits * 4 + others + 256 + 255;
 }
 
 }  // namespace tidemark
