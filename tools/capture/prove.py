@@ -6,7 +6,7 @@ usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained
        python tools/capture/prove.py --out FOLDER --shipped --table docs/proved-families.md
 
 Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
-named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  With --shipped the programs are those that Tidemark comes with, of this Python's transformers, bound to the tiny configuration.  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
+named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  With --shipped the programs are those that Tidemark comes with, of this Python's transformers, bound to transformers' default configuration with few layers (compare.py).  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
 """
 
 import argparse
@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "trace"), str(HERE.parents[1] / "python")]
 SIZES = {"batch": 2, "seq": 96, "images": 1}
+MEMORY = "4000GB"   # as compare.py has it: models of any size fit
 SECONDS = 240   # a capture, or a training, unless --seconds says otherwise
 PARTS = ("visual", "vision", "audio", "encoder", "tower", "embed", "wte", "embd")   # the first that a model has is frozen
 Mode = collections.namedtuple("Mode", "spec captured")
@@ -65,13 +66,15 @@ def capture(model_type, mode, folder):
 
 
 def take_shipped(model_type, mode, folder):
-    """The program of the family, and a configuration as ship.py draws them from, with images as published models take them (proved.json): cuDNN's scratch memory is known for those."""
-    from tiny import merged, tiny
+    """The program of the family, and the configuration that compare.py binds it to, with images as published models take them (proved.json): cuDNN's scratch memory is known for those."""
+    from compare import configuration, texts_of
+    from tiny import merged
 
-    overrides, shipped, proved = (json.loads((HERE / name).read_text()).get(model_type, {}) for name in ("overrides.json", "families.json", "proved.json"))
-    first = shipped[0] if isinstance(shipped, list) else shipped
-    config_of(model_type, folder).write_text(json.dumps(merged(merged(tiny(model_type, overrides), first), proved)))
-    program_of(model_type, mode, folder).write_text(nearest(model_type, importlib.metadata.version("transformers")).read_text())
+    shipped = nearest(model_type, importlib.metadata.version("transformers"))
+    keys = json.loads(configuration(model_type, 0, texts_of(shipped)[0]))
+    proved = json.loads((HERE / "proved.json").read_text()).get(model_type, {})
+    config_of(model_type, folder).write_text(json.dumps(merged(keys, proved)))
+    program_of(model_type, mode, folder).write_text(shipped.read_text())
 
 
 def nearest(model_type, release):
@@ -235,7 +238,7 @@ def predicted(model_type, mode, folder, tidemark):
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
     config = [str(config_of(model_type, folder))] if is_of_family(program) else []
-    asked = subprocess.run([tidemark, "predict", *config, "--program", str(program), "--spec", str(question), "--gpu", "h200", "--torch", importlib.metadata.version("torch").partition("+")[0], "--quiet", "--events", str(ours)],
+    asked = subprocess.run([tidemark, "predict", *config, "--program", str(program), "--spec", str(question), "--gpu", "h200", "--memory", MEMORY, "--torch", importlib.metadata.version("torch").partition("+")[0], "--quiet", "--events", str(ours)],
                            capture_output=True, text=True)
     if asked.returncode not in (0, 1):
         return {"failed": "prediction: " + " ".join(asked.stderr.replace(str(folder) + "/", "").removeprefix("tidemark: ").split())[:300]}
@@ -269,8 +272,8 @@ CAPTURED = ["# Model types whose programs are proved", "",
             "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
 SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
-           "Made by `tools/capture/prove.py --shipped`: a small model of each is trained by real PyTorch (2.15.0) on a virtual H200 for two steps, and predicted from the program of its family, which was",
-           "captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
+           "Made by `tools/capture/prove.py --shipped`: a model of transformers' default configuration, with eight layers at most, is trained by real PyTorch (2.15.0) on a virtual H200 for two steps, and predicted from",
+           "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
 
 
 def table(folder, page, is_shipped=False):
@@ -327,7 +330,7 @@ def main():
 def train_all(tidemark):
     """The same command once more, on the virtual GPU."""
     environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
-    subprocess.run([tidemark, "run", "--gpu", "h200", "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
+    subprocess.run([tidemark, "run", "--gpu", "h200", "--memory", MEMORY, "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
                    env=environment, check=True)
 
 
