@@ -217,7 +217,8 @@ Context context_of(const Spec& spec) {
 FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, size.height, size.width,
-          spec.head, spec.autocast != Autocast::none, spec.cp ? spec.cp->degree : 1};
+          spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
+          spec.cp ? spec.cp->degree : 1};
 }
 
 Data data_of(const Spec& spec) {

@@ -10,7 +10,9 @@ bool is_input_embedding(const Module& module) {
   return std::find(std::begin(kNames), std::end(kNames), module.name()) != std::end(kNames);
 }
 
-bool is_output_embedding(const std::string& full_name) {
+bool is_output_embedding(const Module& module) {
+  if (module.is_output_embedding) return true;
+  const std::string& full_name = module.full_name();
   return full_name == "embed_out" || full_name == "output_projection" || full_name == "decoder" ||
          full_name.ends_with("lm_head") || full_name.ends_with("lm_head.decoder") ||
          full_name == "cls.predictions.decoder";

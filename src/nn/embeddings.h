@@ -8,7 +8,7 @@ namespace tidemark {
 
 /// PreTrainedModel.get_input_embeddings, by the names that the families give it: of text, or of a tower's patches.
 bool is_input_embedding(const Module& module);
-/// PreTrainedModel.get_output_embeddings, by the full names that the families give it.
-bool is_output_embedding(const std::string& full_name);
+/// PreTrainedModel.get_output_embeddings: what a program says is, or what families give it as full name.
+bool is_output_embedding(const Module& module);
 
 }  // namespace tidemark

@@ -59,7 +59,7 @@ class Targets {
   bool contain(const Module& module) const {
     const std::string& key = module.full_name();
     if (key.empty()) return false;
-    if (all_linear_) return linear_shape(module) && !is_output_embedding(key);
+    if (all_linear_) return linear_shape(module) && !is_output_embedding(module);
     if (pattern_) return std::regex_match(key, *pattern_);
     return std::any_of(names_.begin(), names_.end(),
                        [&](const std::string& name) { return key == name || key.ends_with("." + name); });
@@ -206,11 +206,18 @@ std::vector<std::string> converted_expert_names(const std::string& model_type) {
   return {};
 }
 
+namespace {
+
+/// PeftModel.forward calls that of the root, not the root.
+void wrap_root(Module& root) { root.wrappers = {"PeftModel", "LoraModel"}; }
+
+}  // namespace
+
 void add_lora(Run& run, Module& root, const LoraOptions& options) {
   const Setting<Category> category(run.category, Category::parameters);
   const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.tensor.impl().requires_grad = false; });
-  root.wrappers = {"PeftModel", "LoraModel"};  // whose forward calls that of the root, not the root
+  wrap_root(root);
   for (Module* module : adapted) {
     wrap(*module, options);
     for (const std::unique_ptr<Module>& child : module->children()) child->to_device(run);
@@ -224,6 +231,7 @@ void add_lora(Run& run, Module& root, const LoraOptions& options) {
 void add_lora_on_host(Module& root, const LoraOptions& options) {
   const std::vector<Module*> adapted = targeted(root, options);
   visit_parameters(root, [](const Module&, Parameter& parameter) { parameter.trains = false; });
+  wrap_root(root);
   for (Module* module : adapted) {
     wrap(*module, options);
     for (const char* name : {"lora_A", "lora_B"}) {

@@ -86,7 +86,7 @@ std::vector<std::string> usually_skipped(Module& root) {
   names.push_back(without_weight(last));
   const auto visit = [&](const auto& self, Module& module) -> void {
     add_tied(module, names);
-    if (is_output_embedding(module.full_name())) names.push_back(module.full_name());
+    if (is_output_embedding(module)) names.push_back(module.full_name());
     for (const std::unique_ptr<Module>& child : module.children()) self(self, *child);
   };
   visit(visit, root);

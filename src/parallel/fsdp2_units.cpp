@@ -27,7 +27,7 @@ Module* input_embedding(Module& root) {
 }
 
 Module* output_embedding(Module& root) {
-  return first_module(root, [](const Module& module) { return is_output_embedding(module.full_name()); });
+  return first_module(root, [](const Module& module) { return is_output_embedding(module); });
 }
 
 /// type(module).__name__ has "Norm" in it.

@@ -95,7 +95,7 @@ class FamilyReader {
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},
-             {"autocast", use_.autocast}, {"positions", use_.shares > 1}};
+             {"autocast", use_.autocast}, {"checkpointing", use_.checkpointing}, {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
       if (!is_so(text)) refuse(text);

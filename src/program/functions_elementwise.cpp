@@ -33,6 +33,21 @@ Tensors with_number(const FunctionCall& call, Binary of_tensors, Unary of_number
   return {empty_like(x, Dtype::f32)};
 }
 
+/// torch.diff: what stands before and behind it is put beside it first.  torch: native/ReduceOps.cpp, diff (2.15.0)
+Tensors diff_call(FunctionCall& call) {
+  call.require(call.integer_or(1, 1) == 1, "more than one difference");
+  const int d = static_cast<int>(call.integer_or(2, -1));
+  Tensor x = call.tensor(0);
+  call.require(x.dtype() != Dtype::boolean, "booleans");
+  Tensors parts;
+  for (const std::size_t beside : {3, 0, 4})
+    if (call.given(beside)) parts.push_back(call.tensor(beside));
+  if (parts.size() > 1) x = cat(std::move(parts), d);
+  const std::int64_t length = x.size(d);
+  Tensor following = slice(x, d, 1, length), first = slice(std::move(x), d, 0, length - 1);
+  return {sub(std::move(following), std::move(first))};
+}
+
 template <Unary operation>
 Tensors unary(FunctionCall& call) {
   return {operation(call.tensor(0))};
@@ -192,6 +207,7 @@ constexpr Function kElementwiseFunctions[] = {
     {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
     {"add_ __iadd__", "input other alpha", add_in_place},
     {"sub_ __isub__", "input other alpha", sub_in_place},
+    {"diff", "input n dim prepend append", diff_call},
     {"sub subtract __sub__", "input other alpha", sub_call},
     {"rsub __rsub__", "input other alpha", negated_sub},
     {"abs absolute __abs__", "input", unary<abs>},

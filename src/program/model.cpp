@@ -45,6 +45,8 @@ class TreeBuilder {
     root.class_name = program.class_name;
     add_inside(root, program.root);
     for (const auto& [module, parameter] : ties_) tie(*module, *parameter);
+    if (const auto named = program.header.find("output_embeddings"); named != program.header.end())
+      if (Module* const module = find_module(root, named->second)) module->is_output_embedding = true;
   }
 
  private:

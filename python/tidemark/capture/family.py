@@ -218,23 +218,33 @@ class Family:
                 last = mistake
         raise last
 
-    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True):
-        """`is_warm`: as it runs the second time, when what is made once is there."""
+    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True, checkpointing=False):
+        """`is_warm`: as it runs the second time, when what is made once is there; `checkpointing`: the model is told of that, and runs no layer again."""
         source = self.source(keys, way)
         model = source.make(dtype, self.device)
+        if checkpointing:
+            _tell_of_checkpointing(model)
         tree = tree_lines(model, dtype, self.device)
         first = _called if is_warm else _batch_fits
         recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast)
         recorder.tree = tree
         return recorder
 
-    def look(self, keys, way=None, grid=_SHAPES[0][3:]):
-        recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
+    def look(self, keys, way=None, grid=_SHAPES[0][3:], checkpointing=False):
+        recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False, checkpointing=checkpointing)
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         body, printer = _body(recorder), Printer()
         printer.name(body)
         exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
         return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
+
+    def minds_checkpointing(self):
+        """Whether a model does otherwise where layers are run again, beside that (modeling_t5.py: position biases that need a gradient)."""
+        way = next((way for way in self.looks if not way.cache and not way.positions), self.usual)
+        try:
+            return self.look(self.base, way, checkpointing=True).exact != self.looks[way].exact
+        except Exception:   # whatever a model that does not run so raises
+            return True
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]
@@ -428,11 +438,14 @@ class Family:
         """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
         from transformers.models.auto import modeling_auto
 
-        from .models import HEADS, SEQUENCE_CLASSIFICATION
+        from .models import HEADS, SEQUENCE_CLASSIFICATION, output_embeddings
 
         tables = {head: getattr(modeling_auto, f"MODEL_FOR_{head}_MAPPING_NAMES", {}).get(self.kind) for head in (*HEADS, SEQUENCE_CLASSIFICATION)}
         classes = {head: (name,) if isinstance(name, str) else name for head, name in tables.items() if name}
         yield from [("head", head.lower()) for head, names in classes.items() if trained in names][:1]
+        named = output_embeddings(self.source(self.base, self.usual).make(torch.bfloat16, self.device))
+        if named:
+            yield "output_embeddings", named
         others = sorted({name for names in classes.values() for name in names} - {trained})
         if others:
             yield "instead", " ".join(others)
@@ -456,7 +469,7 @@ class Family:
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *(["autocast == false"] if self.lives_on else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *(["autocast == false"] if self.lives_on else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
@@ -490,6 +503,15 @@ def _are_one(body, other, merger):
     except Differs:
         return False
     return True
+
+
+def _tell_of_checkpointing(model):
+    """What gradient_checkpointing_enable tells modules; layers are called as ever (transformers/modeling_layers.py, GradientCheckpointingLayer)."""
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    for module in model.modules():
+        if hasattr(module, "gradient_checkpointing") and not isinstance(module, GradientCheckpointingLayer):
+            module.gradient_checkpointing, module._gradient_checkpointing_func = True, lambda call, *args, **kwargs: call(*args, **kwargs)
 
 
 def _batch_fits(source, model, point, device):

@@ -12,11 +12,16 @@ def header_of(model, padded):
     import torch
     import transformers
 
+    from .models import output_embeddings
+
     config = getattr(model, "config", None)
     yield "tidemark-program", "1"
     if config is not None:
         yield "model_type", config.model_type
     yield "class", type(model).__name__
+    named = output_embeddings(model)
+    if named:
+        yield "output_embeddings", named
     yield "transformers", transformers.__version__
     yield "torch", torch.__version__.partition("+")[0]
     if config is not None:

@@ -105,6 +105,15 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
     return Source(keys, make, lambda model, shape, device: batch_of(model, known_as, shape, device, padded))
 
 
+def output_embeddings(model):
+    """The name of the module that makes logits; None where a model has none, or does not say."""
+    try:
+        found = model.get_output_embeddings()
+    except (AttributeError, NotImplementedError):
+        return None
+    return next((name for name, module in model.named_modules() if module is found), None) if found is not None else None
+
+
 def _without_initial_values():
     """Weights without values; where this release of transformers keeps that."""
     for path in ("transformers.initialization", "transformers.modeling_utils"):

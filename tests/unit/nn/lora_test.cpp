@@ -43,6 +43,12 @@ TEST_F(Lora, AllLinearLeavesTheHeadAlone) {
                    "layers.0.k_proj.lora_A.default.weight", "layers.0.k_proj.lora_B.default.weight"}));
 }
 
+TEST_F(Lora, AllLinearLeavesWhatMakesLogitsAlone) {
+  root["layers"]["0"]["k_proj"].is_output_embedding = true;
+  EXPECT_EQ(adapted_by({.target_modules = "all-linear"}),
+            (Names{"layers.0.q_proj.lora_A.default.weight", "layers.0.q_proj.lora_B.default.weight"}));
+}
+
 TEST_F(Lora, NamesAreWholePartsAtTheEnd) {
   EXPECT_EQ(adapted_by({.target_modules = Names{"proj", "lm_head"}}),
             (Names{"lm_head.lora_A.default.weight", "lm_head.lora_B.default.weight"}));

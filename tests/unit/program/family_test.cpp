@@ -1,5 +1,6 @@
 #include "program/family.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "io/program_text.h"
@@ -160,6 +161,15 @@ TEST(Family, OfATextThatGpusShareBeginsWithTheBodyThatTakesPositions) {
   const Program whole = io::read_family_text(text, "tiny", config({}), use);
   EXPECT_EQ(whole.main, "TinyForCausalLM#1");
   EXPECT_EQ(whole.inputs.size(), 2U);
+}
+
+TEST(Family, OfWhatMindsCheckpointingIsNoProgramUnderIt) {
+  const std::string text = with(tiny_family(), "holds act in", "holds checkpointing == false\nholds act in");
+  FamilyUse use{.context = {.use_cache = false}, .seq = 8};
+  EXPECT_NO_THROW(io::read_family_text(text, "tiny", config({}), use));
+  use.checkpointing = true;
+  const auto refused = error_of([&] { io::read_family_text(text, "tiny", config({}), use); });
+  EXPECT_THAT(refused->message(), testing::HasSubstr("checkpointing == false alone, and checkpointing is true"));
 }
 
 TEST(Family, AnswersByTheFirstOfItsProgramsThatHolds) {

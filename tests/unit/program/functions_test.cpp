@@ -85,6 +85,16 @@ TEST(ProgramFunctions, SplitIntoAsManyPiecesAsThereAre) {
   EXPECT_EQ(found.at("aten::cat"), 1);
 }
 
+TEST(ProgramFunctions, FindDifferencesBesideWhatStandsBefore) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: int64[B, 1] = torch.Tensor.new_zeros($labels, [B, 1])
+  %11: int64[B, S] = torch.diff($labels, prepend=%10, dim=-1)
+  %12: int64[B, S - 1] = torch.diff($labels)
+  hold %10 %11 %12
+)");
+  EXPECT_EQ(found.at("aten::cat"), 1);
+  EXPECT_EQ(found.at("aten::sub"), 2);
+}
+
 TEST(ProgramFunctions, RefuseWhatIsNotSimulated) {
   const auto refused = [](const std::string& call) {
     const auto error = error_of([&] { allocations_of("  %10: T[B, S, 64] = torch.nn.functional." + call + "\n  hold %10\n"); });
