@@ -20,6 +20,11 @@ inline constexpr std::array<std::string_view, 9> kParallelNames{"none",  "ddp", 
                                                                 "fsdp1", "fsdp2", "ep",    "gemini"};
 enum class Parallel { none, ddp, zero1, zero2, zero3, fsdp1, fsdp2, ep, gemini };
 
+/// DeepSpeed's.
+constexpr bool is_zero(Parallel parallel) {
+  return parallel == Parallel::zero1 || parallel == Parallel::zero2 || parallel == Parallel::zero3;
+}
+
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
 

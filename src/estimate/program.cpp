@@ -91,6 +91,13 @@ void to_device(Run& run, Module& root) {
   root.to_device(run);
 }
 
+/// All of the engine's weights are bf16.
+LoraOptions lora_options_of_engine(const LoraSpec& spec, const std::string& model_type) {
+  LoraOptions options = lora_options(spec, model_type);
+  options.adapter_dtype = Dtype::bf16;
+  return options;
+}
+
 /// Models that are made, changed and cut on the host.  Of a batch a rank loads what its stages take.
 Stages load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
                    const std::string& model_type, BatchSizes& sizes) {
@@ -159,10 +166,16 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   const bool whole_on_card = spec.load == Load::to && spec.parallel != Parallel::zero3;
   if (!whole_on_card) check_weights(root);
   if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
+  // The Trainer leaves a model, adapters and all, to DeepSpeed's engine, which casts it on the host and moves it.
+  // transformers: trainer.py (5.17.0), place_model_on_device; deepspeed/runtime/engine.py, _configure_distributed_model
+  const bool moved_by_engine = is_zero(spec.parallel) && runs_as_trainer(spec) && !spec.quantization;
+  const bool adapted_on_host = spec.lora && moved_by_engine;
+  if (adapted_on_host) add_lora_on_host(root, lora_options_of_engine(*spec.lora, model_type));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root);
   }
+  if (adapted_on_host) return;
   freeze(root, spec);
   if (spec.quantization && spec.quantization->prepare) prepare_for_kbit_training(run, root);
   if (!spec.lora) return;
@@ -299,7 +312,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
-    if (runs_as_trainer(spec)) group_by_decay(model.root, options.hooks);
+    if (runs_as_trainer(spec) && !options.hooks.step) group_by_decay(model.root, options.hooks);
   }
   if (spec.loop == LoopKind::trainer && !runs_as_trainer(spec))
     recorder.assume(

@@ -235,6 +235,7 @@ bool runs_whole_model(const Spec& spec) {
 
 bool runs_as_trainer(const Spec& spec) {
   if (spec.loop == LoopKind::plain) return false;
+  if (is_zero(spec.parallel)) return !spec.tp && !spec.cp && !spec.pp;
   if (spec.parallel != Parallel::fsdp2) return runs_whole_model(spec);
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
   return spec.gpus > 1 && spec.load == Load::wrapped && spec.autocast == Autocast::none && spec.images == 0 &&

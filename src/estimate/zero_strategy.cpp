@@ -7,6 +7,7 @@
 #include "estimate/strategies.h"
 #include "parallel/zero.h"
 #include "parallel/zero3.h"
+#include "train/decay.h"
 
 namespace tidemark {
 namespace {
@@ -21,6 +22,14 @@ void check_training(const Spec& spec) {
   if (!spec.set_to_none) refuse("set_to_none", "DeepSpeed frees gradients in its step");
   if (spec.optimizer != OptimizerName::adamw && spec.optimizer != OptimizerName::adam)
     refuse("optimizer", "ZeRO is known with torch.optim.AdamW and Adam");
+}
+
+/// The groups of the optimizer that the engine is given.
+std::vector<TensorList> optimizer_groups(Module& root, const Spec& spec) {
+  std::vector<TensorList> groups =
+      runs_as_trainer(spec) ? decay_groups(root) : std::vector<TensorList>{trainable_parameters(root)};
+  if (groups.empty() || groups.front().empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
+  return groups;
 }
 
 /// Options that stage 3 alone has.
@@ -104,7 +113,7 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParall
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   check_training(spec);
   check_stages_1_and_2(asked);
-  return zero(run, root,
+  return zero(run, root, optimizer_groups(root, spec),
               {.stage = spec.parallel == Parallel::zero1 ? 1 : 2,
                .ranks = spec.gpus,
                .rank = spec.rank,
@@ -116,7 +125,8 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParall
                .reduce_scatter = asked.reduce_scatter,
                .use_multi_rank_bucket_allreduce = asked.use_multi_rank_bucket_allreduce,
                .offload_optimizer = asked.offload_optimizer == Offload::cpu,
-               .gradient_clipping = asked.gradient_clipping});
+               .gradient_clipping = asked.gradient_clipping,
+               .scale_wrt_gas = !runs_as_trainer(spec)});
 }
 
 StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
@@ -125,7 +135,7 @@ StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParal
   check_stage_3(asked);
   check_model(root, spec);
   const Zero3Options known;  // its defaults
-  return zero3(run, root,
+  return zero3(run, root, optimizer_groups(root, spec),
                {.ranks = spec.gpus,
                 .rank = spec.rank,
                 .grad_accumulation = spec.grad_accumulation,
@@ -143,7 +153,8 @@ StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParal
                 .reduce_scatter = asked.reduce_scatter,
                 .offload_optimizer = asked.offload_optimizer == Offload::cpu,
                 .offload_param = asked.offload_param == Offload::cpu,
-                .gradient_clipping = asked.gradient_clipping});
+                .gradient_clipping = asked.gradient_clipping,
+                .scale_wrt_gas = !runs_as_trainer(spec)});
 }
 
 }  // namespace tidemark

@@ -108,8 +108,7 @@ void read_step(TrainingKeys& keys, TrainingArguments& arguments) {
 void check_types(TrainingKeys& keys, const TrainingDraft& draft) {
   const Spec& spec = draft.spec;
   const bool is_cast_back = spec.lora || spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2 ||
-                            spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 ||
-                            spec.parallel == Parallel::zero3;
+                            is_zero(spec.parallel);
   if (spec.dtype != WeightDtype::fp32 && !is_cast_back)
     keys.refuse("base_model", "axolotl trains embeddings, norms and the head in fp32 beside half-precision layers, which is not predicted",
                 "with adapter: lora, with deepspeed, with fsdp, or with bf16: false it is");
@@ -169,7 +168,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   for (const char* key : {"fp16", "weight_decay", "gradient_checkpointing", "gradient_checkpointing_kwargs", "deepspeed", "fsdp_config",
                           "ddp_find_unused_parameters", "ddp_bucket_cap_mb", "ddp_broadcast_buffers"})
     if (const Value* found = arguments.find(key)) keys.set(key, *found);
-  const bool is_full = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !uses_deepspeed(spec);
+  const bool is_full = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !is_zero(spec.parallel);
   keys.set("bf16", is_full ? Value("full") : *arguments.find("bf16"));
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   if (spec.lora) {
@@ -185,7 +184,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   }
   std::vector<WrittenFile> files{
       {path, as_comment(heading_of(answer, "axolotl") + "axolotl train " + path + " (with your datasets: in it)\n") + value_to_yaml(keys)}};
-  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }
 

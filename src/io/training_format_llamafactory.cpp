@@ -123,7 +123,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
                           {"finetuning_type", spec.lora ? "lora" : "full"}, {"cutoff_len", spec.seq}, {"output_dir", "output"}};
   if (spec.attn == Attention::eager) keys.set("flash_attn", "disabled");
   append_training_arguments(spec, deepspeed, keys);
-  const bool is_pure = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !uses_deepspeed(spec) &&
+  const bool is_pure = spec.dtype == WeightDtype::bf16 && spec.autocast == Autocast::none && !is_zero(spec.parallel) &&
                        (!spec.fsdp2 || spec.fsdp2->param_dtype == PolicyDtype::none);
   if (is_pure) keys.set("pure_bf16", true);
   keys.set("disable_gradient_checkpointing", spec.checkpointing == Checkpointing::none);
@@ -147,7 +147,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   const std::string start = fmt::format("FORCE_TORCHRUN=1 NPROC_PER_NODE={} llamafactory-cli train {} dataset=DATASET template=TEMPLATE\n",
                                         spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
   std::vector<WrittenFile> files{{path, as_comment(heading_of(answer, "LLaMA-Factory") + start) + value_to_yaml(keys)}};
-  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }
 

@@ -28,9 +28,9 @@ Spec sayable(const Spec& spec) {
   plain.freeze = spec.freeze, plain.train_only = spec.train_only, plain.lora = spec.lora;
   plain.gpus = spec.gpus, plain.gpus_per_node = spec.gpus_per_node, plain.link = spec.link;
   using enum Parallel;
-  if (spec.parallel == none || spec.parallel == ddp || uses_deepspeed(spec)) plain.parallel = spec.parallel;
+  if (spec.parallel == none || spec.parallel == ddp || is_zero(spec.parallel)) plain.parallel = spec.parallel;
   if (plain.parallel == ddp) plain.ddp = spec.ddp;
-  if (uses_deepspeed(plain)) plain.zero = spec.zero;
+  if (is_zero(plain.parallel)) plain.zero = spec.zero;
   plain.steps = spec.steps, plain.rank = spec.rank, plain.moe_routing = spec.moe_routing;
   plain.torch = spec.torch, plain.transformers = spec.transformers;
   plain.gpu = spec.gpu, plain.memory = spec.memory, plain.allocator = spec.allocator;
@@ -198,17 +198,17 @@ std::string imports(const Spec& spec) {
   std::string text = spec.ddp && spec.ddp->no_sync ? "import contextlib\n" : "";
   const bool keeps = !spec.checkpoint_save.empty();
   if (keeps) text += "import functools\n";
-  if (uses_deepspeed(spec)) text += "import json\n";
+  if (is_zero(spec.parallel)) text += "import json\n";
   text += "import os\n\n";
   if (!spec.allocator.empty()) text += fmt::format("os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = {}\n\n", quoted(spec.allocator));
-  if (uses_deepspeed(spec)) text += "import deepspeed\n";
+  if (is_zero(spec.parallel)) text += "import deepspeed\n";
   if (spec.lora) text += "import peft\n";
   return text + "import torch\n" + (keeps ? "import torch.utils.checkpoint as checkpoints\n" : "") + "import transformers\n\n";
 }
 
 std::string start_text(const Spec& spec) {
   std::string text = "device = torch.device(\"cuda\", int(os.environ.get(\"LOCAL_RANK\", 0)))\ntorch.cuda.set_device(device)\n";
-  if (uses_deepspeed(spec)) return text + "deepspeed.init_distributed()\n";
+  if (is_zero(spec.parallel)) return text + "deepspeed.init_distributed()\n";
   return spec.parallel == Parallel::ddp ? text + "torch.distributed.init_process_group(\"nccl\")\n" : text;
 }
 
@@ -233,7 +233,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   text += fmt::format("MODEL = {}\nBATCH, SEQUENCE, ACCUMULATION, STEPS = {}, {}, {}, 100\n\n", quoted(answer.model), spec.batch, spec.seq, spec.grad_accumulation);
   text += kept_text(spec) + start_text(spec) + model_text(answer) + data_text() + "batches = data()\n";
   if (spec.parallel == Parallel::ddp) text += "config = model.config\n" + ddp_text(spec.ddp.value_or(DdpSpec{}));
-  text += optimizer_text(spec) + (uses_deepspeed(spec) ? deepspeed_text(spec) : loop_text(spec));
+  text += optimizer_text(spec) + (is_zero(spec.parallel) ? deepspeed_text(spec) : loop_text(spec));
   if (spec.parallel == Parallel::ddp) text.replace(text.find("model.config.get_text_config()"), 30, "config.get_text_config()");
   return {{path, text}};
 }

@@ -194,7 +194,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   const std::string start = fmt::format("NPROC_PER_NODE={} swift sft {} --dataset DATASET\n",
                                         spec.gpus_per_node > 0 ? spec.gpus_per_node : spec.gpus, path);
   std::vector<WrittenFile> files{{path, as_comment(heading_of(answer, "ms-swift") + start) + value_to_yaml(keys)}};
-  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }
 

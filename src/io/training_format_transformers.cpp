@@ -43,7 +43,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
       {path, value_to_json(keys)},
       {accelerate, as_comment(heading + "accelerate launch --config_file " + accelerate + " run_clm.py " + path + "\n") +
                        value_to_yaml(accelerate_config(spec))}};
-  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }
 

@@ -109,7 +109,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   std::vector<WrittenFile> files{
       {path, as_comment(heading_of(answer, "TRL's `trl sft`") + start) + value_to_yaml(keys)},
       {accelerate, as_comment(heading_of(answer, "accelerate")) + value_to_yaml(accelerate_config(spec))}};
-  if (uses_deepspeed(spec)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
+  if (is_zero(spec.parallel)) files.push_back({deepspeed, value_to_json(deepspeed_config(spec))});
   return files;
 }
 

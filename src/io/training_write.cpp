@@ -37,21 +37,19 @@ Spec comparable(Spec spec) {
   spec.moe_routing = "balanced";
   // torch.optim's own choice on a GPU (torch/optim/optimizer.py, _default_to_fused_or_foreach)
   if (spec.optimizer_impl == OptimizerImpl::foreach) spec.optimizer_impl = OptimizerImpl::automatic;
-  if (spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3)
-    spec.optimizer_impl = OptimizerImpl::automatic;
+  if (is_zero(spec.parallel)) spec.optimizer_impl = OptimizerImpl::automatic;
   if (spec.attn == Attention::sdpa) spec.attn = Attention::automatic;
   if (spec.use_cache == UseCache::no) spec.use_cache = UseCache::automatic;
   if (spec.optimizer == OptimizerName::adamw) spec.weight_decay.reset();
   if (spec.parallel == Parallel::ddp && !spec.ddp) spec.ddp = DdpSpec{};
   if (spec.ddp && spec.grad_accumulation == 1) spec.ddp->no_sync = false;
-  const bool is_zero = spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3;
-  if (is_zero && !spec.zero) spec.zero = ZeroSpec{};
+  if (is_zero(spec.parallel) && !spec.zero) spec.zero = ZeroSpec{};
   if (spec.parallel == Parallel::fsdp2 && !spec.fsdp2) spec.fsdp2 = Fsdp2Spec{};
   if (spec.parallel == Parallel::fsdp1 && !spec.fsdp1) spec.fsdp1 = Fsdp1Spec{};
-  if (spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic && spec.dtype != WeightDtype::fp32 && !is_zero)
+  if (spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic && spec.dtype != WeightDtype::fp32 && !is_zero(spec.parallel))
     spec.lora->adapter_dtype = AdapterDtype::fp32;
   if (spec.quantization) spec.quantization->quant_storage = QuantStorage::uint8;  // as many bytes, whatever they are kept as
-  if (spec.lora && is_zero) spec.lora->adapter_dtype = AdapterDtype::bf16;
+  if (spec.lora && is_zero(spec.parallel)) spec.lora->adapter_dtype = AdapterDtype::bf16;
   return spec;
 }
 
@@ -156,10 +154,6 @@ std::string_view name_of_dtype(WeightDtype dtype) {
   return kNames[static_cast<std::size_t>(dtype)];
 }
 
-bool uses_deepspeed(const Spec& spec) {
-  return spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3;
-}
-
 namespace {
 
 std::string optim_of(const Spec& spec) {
@@ -178,7 +172,7 @@ Value fsdp2_config(const Fsdp2Spec& fsdp) {
 }
 
 void append_sharing(const Spec& spec, const std::string& deepspeed, Value& keys) {
-  if (uses_deepspeed(spec)) keys.set("deepspeed", deepspeed);
+  if (is_zero(spec.parallel)) keys.set("deepspeed", deepspeed);
   if (spec.parallel == Parallel::fsdp2) {
     keys.set("fsdp", true);
     keys.set("fsdp_config", fsdp2_config(spec.fsdp2.value_or(Fsdp2Spec{})));
@@ -203,13 +197,13 @@ void append_training_arguments(const Spec& spec, const std::string& deepspeed, V
   keys.set("gradient_accumulation_steps", spec.grad_accumulation);
   // Under FSDP 2 mixed precision is its policy.
   const bool has_policy = spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->param_dtype == PolicyDtype::bf16;
-  keys.set("bf16", spec.autocast == Autocast::bf16 || has_policy || uses_deepspeed(spec));
+  keys.set("bf16", spec.autocast == Autocast::bf16 || has_policy || is_zero(spec.parallel));
   keys.set("fp16", spec.autocast == Autocast::fp16);
   keys.set("optim", optim_of(spec));
   if (spec.weight_decay) keys.set("weight_decay", *spec.weight_decay);
   if (spec.momentum > 0) keys.set("optim_args", fmt::format("momentum={}{}", spec.momentum, spec.nesterov ? ",nesterov=True" : ""));
   const ZeroSpec zero = spec.zero.value_or(ZeroSpec{});
-  keys.set("max_grad_norm", uses_deepspeed(spec) ? zero.gradient_clipping : spec.max_grad_norm.value_or(0));
+  keys.set("max_grad_norm", is_zero(spec.parallel) ? zero.gradient_clipping : spec.max_grad_norm.value_or(0));
   keys.set("gradient_checkpointing", spec.checkpointing != Checkpointing::none);
   if (spec.checkpointing != Checkpointing::none) {
     Value how = Value::Map{{"use_reentrant", spec.checkpointing == Checkpointing::reentrant}};
@@ -220,7 +214,7 @@ void append_training_arguments(const Spec& spec, const std::string& deepspeed, V
 }
 
 Value deepspeed_config(const Spec& spec) {
-  if (!uses_deepspeed(spec)) return {};
+  if (!is_zero(spec.parallel)) return {};
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   const std::int64_t stage = spec.parallel == Parallel::zero1 ? 1 : spec.parallel == Parallel::zero2 ? 2 : 3;
   Value zero = Value::Map{{"stage", stage},

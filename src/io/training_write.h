@@ -33,7 +33,6 @@ void append_training_arguments(const Spec& spec, const std::string& deepspeed, V
 Value deepspeed_config(const Spec& spec);
 /// What `accelerate launch --config_file` starts as many processes with.
 Value accelerate_config(const Spec& spec);
-bool uses_deepspeed(const Spec& spec);
 
 /// "run.yaml" and ".deepspeed.json": "run.deepspeed.json"
 std::string beside(const std::string& path, std::string_view ending);

@@ -16,10 +16,11 @@ struct ZeroOptions {
   bool reduce_scatter = true, use_multi_rank_bucket_allreduce = true;
   bool offload_optimizer = false;  // to the host
   double gradient_clipping = 1;
+  bool scale_wrt_gas = true;  // DeepSpeedEngine.backward divides the loss by grad_accumulation
 };
 
-/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.
+/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.  `groups`: the optimizer's.
 /// Parameters that are not bf16, such as adapters in fp32, are converted on the device.
-StepHooks zero(Run& run, Module& root, const ZeroOptions& options);
+StepHooks zero(Run& run, Module& root, const std::vector<TensorList>& groups, const ZeroOptions& options);
 
 }  // namespace tidemark

@@ -190,9 +190,8 @@ void print_parameters(Module& root) {
 
 }  // namespace
 
-StepHooks zero3(Run& run, Module& root, const Zero3Options& options) {
+StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, const Zero3Options& options) {
   cast_to_bf16(run, root);
-  trained_by_zero(root);
   {
     const Setting<Category> category(run.category, Category::workspace);
     print_parameters(root);
@@ -200,7 +199,8 @@ StepHooks zero3(Run& run, Module& root, const Zero3Options& options) {
   run.linear = zero3_linear;
   run.prefix_modules(root.number(), "module");
   const auto offload = std::make_shared<Offload>(run, root, options);
-  const auto optimizer = std::make_shared<Zero3Optimizer>(run, offload->store(), offload->coordinator(), options);
+  const auto optimizer =
+      std::make_shared<Zero3Optimizer>(run, offload->store(), offload->coordinator(), groups, options);
   StepHooks hooks;
   hooks.optimizer_parameters = optimizer->masters();
   hooks.before_forward = [offload] { offload->before_root(); };

@@ -19,9 +19,10 @@ struct Zero3Options {
   bool contiguous_gradients = true, overlap_comm = true, reduce_scatter = true;
   bool offload_optimizer = false, offload_param = false;  // to the host
   double gradient_clipping = 1;
+  bool scale_wrt_gas = true;  // DeepSpeedEngine.backward divides the loss by grad_accumulation
 };
 
-/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.
-StepHooks zero3(Run& run, Module& root, const Zero3Options& options);
+/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.  `groups`: the optimizer's.
+StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, const Zero3Options& options);
 
 }  // namespace tidemark

@@ -20,7 +20,8 @@ Tensor made(Run& run, const char* name, std::int64_t elements, Dtype dtype) {
 
 }  // namespace
 
-Zero3Optimizer::Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coordinator, const Zero3Options& options)
+Zero3Optimizer::Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coordinator,
+                               const std::vector<TensorList>& groups, const Zero3Options& options)
     : run_(run),
       store_(store),
       coordinator_(coordinator),
@@ -28,7 +29,7 @@ Zero3Optimizer::Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coo
       reduce_stream_(options.overlap_comm ? kReduceStream : 0) {
   const Setting<Category> category(run_.category, Category::communication);
   mark_persistent();
-  make_sub_groups();
+  for (const TensorList& group : groups) make_sub_groups(group);
   if (!options_.offload_optimizer) tracker_ = made(run_, "aten::zeros", 1, Dtype::boolean);
   barrier(run_, barrier_);
   if (!options_.offload_param) {
@@ -56,11 +57,10 @@ void Zero3Optimizer::mark_persistent() {
   }
 }
 
-/// _create_fp16_sub_groups: a group is full with the parameter with which it reaches its size.
-void Zero3Optimizer::make_sub_groups() {
+/// _create_fp16_sub_groups: one is full with the parameter with which it reaches its size.
+void Zero3Optimizer::make_sub_groups(const TensorList& group) {
   SubGroup all;
-  for (Zero3Parameter& parameter : store_.all())
-    if (parameter.trains()) all.push_back(&parameter);
+  for (const Tensor& parameter : group) all.push_back(&store_.of(parameter));
   std::int64_t elements = 0;
   if (options_.sub_group_size >= part_elements(all)) {
     groups_.push_back(std::move(all));
@@ -134,7 +134,7 @@ void Zero3Optimizer::add_to_bucket(Zero3Parameter& parameter) {
 
 void Zero3Optimizer::backward(const Tensor& loss, bool is_last) {
   is_last_ = is_last;
-  const Tensor divided = div_scalar(loss), scaled = mul_scalar(divided);
+  const Tensor divided = options_.scale_wrt_gas ? div_scalar(loss) : loss, scaled = mul_scalar(divided);
   tidemark::backward(scaled);
   const NoGrad no_grad(run_);
   reduce_bucket();

@@ -1,5 +1,5 @@
 // Gradients in parts, and the step over them.
-// deepspeed/runtime/zero/stage3.py (0.19.8): DeepSpeedZeroOptimizer_Stage3, with one group of parameters
+// deepspeed/runtime/zero/stage3.py (0.19.8): DeepSpeedZeroOptimizer_Stage3
 #pragma once
 #include "parallel/zero3_coordinator.h"
 
@@ -7,7 +7,9 @@ namespace tidemark {
 
 class Zero3Optimizer {
  public:
-  Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coordinator, const Zero3Options& options);
+  /// `groups`: the optimizer's, none of them empty.
+  Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coordinator, const std::vector<TensorList>& groups,
+                 const Zero3Options& options);
 
   /// The master copies, one for each sub-group: what the optimizer is made for.
   const TensorList& masters() const { return masters_; }
@@ -22,7 +24,7 @@ class Zero3Optimizer {
  private:
   using SubGroup = Zero3Parameters;
 
-  void make_sub_groups();
+  void make_sub_groups(const TensorList& group);
   void make_masters();
   void make_buffers();
   std::int64_t part_elements(const SubGroup& group) const;

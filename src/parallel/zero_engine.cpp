@@ -1,6 +1,5 @@
 #include "parallel/zero_engine.h"
 
-#include "base/error.h"
 #include "tensor/arithmetic.h"
 
 namespace tidemark {
@@ -25,12 +24,6 @@ void cast_to_bf16(Run& run, Module& root) {
   const Setting<Category> category(run.category, Category::parameters);
   const Op op(run, "aten::to");
   cast_parameters(root);
-}
-
-TensorList trained_by_zero(Module& root) {
-  TensorList parameters = trainable_parameters(root);
-  if (parameters.empty()) throw Error(Errc::bad_value, "nothing is left to train", "freeze");
-  return parameters;
 }
 
 }  // namespace tidemark

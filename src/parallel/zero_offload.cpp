@@ -11,10 +11,9 @@ class ZeroOnHost : public ZeroOptimizer {
  public:
   using ZeroOptimizer::ZeroOptimizer;
 
-  /// Nothing on the card but a copy of this rank's part on its way, and temp_grad_buffer_for_gpu_offload.
+  /// Nothing on the card but temp_grad_buffer_for_gpu_offload.
   TensorList make_states() override {
     const Setting<Category> category(run_.category, Category::other);
-    allocated("aten::clone", Dtype::bf16).reset();
     std::int64_t largest = 0;
     for (const Tensor& parameter : parameters_) largest = std::max(largest, parameter.elements());
     buffer_ = zeros(run_, Dims{largest}, Dtype::bf16);
@@ -25,7 +24,8 @@ class ZeroOnHost : public ZeroOptimizer {
   void step(Optimizer&) override {
     const Setting<Category> category(run_.category, Category::workspace);
     scalar(Dtype::uint8).reset();  // has_overflow
-    scalar(Dtype::f32).reset();    // complete_grad_norm_calculation_for_cpu_offload
+    for (std::size_t group = 0; group < groups_.size(); ++group)
+      scalar(Dtype::f32).reset();  // complete_grad_norm_calculation_for_cpu_offload
     for (Tensor& norm : norms_) norm.reset();
   }
 
@@ -39,12 +39,12 @@ class ZeroOnHost : public ZeroOptimizer {
   void keep_gradient(std::size_t index) override {
     if (!is_last_) return;
     Tensor& gradient = parameters_[index].grad();
-    const std::int64_t share = partition_.share(index, options_.rank);
-    norms_[index] = grad_norm(view_of(gradient, {Dims{share}, Dims{1}}));  // set_norm_for_param_grad_in_gpu
+    const std::int64_t own = share(index, options_.rank);
+    norms_[index] = grad_norm(view_of(gradient, {Dims{own}, Dims{1}}));  // set_norm_for_param_grad_in_gpu
     check_inf_or_nan(gradient);
     {
       const Op op(run_, "aten::to");  // async_inplace_copy_grad_to_fp32_buffer_from_gpu
-      empty(run_, Dims{share}, Dtype::f32).reset();
+      empty(run_, Dims{own}, Dtype::f32).reset();
     }
     gradient.reset();
   }
@@ -62,8 +62,9 @@ class ZeroOnHost : public ZeroOptimizer {
 
 }  // namespace
 
-std::unique_ptr<ZeroOptimizer> zero_on_host(Run& run, TensorList parameters, const ZeroOptions& options) {
-  return std::make_unique<ZeroOnHost>(run, std::move(parameters), options);
+std::unique_ptr<ZeroOptimizer> zero_on_host(Run& run, const std::vector<TensorList>& groups,
+                                            const ZeroOptions& options) {
+  return std::make_unique<ZeroOnHost>(run, groups, options);
 }
 
 }  // namespace tidemark

@@ -21,16 +21,24 @@ Tensor piece(const Tensor& flat, std::int64_t elements) { return view_of(flat, {
 
 }  // namespace
 
-ZeroOptimizer::ZeroOptimizer(Run& run, TensorList parameters, const ZeroOptions& options)
-    : run_(run),
-      parameters_(std::move(parameters)),
-      options_(options),
-      partition_(partition(sizes_of(parameters_), options.ranks, kStartAlignment)) {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    indices_.emplace(&parameters_[i].impl(), i);
-    if (partition_.share(i, options_.rank) > 0) mine_.push_back(i);
+ZeroOptimizer::ZeroOptimizer(Run& run, const std::vector<TensorList>& groups, const ZeroOptions& options)
+    : run_(run), options_(options) {
+  for (const TensorList& parameters : groups) add_group(parameters);
+}
+
+void ZeroOptimizer::add_group(const TensorList& parameters) {
+  const std::size_t first = parameters_.size();
+  groups_.push_back({.first = first,
+                     .partition = partition(sizes_of(parameters), options_.ranks, kStartAlignment)});
+  for (const Tensor& parameter : parameters) {
+    const std::size_t index = parameters_.size();
+    indices_.emplace(&parameter.impl(), index);
+    parameters_.push_back(parameter);
+    group_of_.push_back(groups_.size() - 1);
+    if (is_mine(index)) groups_.back().mine.push_back(index);
   }
-  flatten_parameters();
+  flatten_parameters(groups_.back());
+  make_master(groups_.back());
 }
 
 /// process_gradients, of the parameter whose gradient is there.
@@ -44,7 +52,7 @@ void ZeroOptimizer::gradient_is_ready(const Tensor& leaf) {
 /// DeepSpeedEngine.backward
 void ZeroOptimizer::backward(const Tensor& loss, bool is_last) {
   is_last_ = is_last;
-  const Tensor divided = div_scalar(loss), scaled = mul_scalar(divided);
+  const Tensor divided = options_.scale_wrt_gas ? div_scalar(loss) : loss, scaled = mul_scalar(divided);
   tidemark::backward(scaled);
   const NoGrad no_grad(run_);
   if (options_.stage == 2 || is_last) finish_gradients();
@@ -52,19 +60,35 @@ void ZeroOptimizer::backward(const Tensor& loss, bool is_last) {
 
 void ZeroOptimizer::step(Optimizer& optimizer) {
   const Setting<Category> category(run_.category, Category::workspace);
-  check_overflow(run_, averaged_);
-  Tensor norm = combine_grad_norm_groups({grad_norm_direct(run_, averaged_, mine_.size())});
+  check_overflow(run_, averaged());
+  Tensor norm = combine_grad_norm_groups(norms());
   check_grad_norm(norm);
   Tensor previous = global_grad_norm_;  // the engine's, until the step is done
   global_grad_norm_ = fresh("aten::div", norm);
-  set_master_gradient();
-  if (options_.gradient_clipping > 0) {
-    check_grad_norm(norm);
-    unscale_and_clip(norm);
+  for (Group& group : groups_) {
+    set_master_gradient(group);
+    if (options_.gradient_clipping > 0) {
+      check_grad_norm(norm);
+      unscale_and_clip(norm);
+    }
+    optimizer.step(optimizer);
+    group.master.grad().reset();
   }
-  optimizer.step(optimizer);
-  master_.grad().reset();
   run_.repetition.let_go(std::move(previous), global_grad_norm_);
+}
+
+/// Of all groups.
+TensorList ZeroOptimizer::averaged() const {
+  TensorList all;
+  for (const Group& group : groups_) all.insert(all.end(), group.averaged.begin(), group.averaged.end());
+  return all;
+}
+
+/// Each group's, before they are combined.
+TensorList ZeroOptimizer::norms() const {
+  TensorList norms;
+  for (const Group& group : groups_) norms.push_back(grad_norm_direct(run_, group.averaged, group.mine.size()));
+  return norms;
 }
 
 /// _flatten_dense_tensors: a view of a single one.
@@ -75,53 +99,63 @@ Tensor ZeroOptimizer::flatten(const TensorList& tensors, std::int64_t elements) 
 }
 
 /// flatten_dense_tensors_aligned, then _update_model_bit16_weights: parameters are views of the whole from now on.
-void ZeroOptimizer::flatten_parameters() {
+void ZeroOptimizer::flatten_parameters(const Group& group) {
   const Setting<Category> category(run_.category, Category::parameters);
+  const TensorList parameters(parameters_.begin() + static_cast<std::ptrdiff_t>(group.first), parameters_.end());
   run_.empty_cache();
-  const Tensor flat = fits_twice() ? flattened_here() : flattened_on_host();
-  for (const Tensor& parameter : parameters_) {
+  const Tensor flat = fits_twice(group.partition) ? flattened_here(parameters, group.partition)
+                                                  : flattened_on_host(parameters, group.partition);
+  for (const Tensor& parameter : parameters) {
     parameter.impl().storage = flat.impl().storage;
     parameter.impl().layout.strides = contiguous_strides(parameter.sizes());
   }
 }
 
 /// CUDA_Accelerator.available_memory without pynvml: what no tensor holds.
-bool ZeroOptimizer::fits_twice() {
+bool ZeroOptimizer::fits_twice(const Partition& partition) {
   const std::int64_t available = run_.card().total_bytes - run_.allocator().totals().allocated_bytes;
-  return available >= partition_.elements * size_of(Dtype::bf16);
+  return available >= partition.elements * size_of(Dtype::bf16);
 }
 
-Tensor ZeroOptimizer::flattened_here() {
+Tensor ZeroOptimizer::flattened_here(const TensorList& parameters, const Partition& partition) {
   std::int64_t elements = 0;
-  for (const Tensor& parameter : parameters_) elements += parameter.elements();
-  TensorList all = parameters_;
-  if (elements < partition_.elements) all.push_back(zeros(run_, Dims{partition_.elements - elements}, Dtype::bf16));
-  return flatten(all, partition_.elements);
+  for (const Tensor& parameter : parameters) elements += parameter.elements();
+  TensorList all = parameters;
+  if (elements < partition.elements) all.push_back(zeros(run_, Dims{partition.elements - elements}, Dtype::bf16));
+  return flatten(all, partition.elements);
 }
 
 /// Each parameter leaves a tensor of one element behind until it is back.
-Tensor ZeroOptimizer::flattened_on_host() {
+Tensor ZeroOptimizer::flattened_on_host(const TensorList& parameters, const Partition& partition) {
   const Op op(run_, "aten::to");
-  for (const Tensor& parameter : parameters_)
-    parameter.impl().storage = empty(run_, Dims{1}, Dtype::f32).impl().storage;
+  for (const Tensor& parameter : parameters) parameter.impl().storage = empty(run_, Dims{1}, Dtype::f32).impl().storage;
   run_.empty_cache();
-  return empty(run_, Dims{partition_.elements}, Dtype::bf16);
+  return empty(run_, Dims{partition.elements}, Dtype::bf16);
 }
 
-/// This rank's part in fp32, and a gradient for the optimizer to be initialized with.
+/// This rank's part in fp32: with offload_optimizer on the host.
+void ZeroOptimizer::make_master(Group& group) {
+  const bool on_host = options_.offload_optimizer;
+  const Setting<Category> category(run_.category, on_host ? Category::other : Category::optimizer_state);
+  const Tensor copy = allocated("aten::clone", group, Dtype::bf16);
+  if (!on_host) group.master = allocated("aten::to", group, Dtype::f32);
+}
+
+/// initialize_optimizer_states: gradients for the optimizer to be initialized with.
 TensorList ZeroOptimizer::make_states() {
   const Setting<Category> category(run_.category, Category::optimizer_state);
-  {
-    const Tensor copy = allocated("aten::clone", Dtype::bf16);
-    master_ = allocated("aten::to", Dtype::f32);
+  TensorList masters, gradients;
+  for (const Group& group : groups_) {
+    masters.push_back(group.master);
+    gradients.push_back(allocated("aten::zeros", group, Dtype::f32));
   }
-  allocated("aten::zeros", Dtype::f32).reset();
-  return {master_};
+  for (Tensor& gradient : gradients) gradient.reset();
+  return masters;
 }
 
-Tensor ZeroOptimizer::allocated(const char* name, Dtype dtype) {
+Tensor ZeroOptimizer::allocated(const char* name, const Group& group, Dtype dtype) {
   const Op op(run_, name);
-  return empty(run_, Dims{partition_.part_elements}, dtype);
+  return empty(run_, Dims{group.partition.part_elements}, dtype);
 }
 
 /// setup_buckets
@@ -170,14 +204,17 @@ void ZeroOptimizer::reduce_bucket() {
 /// What of the bucket goes to which rank; neighbours that go to the same are one.
 std::vector<ZeroOptimizer::Slice> ZeroOptimizer::slices() const {
   std::vector<Slice> slices;
-  for (const std::size_t index : bucket_.parameters)
-    for (std::int64_t rank = partition_.first_rank(index); rank <= partition_.last_rank(index); ++rank) {
-      const std::int64_t elements = partition_.share(index, rank);
+  for (const std::size_t index : bucket_.parameters) {
+    const Group& group = group_of(index);
+    const std::size_t own = index - group.first;
+    for (std::int64_t rank = group.partition.first_rank(own); rank <= group.partition.last_rank(own); ++rank) {
+      const std::int64_t elements = group.partition.share(own, rank);
       if (!slices.empty() && slices.back().rank == rank)
         slices.back().elements += elements;
       else
         slices.push_back({rank, elements});
     }
+  }
   return slices;
 }
 
@@ -228,7 +265,8 @@ void ZeroOptimizer::keep_gradient(std::size_t index) {
   if (!kept_) {
     const Setting<Category> category(run_.category, Category::gradients);
     std::int64_t elements = 0;
-    for (const std::size_t i : mine_) elements += partition_.sizes[i];
+    for (const Group& group : groups_)
+      for (const std::size_t i : group.mine) elements += parameters_[i].elements();
     const Op op(run_, "aten::empty");
     kept_ = empty(run_, Dims{elements}, Dtype::bf16);
   }
@@ -250,39 +288,43 @@ void ZeroOptimizer::finish_gradients() {
 }
 
 void ZeroOptimizer::collect_gradients() {
+  for (Group& group : groups_) collect_gradients(group);
+}
+
+void ZeroOptimizer::collect_gradients(Group& group) {
   TensorList gradients;
-  for (const std::size_t i : mine_) {
+  for (const std::size_t i : group.mine) {
     const Tensor& gradient = parameters_[i].grad();
     gradients.push_back(gradient ? alias(gradient) : fresh("aten::zeros_like", parameters_[i]));
   }
-  if (!accumulated_) accumulated_ = gradients;  // later ones are added in place
+  if (!group.accumulated) group.accumulated = gradients;  // later ones are added in place
   if (is_last_) {
-    averaged_ = flat_partition(*accumulated_);
-    accumulated_.reset();
+    group.averaged = flat_partition(group);
+    group.accumulated.reset();
   }
 }
 
 /// get_flat_partition: what of each gradient is this rank's, and zeros up to the end of its part.
-TensorList ZeroOptimizer::flat_partition(const TensorList& gradients) {
+TensorList ZeroOptimizer::flat_partition(const Group& group) {
   TensorList pieces;
   std::int64_t elements = 0;
-  for (std::size_t i = 0; i < mine_.size(); ++i) {
-    const std::int64_t share = partition_.share(mine_[i], options_.rank);
-    pieces.push_back(piece(gradients[i], share));
-    elements += share;
+  for (std::size_t i = 0; i < group.mine.size(); ++i) {
+    const std::int64_t own = share(group.mine[i], options_.rank);
+    pieces.push_back(piece((*group.accumulated)[i], own));
+    elements += own;
   }
-  if (elements < partition_.part_elements)
-    pieces.push_back(zeros(run_, Dims{partition_.part_elements - elements}, Dtype::bf16));
+  const std::int64_t part_elements = group.partition.part_elements;
+  if (elements < part_elements) pieces.push_back(zeros(run_, Dims{part_elements - elements}, Dtype::bf16));
   return pieces;
 }
 
-/// The gradient of the master copy: flattened, then converted.
-void ZeroOptimizer::set_master_gradient() {
-  Tensor flat = flatten(averaged_, partition_.part_elements);
-  master_.grad() = allocated("aten::to", Dtype::f32);
-  run_.set_category(*master_.grad().impl().storage, Category::gradients);
+/// The gradient of a group's master copy: flattened, then converted.
+void ZeroOptimizer::set_master_gradient(Group& group) {
+  Tensor flat = flatten(group.averaged, group.partition.part_elements);
+  group.master.grad() = allocated("aten::to", group, Dtype::f32);
+  run_.set_category(*group.master.grad().impl().storage, Category::gradients);
   flat.reset();
-  averaged_.clear();
+  group.averaged.clear();
 }
 
 }  // namespace tidemark

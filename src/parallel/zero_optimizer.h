@@ -1,4 +1,4 @@
-// DeepSpeedZeroOptimizer, stages 1 and 2, with one group of parameters.
+// DeepSpeedZeroOptimizer, stages 1 and 2: each of the optimizer's groups is a flat tensor of its own.
 // deepspeed/runtime/zero/stage_1_and_2.py (0.19.8)
 #pragma once
 #include <memory>
@@ -12,7 +12,8 @@ namespace tidemark {
 
 class ZeroOptimizer {
  public:
-  ZeroOptimizer(Run& run, TensorList parameters, const ZeroOptions& options);
+  /// `groups`: the optimizer's, none of them empty.
+  ZeroOptimizer(Run& run, const std::vector<TensorList>& groups, const ZeroOptions& options);
   virtual ~ZeroOptimizer() = default;
   ZeroOptimizer(const ZeroOptimizer&) = delete;
   ZeroOptimizer& operator=(const ZeroOptimizer&) = delete;
@@ -30,11 +31,27 @@ class ZeroOptimizer {
     std::int64_t rank, elements;
   };
 
-  bool is_mine(std::size_t index) const { return partition_.share(index, options_.rank) > 0; }
+  /// Of the optimizer's.
+  struct Group {
+    std::size_t first;  // of its parameters, which are neighbours
+    Partition partition;
+    std::vector<std::size_t> mine = {};  // parameters with something in this rank's part
+    Tensor master = {};
+    std::optional<TensorList> accumulated = {};  // all_grad_tensors
+    TensorList averaged = {};                    // averaged_gradients
+  };
+
+  const Group& group_of(std::size_t index) const { return groups_[group_of_[index]]; }
+  /// What a rank's part has of a parameter, in elements.
+  std::int64_t share(std::size_t index, std::int64_t rank) const {
+    const Group& group = group_of(index);
+    return group.partition.share(index - group.first, rank);
+  }
+  bool is_mine(std::size_t index) const { return share(index, options_.rank) > 0; }
   /// _flatten_dense_tensors: a view of a single one.
   Tensor flatten(const TensorList& tensors, std::int64_t elements);
-  /// This rank's part in another type.
-  Tensor allocated(const char* name, Dtype dtype);
+  /// This rank's part of a group in another type.
+  Tensor allocated(const char* name, const Group& group, Dtype dtype);
 
   /// copy_grads_in_partition: what happens to a reduced gradient that has something in this rank's part.
   virtual void keep_gradient(std::size_t index);
@@ -44,17 +61,19 @@ class ZeroOptimizer {
   virtual void take_large_gradient(const Tensor&) {}
 
   Run& run_;
-  const TensorList parameters_;
+  TensorList parameters_;  // of one group after the other
   const ZeroOptions options_;
-  const Partition partition_;
-  std::vector<std::size_t> mine_;  // parameters with something in this rank's part
-  bool is_last_ = false;           // is_gradient_accumulation_boundary
+  std::vector<Group> groups_;
+  std::vector<std::size_t> group_of_;  // by parameter
+  bool is_last_ = false;               // is_gradient_accumulation_boundary
 
  private:
-  void flatten_parameters();
-  bool fits_twice();
-  Tensor flattened_here();
-  Tensor flattened_on_host();
+  void add_group(const TensorList& parameters);
+  void flatten_parameters(const Group& group);
+  void make_master(Group& group);
+  bool fits_twice(const Partition& partition);
+  Tensor flattened_here(const TensorList& parameters, const Partition& partition);
+  Tensor flattened_on_host(const TensorList& parameters, const Partition& partition);
   void setup_bucket();
   void add_to_bucket(std::size_t index);
   void reduce_bucket();
@@ -63,8 +82,11 @@ class ZeroOptimizer {
   void send(const std::vector<Slice>& slices);
   void send_whole();
   void finish_gradients();
-  TensorList flat_partition(const TensorList& gradients);
-  void set_master_gradient();
+  void collect_gradients(Group& group);
+  TensorList flat_partition(const Group& group);
+  void set_master_gradient(Group& group);
+  TensorList averaged() const;
+  TensorList norms() const;
 
   struct {
     TensorList buffers;
@@ -73,13 +95,12 @@ class ZeroOptimizer {
     std::vector<std::size_t> parameters;
   } bucket_;
   std::unordered_map<const TensorImpl*, std::size_t> indices_;
-  Tensor master_, kept_, global_grad_norm_;
+  Tensor kept_, global_grad_norm_;
   bool ready_for_gradients_ = false;
-  std::optional<TensorList> accumulated_;  // all_grad_tensors
-  TensorList averaged_;                    // averaged_gradients
 };
 
 /// With offload_optimizer: states, and the gradients that they are updated with, on the host.
-std::unique_ptr<ZeroOptimizer> zero_on_host(Run& run, TensorList parameters, const ZeroOptions& options);
+std::unique_ptr<ZeroOptimizer> zero_on_host(Run& run, const std::vector<TensorList>& groups,
+                                            const ZeroOptions& options);
 
 }  // namespace tidemark

@@ -81,9 +81,7 @@ std::vector<Spec> optimizer_impl(const Spec& spec, const Bounds&) {
   std::vector<Spec> others;
   if (spec.optimizer == adafactor || spec.parallel == Parallel::gemini) return others;
   // DeepSpeed's FusedAdam takes the place of torch's (deepspeed/runtime/engine.py, _configure_basic_optimizer).
-  const bool is_chosen =
-      spec.parallel == Parallel::zero1 || spec.parallel == Parallel::zero2 || spec.parallel == Parallel::zero3;
-  if (is_chosen) return others;
+  if (is_zero(spec.parallel)) return others;
   const bool has_fused = spec.optimizer != rmsprop;
   const OptimizerImpl current = spec.optimizer_impl == automatic ? foreach : spec.optimizer_impl;
   for (const OptimizerImpl impl : {foreach, fused, loop})

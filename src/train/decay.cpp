@@ -28,14 +28,24 @@ bool decays(const Module& module, const Parameter& parameter) {
   return !has_part(name, "norm", false) && !has_part(name, "_norm", true);
 }
 
-void group_by_decay(Module& root, StepHooks& hooks) {
+std::vector<TensorList> decay_groups(Module& root) {
   std::unordered_set<const TensorImpl*> decaying;
   visit_parameters(root, [&](const Module& module, const Parameter& parameter) {
     if (decays(module, parameter)) decaying.insert(&parameter.tensor.impl());
   });
+  std::vector<TensorList> groups(2);
+  for (const Tensor& parameter : trainable_parameters(root))
+    groups[decaying.contains(&parameter.impl()) ? 0 : 1].push_back(parameter);
+  std::erase_if(groups, [](const TensorList& group) { return group.empty(); });
+  return groups;
+}
+
+void group_by_decay(Module& root, StepHooks& hooks) {
   hooks.optimizer_parameters.clear();
-  hooks.group_parameters(trainable_parameters(root),
-                         [&](const Tensor& parameter) { return decaying.contains(&parameter.impl()); });
+  for (const TensorList& group : decay_groups(root)) {
+    hooks.group_sizes.push_back(group.size());
+    hooks.optimizer_parameters.insert(hooks.optimizer_parameters.end(), group.begin(), group.end());
+  }
 }
 
 }  // namespace tidemark

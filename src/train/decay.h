@@ -5,7 +5,10 @@
 namespace tidemark {
 
 bool decays(const Module& module, const Parameter& parameter);
-/// The Trainer's optimizer steps weights that decay apart from those that do not: `hooks` get both groups.
+/// The Trainer's optimizer steps weights that decay apart from those that do not: those that are trained, without a
+/// group that is empty.
+std::vector<TensorList> decay_groups(Module& root);
+/// `hooks` get both groups.
 void group_by_decay(Module& root, StepHooks& hooks);
 
 }  // namespace tidemark

@@ -20,30 +20,45 @@ class TrainerLoop {
     if (!total_loss_) begin_training();
     take_batches();
     for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
+      const bool is_last = micro + 1 == batches_.size();
       begin(StepPhase::forward);
       inputs_ = batches_[micro];
-      begin_pass(training_, inputs_, micro + 1 == batches_.size());
+      begin_pass(training_, inputs_, is_last);
       Tensor loss = compute_loss();
       phase_ends(StepPhase::forward);
       begin(StepPhase::backward);
-      loss_ = backward_pass(std::move(loss), micro + 1 == batches_.size());
+      backward_pass(loss, is_last);
+      if (is_last && options_.hooks.step) engine_step(phase_ends);
+      loss_ = detach(loss);
+      loss.reset();
       if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(inputs_);
       look_at_loss();
-      phase_ends(StepPhase::backward);
+      if (!is_last || !options_.hooks.step) phase_ends(StepPhase::backward);
     }
+    if (!options_.hooks.step) optimizer_step();
+    name_state(training_.optimizer);
+    phase_ends(StepPhase::optimizer);
+  }
+
+ private:
+  void begin(StepPhase phase) { run_.stage.part = static_cast<int>(phase); }
+
+  /// DeepSpeedEngineWrapper.backward steps, and the optimizer's own calls do nothing.  accelerate: utils/deepspeed.py
+  void engine_step(const PhaseEnds& phase_ends) {
+    phase_ends(StepPhase::backward);
+    begin(StepPhase::optimizer);
+    options_.hooks.step(training_.optimizer);
+  }
+
+  void optimizer_step() {
     begin(StepPhase::optimizer);
     norm_.reset();
     scaler_.unscale(training_.optimizer);
     norm_ = clip_grad_norm(training_.optimizer, options_.hooks.reduce_norms);
     scaler_.step(training_.optimizer);
     scaler_.update();
-    name_state(training_.optimizer);
     zero_grad(training_.optimizer, true);
-    phase_ends(StepPhase::optimizer);
   }
-
- private:
-  void begin(StepPhase phase) { run_.stage.part = static_cast<int>(phase); }
 
   void begin_training() {
     const Setting<Category> category(run_.category, Category::other);
@@ -88,15 +103,11 @@ class TrainerLoop {
     return scale_(forward_loss(training_, inputs_));
   }
 
-  /// Accelerator.backward divides by its own number of accumulated steps, 1.  Returns loss.detach().
-  Tensor backward_pass(Tensor loss, bool is_last) {
-    const Tensor divided = div_scalar(loss);
-    if (options_.hooks.backward)
-      options_.hooks.backward(divided, is_last);
-    else
-      backward(scaler_.scale(divided));
+  /// Accelerator.backward divides by its own number of accumulated steps, 1, but for DeepSpeed's engine.
+  void backward_pass(const Tensor& loss, bool is_last) {
+    if (options_.hooks.backward) return options_.hooks.backward(loss, is_last);
+    backward(scaler_.scale(div_scalar(loss)));
     if (options_.hooks.after_backward) options_.hooks.after_backward();
-    return detach(loss);
   }
 
   /// torch.isnan(loss) or torch.isinf(loss); total += loss

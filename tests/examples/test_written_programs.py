@@ -37,6 +37,8 @@ BY_TRAINER = {
     "fsdp2": ["--parallel", "fsdp2", "--max-grad-norm", 1],
     "fsdp2_autocast": ["--parallel", "fsdp2", "--autocast", "bf16", "--checkpointing", "non_reentrant"],
     "fsdp2_accumulate": ["--parallel", "fsdp2", "--dtype", "fp32", "--autocast", "bf16", "--grad-accumulation", 2, "--fsdp2-reshard-after-forward", "false", "--optimizer-impl", "fused"],
+    "zero2": ["--parallel", "zero2", "--max-grad-norm", 1],
+    "zero1_accumulate": ["--parallel", "zero1", "--grad-accumulation", 2, "--checkpointing", "non_reentrant"],
 }
 # ProcessGroupNCCL's watchdog looks every 100 ms, and until then DDP's first buckets live on (docs/design/clock.md).  A step of a real model takes
 # longer, which is what a prediction takes for granted; so small a one does not.  Operations that allocate nothing pass the virtual GPU's time.
@@ -83,25 +85,13 @@ def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     """transformers' Trainer, by the arguments that are written: its own loop, not a plain one."""
     arguments = tmp_path / "arguments.json"
     spec, peak = planned(tmp_path, BY_TRAINER[name], "trainer", arguments)
-    assert spec["loop"] == "trainer"
+    assert spec["loop"] == "trainer" and "optimizer" not in (json.loads(written.read_text()) if (written := tmp_path / "arguments.deepspeed.json").exists() else {})
     arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
     gpus = spec["gpus"]
     launcher = ["torchrun", "--nproc_per_node", gpus] if gpus > 1 else [PYTHON]
     finished = run([*launcher, PROGRAM, arguments], options=("--steps", "3", *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
     assert finished.peak == peak
-
-
-def test_deepspeed_starts_by_what_is_written(run, tmp_path):
-    """Its peak is a plain loop's with one group of parameters, and the Trainer's optimizer has two: flat parts of each are apart."""
-    arguments = tmp_path / "arguments.json"
-    spec, planned_peak = planned(tmp_path, ["--parallel", "zero2", "--max-grad-norm", 1], "trainer", arguments)
-    assert "optimizer" not in json.loads((tmp_path / "arguments.deepspeed.json").read_text())
-    arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
-    finished = run(["torchrun", "--nproc_per_node", spec["gpus"], PROGRAM, arguments], options=("--steps", "3", "--gpus", str(spec["gpus"])), gpu="h100-80gb")
-    assert finished.exit_code == 0, finished.errors
-    allocated, _ = finished.peak
-    assert planned_peak[0] < allocated < 1.0001 * planned_peak[0]
 
 
 @pytest.fixture(scope="session")

@@ -82,6 +82,13 @@ def by_trainer():
         "lora": {"lora": LORA}, "lora_checkpoint": {"lora": LORA, "checkpointing": "non_reentrant", "max_grad_norm": 1.0}, "frozen": {"freeze": ["layers.1.", "embed_tokens"]}, "tied_last": {**odd, "rank": 3},
         "tied": {"model": {**MODEL, "tie_word_embeddings": True}, "weight_decay": 0.1}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "two_sgd": {"gpus": 2, "optimizer": "sgd"}}
     options |= {f"fsdp2_{name}": {"gpus": 4, "parallel": "fsdp2", "load": "wrapped", "fsdp2": low, **chosen} for name, chosen in sharded.items()}
+    engine = {"plain": {}, "accumulate": {"grad_accumulation": 3}, "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}, "no_clip": {"zero": {"gradient_clipping": 0}},
+              "frozen": {"freeze": ["norm"]}, "tied_last": {**odd, "rank": 3}, "offload": {"zero": {"offload_optimizer": "cpu"}}}
+    of_stage = {2: {"buckets": {"zero": {"reduce_bucket_size": 100_000, "overlap_comm": True}, "gpus": 2}},
+                3: {"sub_groups": {"zero": {"sub_group_size": 100_000}}, "offload_all": {"zero": {"offload_optimizer": "cpu", "offload_param": "cpu"}, "grad_accumulation": 2}}}
+    for stage in (1, 2, 3):
+        cases = {**engine, **of_stage.get(stage, {})}
+        options |= {f"zero{stage}_{name}": {"gpus": 4, "parallel": f"zero{stage}", **chosen} for name, chosen in cases.items()}
     return {f"trainer_{name}": {"loop": "trainer", **chosen} for name, chosen in options.items()}
 
 

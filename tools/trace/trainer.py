@@ -30,7 +30,7 @@ def arguments_of(spec, folder):
     import transformers
 
     autocast = mixed_precision(spec)
-    clip = {"max_grad_norm": spec.get("max_grad_norm", spec.get("zero", {}).get("gradient_clipping", 0))}
+    clip = {"max_grad_norm": spec.get("zero", {}).get("gradient_clipping", 1) if spec.get("parallel", "none").startswith("zero") else spec.get("max_grad_norm", 0)}
     return transformers.TrainingArguments(
         folder, per_device_train_batch_size=spec["batch"], gradient_accumulation_steps=spec.get("grad_accumulation", 1), max_steps=spec.get("steps", 3), **clip,
         optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")], weight_decay=spec.get("weight_decay", 0.0),

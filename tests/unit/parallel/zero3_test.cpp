@@ -21,7 +21,7 @@ class Zero3 : public testing::Test {
 
   /// What stays after deepspeed.initialize(), but for what does not depend on the parameters.
   std::int64_t persistent_bytes(std::int64_t ranks) {
-    hooks_ = zero3(run_, root_, {.ranks = ranks, .reduce_bucket_size = kBucket});
+    hooks_ = zero3(run_, root_, {trainable_parameters(root_)}, {.ranks = ranks, .reduce_bucket_size = kBucket});
     return run_.allocator().totals().allocated_bytes - kBucket * 2 - 2 * kSmallest;  // inf_or_nan_tracker, barrier
   }
 

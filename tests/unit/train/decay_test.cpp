@@ -24,5 +24,13 @@ TEST(Decay, WeightsThatDecayStandInTheFirstGroup) {
   EXPECT_EQ(&hooks.optimizer_parameters[1].impl(), &root["normal"]("weight").impl());
 }
 
+TEST(Decay, AGroupWithoutWeightsIsNone) {
+  tidemark::Run run{RunConfig()};
+  Module root;
+  add_linear(root, "q_proj", 4, 4, false);
+  root.to_device(run);
+  EXPECT_EQ(decay_groups(root).size(), 1U);
+}
+
 }  // namespace
 }  // namespace tidemark
