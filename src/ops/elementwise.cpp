@@ -9,13 +9,6 @@ Tensor result_of(const Tensor& a, const Tensor& b, Dtype dtype) {
   return empty(a.run(), elementwise_layout(operands), dtype);
 }
 
-/// at::result_type: a zero-dimensional tensor does not widen one with dimensions of the same kind.
-Dtype result_type(const Tensor& a, const Tensor& b) {
-  if ((a.dims() == 0) == (b.dims() == 0) || is_floating(a.dtype()) != is_floating(b.dtype()))
-    return promote(a.dtype(), b.dtype());
-  return a.dims() == 0 ? b.dtype() : a.dtype();
-}
-
 Tensors pass_to_both(Backward& call) {
   return {call.needs(0) ? call.gradient() : Tensor(), call.needs(1) ? call.gradient() : Tensor()};
 }
@@ -26,6 +19,12 @@ Tensor unary(const char* name, Tensor x) {
 }
 
 }  // namespace
+
+Dtype result_type(const Tensor& a, const Tensor& b) {
+  if ((a.dims() == 0) == (b.dims() == 0) || is_floating(a.dtype()) != is_floating(b.dtype()))
+    return promote(a.dtype(), b.dtype());
+  return a.dims() == 0 ? b.dtype() : a.dtype();
+}
 
 Tensor add(Tensor a, Tensor b) {
   const Op op(a, b, "aten::add");

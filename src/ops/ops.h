@@ -70,6 +70,8 @@ Tensor add(Pair operands);
 /// a += b
 Tensor add_(Tensor a, Tensor b);
 Tensor sub(Tensor a, Tensor b);
+/// at::result_type: a zero-dimensional tensor does not widen one with dimensions of the same kind.
+Dtype result_type(const Tensor& a, const Tensor& b);
 Tensor mul(Tensor a, Tensor b);
 Tensor mul(Pair operands);
 /// a *= b

@@ -158,7 +158,7 @@ Tensor maximum(Tensor a, Tensor b) {
   const Op op(a, b, "aten::maximum");
   Tensors saved{a, b};
   const Layout* operands[] = {&a.layout(), &b.layout()};
-  Tensor y = empty(a.run(), elementwise_layout(operands), promote(a.dtype(), b.dtype()));
+  Tensor y = empty(a.run(), elementwise_layout(operands), result_type(a, b));
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "MaximumBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
                    const auto part = [&] {

@@ -23,10 +23,11 @@ def follow(sized, in_float32, under_autocast):
     arguments, results, compared = [], [], set()
     for frames in walk.frames():
         _tell_scopes(frames[:len(sized)], frames[-1])
+        sized[0].minds_autocast |= _names(frames[-1]) != _names(frames[-2])
         given = {t for _, t in frames[0].given if isinstance(t, Ref)}
         for ops, at_hand in walk.ops(frames):
             compared.add(ops[0])
-            sized[0].lives_on |= _lives_on(frames[-1], ops[0], ops[-1])
+            sized[0].minds_autocast |= _lives_on(frames[-1], ops[0], ops[-1])
             arguments += [(ops[:len(sized)], at, chosen) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
             for made in zip(*(op.results for op in ops)):
                 if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == "float32":
@@ -142,7 +143,7 @@ class _Walk:
 def _counterparts(frames):
     """{step of the first frame: the same step in each}: those in the longest runs that are alike."""
     steps = [_steps(f) for f in frames]
-    keys = [[e.name if isinstance(e, Op) else "call " + e.frame.name for e in s] for s in steps]
+    keys = [_names(f) for f in frames]
     rows = {i: [event] for i, event in enumerate(steps[0])}
     for theirs, names in zip(steps[1:], keys[1:]):
         if names == keys[0]:
@@ -165,6 +166,10 @@ def _is_step(event):
 
 def _steps(frame):
     return [e for e in frame.events if _is_step(e)]
+
+
+def _names(frame):
+    return [e.name if isinstance(e, Op) else "call " + e.frame.name for e in _steps(frame)]
 
 
 def _made(event):

@@ -118,7 +118,7 @@ class Family:
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
-        self.looks, self.reads, self.few, self.dtypes, self.lives_on, self.has_grids = {}, Reads(), {}, None, False, False
+        self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids = {}, Reads(), {}, None, False, False
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -300,11 +300,15 @@ class Family:
             return [_ANY]
         if len(paths) > 1:   # a part that is not trained has windows too
             paths = [path for path in paths if not self.brief(changed(self.base, {**wide, path: 16})).does_as(within, SameSizes)]
-        over, exact = (self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, _SHAPES[0][1]))
+        tokens = _SHAPES[0][1]
+        over, whole = (self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
         if over.does_as(within, SameSizes):
             return [_ANY]
+        sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
+        exact = self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, sides * tokens)}))
         below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
-        cases = [Case(tuple(f"S {below} {p}" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {p}" for p in paths))]
+        windows = [path if sides == 1 else f"{path}//{sides}" for path in paths]
+        cases = [Case(tuple(f"S {below} {w}" for w in windows), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {w}" for w in windows))]
         none = changed(self.base, dict.fromkeys(paths))
         return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
 
@@ -397,7 +401,7 @@ class Family:
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
         follow(recorders[:1], *self._in_float32(configurations[0], way, shapes[0]))
-        self.lives_on |= recorders[0].lives_on
+        self.minds_autocast |= recorders[0].minds_autocast
         return recorders
 
     def _merged(self, recorders, counts, shared):
@@ -469,7 +473,7 @@ class Family:
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *(["autocast == false"] if self.lives_on else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])

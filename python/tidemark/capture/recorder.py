@@ -91,7 +91,7 @@ class Recorder(TorchFunctionMode):
         self.device, self.model_dtype = torch.device(device), str(next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)).removeprefix("torch.")
         self.frame = self.top = Frame("scope", "program", "", None)
         self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
-        self.lives_on = False   # what autocast casts, where it is not cast without that (dtypes.py)
+        self.minds_autocast = False   # under it something is done, or held, that is not without it (dtypes.py)
         self.is_below = False   # operators are noted, not functions (vmaps.py)
         self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
 
