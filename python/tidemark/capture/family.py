@@ -457,7 +457,7 @@ class Family:
     def _written(self, merged, without):
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
-        asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),]", c) for main in mains for c in main)]
+        asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
         used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.padding, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
         merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith("spatial_merge_size") for side in ("grid_h", "grid_w")]
