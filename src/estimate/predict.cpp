@@ -178,12 +178,20 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
   return assumptions;
 }
 
+/// Of what tools/capture/prove.py found.
+std::string told_difference(const Program& program) {
+  const auto differs = program.header.find("differs");
+  if (differs == program.header.end()) return {};
+  return fmt::format("; trainings of {} were not equal to what is predicted of it ({})", program.model_type, differs->second);
+}
+
 /// Of the release of transformers that answers, `version`.
 std::string told_of(const Program& program, std::string_view version) {
   if (program.is_of_own_module)
     return fmt::format("the model is a program, captured of {} with torch {}", program.class_name, program.torch);
-  return fmt::format("the model is a program, captured of transformers {} with torch {}{}", program.transformers, program.torch,
-                     version == program.transformers ? "" : fmt::format("; at the family's default configuration {} is equal", version));
+  return fmt::format("the model is a program, captured of transformers {} with torch {}{}{}", program.transformers, program.torch,
+                     version == program.transformers ? "" : fmt::format("; at the family's default configuration {} is equal", version),
+                     told_difference(program));
 }
 
 bool wraps_layers(const Spec& spec) { return spec.parallel == Parallel::fsdp1 || spec.parallel == Parallel::fsdp2; }

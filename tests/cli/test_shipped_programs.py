@@ -39,6 +39,13 @@ def told_of(report):
     return [row["what"] for row in report["assumptions"] if "transformers" in row["what"]]
 
 
+def test_what_was_found_not_to_be_equal_is_told(predicted, folders):
+    program = folders / "work" / "granite"
+    program.write_text((SHIPPED / "5.23.0" / "granite").read_text().replace("class GraniteForCausalLM\n", "class GraniteForCausalLM\ndiffers full, autocast\n"))
+    told = told_of(predicted(GRANITE, "--program", "granite", "--transformers", "5.23.0", **NO_PYTHON))
+    assert told == ["the model is a program, captured of transformers 5.23.0 with torch 2.15.0; trainings of granite were not equal to what is predicted of it (full, autocast)"]
+
+
 def test_the_program_nearer_to_the_release_stands_for_the_family_in_cpp(predicted):
     llama = {**GRANITE, "model_type": "llama"}
     assert told_of(predicted(llama, "--transformers", "5.17.0", **NO_PYTHON)) == []

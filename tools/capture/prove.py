@@ -3,7 +3,7 @@
 
 usage: python tools/capture/prove.py --tidemark TIDEMARK --out FOLDER [--trained | --shipped] [--seconds N] [MODEL_TYPE ...] [--modes MODE ...]
        python tools/capture/prove.py --out FOLDER --table docs/proved-models.md      (its rows of others stay as they are)
-       python tools/capture/prove.py --out FOLDER --shipped --table docs/proved-families.md
+       python tools/capture/prove.py --out FOLDER --shipped --table docs/proved-families.md [--note]
 
 Its interpreter has torch, transformers and peft.  FOLDER gets TYPE.MODE.json, what was found, beside the program and both lists of events.  Without model types those of
 named.txt are proved.  With --trained what FOLDER has is predicted once more, and nothing is captured or trained.  With --shipped the programs are those that Tidemark comes with, of this Python's transformers, bound to transformers' default configuration with few layers (compare.py).  The real training is the loop of tools/trace/record_steps.py; captures and trainings are forked from one process, so that libraries are imported once.
@@ -276,6 +276,19 @@ SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
            "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
 
 
+def note(folder):
+    """Tells in the header of a family's program in which modes trainings of this release are not as predicted from it (`differs`)."""
+    differs = collections.defaultdict(list)
+    for path in sorted(folder.glob("*.json")):
+        model_type, _, mode = path.stem.rpartition(".")
+        if mode in MODES:
+            differs[model_type] += [mode] if "at" in json.loads(path.read_text()) else []
+    for model_type, modes in differs.items():
+        program = nearest(model_type, importlib.metadata.version("transformers"))
+        line = f"differs {', '.join(mode for mode in MODES if mode in modes)}\n" if modes else ""
+        program.write_text(re.sub(r"^(class .*\n)(differs .*\n)?", lambda found: found[1] + line, program.read_text(), count=1, flags=re.MULTILINE))
+
+
 def table(folder, page, is_shipped=False):
     """The page with what the folder has, and the rows of others as they are."""
     rows = known_rows(page)
@@ -306,6 +319,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--modes", nargs="*", choices=list(MODES), default=list(MODES))
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--note", action="store_true", help="tell in the programs' headers what is not equal")
     parser.add_argument("--trained", action="store_true")
     parser.add_argument("--shipped", action="store_true")
     parser.add_argument("--seconds", type=int, default=SECONDS)
@@ -313,6 +327,8 @@ def main():
     parser.add_argument("types", nargs="*")
     options = parser.parse_args()
     folder = options.out.resolve()
+    if options.note:
+        note(folder)
     if options.table:
         return table(folder, options.table, options.shipped)
     folder.mkdir(parents=True, exist_ok=True)
