@@ -30,8 +30,8 @@ Way way_of(const Spec& spec) {
           spec.use_cache,
           spec.padding,
           spec.seq,
-          spec.images > 0 || spec.seq == 0 ? spec.batch : 0,  // of images, and of samples of these, alone is anything counted
-          spec.images,
+          spec.images > 0 || spec.seq == 0 ? family_use_of(spec).batch : 0,  // of images, and of samples of these, alone is anything counted
+          family_use_of(spec).images,
           spec.image_size,
           spec.head,
           spec.autocast != Autocast::none,

@@ -102,26 +102,26 @@ Captured captured_as(const Spec& spec, std::span<const Program> programs) {
 }
 
 /// What a program does not tell, and a strategy has to know.
-void check_program(const Spec& spec) {
+void check_program(const Spec& spec, const Program& program) {
   if (spec.parallel == Parallel::ep)
     throw Error(Errc::unsupported, "a captured program does not say how many tokens an expert of another rank gets",
                 "parallel");
-  if (spec.parallel == Parallel::zero3 && spec.images > 0)
+  if (spec.parallel == Parallel::zero3 && spec.images > 0 && !program.header.contains("looks"))
     throw Error(Errc::unsupported,
-                "a captured program does not say which weights are read without being used, as image towers do for "
+                "the program does not say which weights are read without being used, as image towers do for "
                 "their type, and ZeRO 3 gathers them",
                 "parallel");
-  if (spec.quantization && spec.quantization->prepare && spec.images > 0)
+  if (spec.quantization && spec.quantization->prepare && spec.images > 0 && !program.header.contains("half_images"))
     throw Error(Errc::unsupported,
-                "a captured program does not say which values follow the type of a tower's weights, which are float32 "
+                "the program does not say which values follow the type of a tower's weights, which are float32 "
                 "while those of the rest are not",
                 "quantization.prepare", "leave it out, or run the program itself with tidemark run");
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::span<const Program> programs) {
   if (!programs.empty()) {
-    check_program(spec);
     const Captured captured = captured_as(spec, programs);
+    check_program(spec, captured.program);
     const bool is_prepared = spec.quantization && spec.quantization->prepare;
     const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp;
     const std::optional<Dtype> computed = is_prepared ? std::optional(Dtype::f32) : std::nullopt;

@@ -227,16 +227,28 @@ Context context_of(const Spec& spec) {
           .routing_skew = parse_routing(spec.moe_routing)};
 }
 
+namespace {
+
+/// Of a pipeline the first stage alone is given them.
+std::int64_t images_here(const Spec& spec) { return spec.pp && place_of(spec).stage != 0 ? 0 : spec.images; }
+
+/// Samples that a model is given at once: of a pipeline those of a micro-batch.
+std::int64_t samples_at_once(const Spec& spec) {
+  return spec.pp && spec.images > 0 ? std::max<std::int64_t>(spec.batch / spec.pp->microbatches, 1) : spec.batch;
+}
+
+}  // namespace
+
 FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, spec.batch, spec.images, size.height, size.width,
+  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
           spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
           spec.cp ? spec.cp->degree : 1};
 }
 
 Data data_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {spec.batch, spec.seq, spec.images, size.height, size.width, spec.image_tokens, spec.labels};
+  return {spec.batch, spec.seq, images_here(spec), size.height, size.width, spec.image_tokens, spec.labels};
 }
 
 bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured) {
@@ -250,13 +262,17 @@ bool is_answered_by_program(const Spec& spec, const std::string& model_type, std
 }
 
 std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config) {
-  constexpr std::string_view kClassifies = "sequence_classification";
+  constexpr std::string_view kClassifies = "sequence_classification", kContrasts = "contrastive";
   const Value* said = model_config.find("architectures");
   const Value::List* classes = said ? said->as_list() : nullptr;
-  const bool is_named = classes && std::any_of(classes->begin(), classes->end(), [](const Value& name) {
-    return name.as_text() && name.as_text()->ends_with("ForSequenceClassification");
-  });
-  if (head == kClassifies || (head == "auto" && is_named)) return {fmt::format("{}.{}", model_type, kClassifies), model_type};
+  const auto is_named = [&](std::string_view ending) {
+    return head == "auto" && classes && std::any_of(classes->begin(), classes->end(), [&](const Value& name) {
+      return name.as_text() && name.as_text()->ends_with(ending);
+    });
+  };
+  if (head == kClassifies || is_named("ForSequenceClassification")) return {fmt::format("{}.{}", model_type, kClassifies), model_type};
+  if (head == kContrasts || (head == "auto" && !is_named("ForImageClassification")))  // CLIP and what is like it, if nobody says more
+    return {fmt::format("{}.{}", model_type, kContrasts), model_type};
   return {model_type};
 }
 

@@ -23,17 +23,6 @@ bool is_checkpointed(Run& run, const Context& context, std::int64_t index) {
   return is_in(*context.checkpoint_layers, layer);
 }
 
-/// Layers are what stands in an nn.ModuleList, under a number.
-Context behind(Context context, Module& part) {
-  for (const std::unique_ptr<Module>& child : part.children()) {
-    if (child->has_place())
-      ++context.layers_before;
-    else
-      context = behind(context, *child);
-  }
-  return context;
-}
-
 Tensors checkpoint_layer(const Context& context, std::int64_t index, Tensor hidden_states,
                          std::function<Tensors(Tensor)> layer) {
   Run& run = hidden_states.run();

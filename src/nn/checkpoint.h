@@ -11,8 +11,6 @@ namespace tidemark {
 /// PreTrainedModel.gradient_checkpointing_enable(every_n_layers), or GradientCheckpointingLayer.gradient_checkpointing of
 /// chosen layers.  The run is told that it has the layer.
 bool is_checkpointed(Run& run, const Context& context, std::int64_t index);
-/// The context of what is registered behind `part`, whose layers are counted first.
-Context behind(Context context, Module& part);
 
 /// layer(hidden_states), checkpointed or not: what it returns, a tuple or one tensor.  `layer` is called again in
 /// backward, after this has returned: it may refer to modules and configurations, and must hold tensors by value, as

@@ -50,18 +50,4 @@ MultiheadResult multi_head_attention_forward(Tensor query, Tensor key, const Ten
   return {attn_output, attn_output_weights};
 }
 
-Module& add_multihead_attention(Module& parent, std::string_view name, std::int64_t d) {
-  Module& m = parent.add(name).parameter("in_proj_weight", {3 * d, d}).parameter("in_proj_bias", {3 * d});
-  add_linear(m, "out_proj", d, d, true);
-  return m;
-}
-
-Tensor multihead_attention(Module& m, Tensor query, Tensor key, std::int64_t heads) {
-  const InModule scope(query.run(), m);
-  const Tensor query_in = transpose(std::move(query), 1, 0), key_in = transpose(std::move(key), 1, 0);
-  const MultiheadResult result = multi_head_attention_forward(
-      query_in, key_in, m("in_proj_weight"), m("in_proj_bias"), heads, [&](Tensor x) { return m["out_proj"](x); });
-  return transpose(result.output, 1, 0);
-}
-
 }  // namespace tidemark

@@ -59,6 +59,13 @@ struct Values {
     const Attribute& attribute = attributes[argument.place];
     return attribute.owner()(attribute.name);
   }
+
+  /// Of a weight as it is now, without asking for it.
+  Dtype dtype_of(const Argument& argument) const {
+    if (argument.kind != Argument::Kind::attribute) return tensor(argument).dtype();
+    const Attribute& attribute = attributes[argument.place];
+    return attribute.owner().get(attribute.name).tensor.dtype();
+  }
 };
 
 }  // namespace tidemark

@@ -187,6 +187,9 @@ class FamilyReader {
     if (!head_.ends_with("classification")) return;
     const Value *names = binding_.config.find("id2label"), *count = binding_.config.find("num_labels");
     std::int64_t labels = 2;
+    if (names && names->as_map() && count && count->as_integer() && *count->as_integer() != std::ssize(*names->as_map()))
+      throw Error(Errc::bad_value, fmt::format("it says {}, and id2label names {}", *count->as_integer(), names->as_map()->size()),
+                  "config.json: num_labels", "leave one of them out");
     if (names && names->as_map())
       labels = std::ssize(*names->as_map());
     else if (count && count->as_integer())
@@ -297,7 +300,7 @@ class FamilyReader {
 
   void collect() {
     names_ = {"S", "B", "images"};
-    values_ = {text_length(binding_.config, use_.seq) / use_.shares, use_.batch, use_.batch * use_.images};
+    values_ = {text_length(with_positions(), use_.seq) / use_.shares, use_.batch, use_.batch * use_.images};
     for (const auto& [name, value] : grid_) {
       names_.push_back(name);
       values_.push_back(value);
@@ -308,6 +311,15 @@ class FamilyReader {
       names_.push_back(key.path);
       values_.push_back(*number);
     }
+  }
+
+  /// Of a configuration that leaves out how many tokens there may be, what the class has.
+  Value with_positions() const {
+    Value config = binding_.config;
+    for (const Key& key : keys_)
+      if (key.is_known && key.value.as_integer() && key.path.ends_with("max_position_embeddings") && !find_path(config, key.path))
+        set_path(config, key.path, key.value);
+    return config;
   }
 
   const Value* value_of(const std::string& path) const {

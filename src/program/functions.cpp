@@ -136,7 +136,7 @@ bool FunctionCall::flag_or(std::size_t parameter, bool usual) const {
 std::optional<Dtype> FunctionCall::dtype(std::size_t parameter) const {
   if (!given(parameter)) return std::nullopt;
   const Argument& type = argument(parameter);
-  if (type.kind == Argument::Kind::dtype_of) return values_.tensor(type.items[0]).dtype();
+  if (type.kind == Argument::Kind::dtype_of) return values_.dtype_of(type.items[0]);
   if (type.kind != Argument::Kind::dtype) refuse("something else in the place of a type");
   return type.flag ? values_.weights : type.dtype;
 }

@@ -50,6 +50,7 @@ Tensors as_tensor_call(FunctionCall& call) {
 
 constexpr Function kCreationFunctions[] = {
     {"arange", "start end step dtype device layout pin_memory requires_grad", arange_call},
+    {"look", "input", [](FunctionCall& c) { return c.tensor(0), Tensors{}; }},  // who has it in pieces puts it together
     {"torch.tensor tensor", "data dtype device requires_grad pin_memory", tensor_call},
     {"as_tensor", "data dtype device", as_tensor_call},
     {"rand", "*size dtype device",
@@ -62,6 +63,8 @@ constexpr Function kCreationFunctions[] = {
      [](FunctionCall& c) { return filled(c, "aten::empty", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
     {"full", "size fill_value dtype device",
      [](FunctionCall& c) { return filled(c, "aten::full", c.dims(0), c.dtype_or(2, c.result_dtype())); }},
+    {"eye", "n m dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::eye", c.result_sizes(), c.dtype_or(2, Dtype::f32)); }},
     {"zeros_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
     {"polar", "abs angle", [](FunctionCall& c) { return Tensors{polar(c.tensor(0), c.tensor(1))}; }},
     {"ones_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},

@@ -1,6 +1,9 @@
 // x[…], and what reads or writes by indices.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/error.h"
 #include "ops/advanced_index.h"
 #include "ops/in_place.h"
 #include "ops/selection.h"
@@ -163,6 +166,16 @@ Tensors nonzero_call(FunctionCall& call) {
   return {nonzero(call.tensor(0), found)};
 }
 
+/// What stands for images among the tokens is theirs.
+Tensors masked_scatter_call(FunctionCall& call) {
+  const Tensor input = call.tensor(0), source = call.tensor(2);
+  const std::int64_t width = std::max<std::int64_t>(input.size(-1), 1);
+  if (source.elements() > input.elements())
+    throw Error(Errc::bad_value,
+                fmt::format("{} tokens hold no images of {}", input.elements() / width, source.elements() / width), "seq");
+  return {masked_scatter(input, call.tensor(1), source)};
+}
+
 constexpr Function kIndexFunctions[] = {
     {"__setitem__", "input index value", setitem_call},
     {"__getitem__", "input index", getitem_call},
@@ -175,8 +188,7 @@ constexpr Function kIndexFunctions[] = {
     {"scatter", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter, scatter_number); }},
     {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
     {"scatter_reduce", "input dim index src reduce include_self", scatter_reduce_call},
-    {"masked_scatter", "input mask source",
-     [](FunctionCall& c) { return Tensors{masked_scatter(c.tensor(0), c.tensor(1), c.tensor(2))}; }},
+    {"masked_scatter", "input mask source", masked_scatter_call},
     {"nonzero", "input as_tuple", nonzero_call},
     {"bucketize", "input boundaries right",
      [](FunctionCall& c) { return Tensors{bucketize(c.tensor(0), c.tensor(1))}; }},

@@ -70,7 +70,17 @@ Tensors ask(FunctionCall& call) {
   return Tensors(0);
 }
 
+/// Tensor.norm(p=2, dim=-1, keepdim=True): torch/functional.py, norm
+Tensors norm_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!call.given(1) || call.real_or(1, 2) == 2, "another norm than the second");
+  const int last = x.sizes().count() - 1;
+  call.require(call.given(2) && call.dimension(2) == last && call.flag_or(3, false), "another dimension than the last, or one that goes");
+  return {vector_norm(x)};
+}
+
 constexpr Function kReductionFunctions[] = {
+    {"norm", "input p dim keepdim dtype", norm_call},
     {"mean", "input dim keepdim axis", mean_call},
     {"sum", "input dim keepdim dtype", sum_call},
     {"all", "input dim keepdim", truth_call<'a', 'l', 'l'>},

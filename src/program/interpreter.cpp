@@ -137,7 +137,7 @@ Tensors Interpreter::with_parameter_hooks(const Statement& statement, Frame& fra
     const Values::Attribute& attribute = frame.routine.attributes[argument->place];
     return !attribute.owner().get(attribute.name).is_buffer;
   };
-  if (!hooks || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
+  if (!hooks || statement.results.empty() || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
     return statement.function->run(call);
   std::vector<std::size_t> places;
   Tensors inputs;

@@ -233,7 +233,8 @@ struct ProgramModel {
       else if (!entries[i].member)
         sizes.others.push_back({dims, type.of_weights ? std::nullopt : std::optional(type.dtype)});
     }
-    if (!takes_any_size && has_images()) check_image_size(data, sizes);
+    sizes.pixels_first = sizes.pixel_values && !sizes.input_ids;
+    if (!takes_any_size && sizes.pixel_values) check_image_size(data, sizes);
     if (const std::int64_t height = captured("image_h"); height && data.image_height == 0)
       sizes.assumptions.push_back(
           fmt::format("images are of {} x {} pixels, as nobody said (--image-size)", height, captured("image_w")));
@@ -289,16 +290,30 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program holds for batches of {} alone", fmt::join(*sizes.input_ids, " x ")),
                   program.file);
-    if (data.labels != sizes.labels.has_value())
+    const auto head = program.header.find("head");
+    const bool needs_none = head != program.header.end() && head->second == "contrastive";
+    if (data.labels != sizes.labels.has_value() && !needs_none)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
-    const bool is_images = sizes.pixel_values && !sizes.input_ids;  // a sample is one
+    const bool is_images = sizes.pixel_values && !has_images();  // a sample is one, or has one
+    if (is_images) check_of_images(data, sizes.input_ids.has_value());
+    if (data.images == 0 && data.image_tokens && !is_images)
+      throw Error(Errc::bad_value, "there are no images to have tokens", "image_tokens", "set images");
     if (data.images > 0 && !has_images() && !is_images && !program.config.find("vision_config"))
       throw Error(Errc::bad_value, fmt::format("{} takes none", program.model_type), "images");
     if ((data.images > 0) != has_images() && !is_images)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
                   program.file);
+  }
+
+  /// A model whose sample is an image, or has one beside its text.
+  static void check_of_images(const Data& data, bool has_text) {
+    if (data.seq > 0 && !has_text) throw Error(Errc::bad_value, "the model takes images alone", "seq", "leave it out");
+    if (data.images > 1)
+      throw Error(Errc::bad_value, fmt::format("the model takes one image per sample, not {}", data.images), "images", "write 1");
+    if (data.image_tokens)
+      throw Error(Errc::bad_value, "no image stands among the tokens of this model", "image_tokens", "leave it out");
   }
 
   /// Images or sounds, as many as are asked for: not those that a sample itself is.

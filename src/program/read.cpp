@@ -283,8 +283,10 @@ class ProgramReader {
     if (parameter.tied_to.empty() && reader.take("=")) {  // of a family: tied, where the configuration says so
       parameter.tied_to = reader.name("_.");
       reader.expect("when");
-      const std::string flag = reader.name("_.");
-      if (!binding_ || !binding_->flags.contains(flag)) parameter.tied_to.clear();
+      bool is_tied = false;
+      do is_tied |= binding_ && binding_->flags.contains(reader.name("_."));
+      while (reader.take_word("or"));
+      if (!is_tied) parameter.tied_to.clear();
     }
     for (bool found = true; found;) {
       found = reader.take_word("transient");

@@ -55,12 +55,15 @@ class StackFinder {
   explicit StackFinder(const Program& program) : program_(program) {}
 
   std::optional<StackPaths> found() {
-    const auto is_text = [](const InputDeclaration& input) {
-      return input.name == "input_ids" || input.name == "attention_mask" || input.name == "labels";
+    const auto is_known = [this](const InputDeclaration& input) {
+      return input.name == "input_ids" || input.name == "attention_mask" || input.name == "labels" ||
+             (sees_ && input.name == "pixel_values");
     };
-    if (!program_.class_name.ends_with("ForCausalLM")) return std::nullopt;  // of others the first output is something else
-    if (!std::all_of(program_.inputs.begin(), program_.inputs.end(), is_text)) return std::nullopt;
+    // Of others the first output is something else.
+    if (!program_.class_name.ends_with("ForCausalLM") && !sees_) return std::nullopt;
+    if (!std::all_of(program_.inputs.begin(), program_.inputs.end(), is_known)) return std::nullopt;
     follow(program_.bodies.at(program_.main), "");
+    if (sees_) take_towers();
     if (paths_.layers.empty() || !is_alike_) return std::nullopt;
     return paths_;
   }
@@ -76,13 +79,28 @@ class StackFinder {
       if (const std::string list = list_of(statement.path); is_layer(statement, list)) {
         take_layer(statement, joined(at, list));
         is_behind = true;
-      } else if (leads_to_layers(program_.bodies.at(statement.name))) {
+      } else if (leads_to_layers(program_.bodies.at(statement.name)) && !is_tower(joined(at, statement.path))) {
         is_behind |= follow(program_.bodies.at(statement.name), joined(at, statement.path));
       } else {
         take_beside(statement, joined(at, statement.path), is_behind);
       }
     });
     return is_behind;
+  }
+
+  /// Of a model that sees, what does not lead to its language model.
+  bool is_tower(const std::string& path) const {
+    return sees_ && !path.starts_with(kLanguage) && !kLanguage.starts_with(path);
+  }
+
+  /// A stage without images does not call them, and has none.
+  void take_towers() {
+    const ModuleDeclaration* model = find(program_.root, kLanguage.substr(0, kLanguage.find('.')));
+    for (const ModuleDeclaration& child : model ? model->children : std::vector<ModuleDeclaration>()) {
+      const std::string path = kLanguage.substr(0, kLanguage.find('.') + 1) + child.name;
+      if (!is_tower(path) || !has_parameters(child)) continue;
+      if (std::find(paths_.before.begin(), paths_.before.end(), path) == paths_.before.end()) paths_.before.push_back(path);
+    }
   }
 
   bool is_layer(const Statement& statement, const std::string& list) const {
@@ -133,7 +151,9 @@ class StackFinder {
     (is_behind ? paths_.behind : paths_.before).push_back(path);
   }
 
+  inline static const std::string kLanguage = "model.language_model";
   const Program& program_;
+  const bool sees_ = program_.class_name == "LlavaForConditionalGeneration";
   StackPaths paths_;
   std::vector<std::size_t> beside_;
   bool is_alike_ = true, has_embedding_ = false;

@@ -28,6 +28,15 @@ ModelOutputs causal_lm_outputs(Module& lm_head, const Tensor& hidden_states, con
   return outputs;
 }
 
+/// Where a model of text may be cut, if it may: its layers are alike, and its forward calls the embedding, and what is behind
+/// them, on hidden states alone.
+std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request) {
+  const bool alike = decoder.full_attention ? !decoder.sliding_window : decoder.sliding_layers.empty();
+  if (request.head == "sequence_classification" || !alike || decoder.experts.count > 0)
+    return std::nullopt;
+  return Stack{{&text["embed_tokens"]}, &text["layers"], {&text["norm"], &root["lm_head"]}, decoder.hidden_size};
+}
+
 }  // namespace
 
 std::function<BatchSizes(const Data&)> text_batches(Keyed positions, bool learned) {
@@ -75,15 +84,6 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
     for (Tensor& tensor : held) outputs.held.push_back(std::move(tensor));
     return outputs;
   };
-}
-
-std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
-                              std::vector<Module*> before) {
-  const bool alike = decoder.full_attention ? !decoder.sliding_window : decoder.sliding_layers.empty();
-  if (request.head == "sequence_classification" || !alike || decoder.experts.count > 0)
-    return std::nullopt;
-  before.push_back(&text["embed_tokens"]);
-  return Stack{std::move(before), &text["layers"], {&text["norm"], &root["lm_head"]}, decoder.hidden_size};
 }
 
 std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder& decoder) {

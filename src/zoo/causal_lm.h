@@ -33,11 +33,6 @@ using TextForward = std::function<Tensor(const Batch& batch, DynamicCache& cache
 void finish_text_model(Model& model, const ModelRequest& request, Module& embedding, const TextHead& head,
                        TextForward forward);
 
-/// Where a model of text, with images or without, may be cut, if it may: its layers are alike, and its forward calls
-/// `before`, the embedding with them, and `behind` on hidden states alone.
-std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder, const ModelRequest& request,
-                              std::vector<Module*> before = {});
-
 /// Where a forward takes hidden states for tokens when nn.Identity stands for the embedding.
 struct TextCut {
   const char *behind_embedding, *layers, *norm;

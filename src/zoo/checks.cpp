@@ -74,19 +74,6 @@ void check_padding_index(std::optional<std::int64_t> index, std::int64_t vocab_s
        "torch.nn.Embedding refuses it: write a smaller one, or null");
 }
 
-void check_patches(const Keyed& image, const Keyed& patch) {
-  if (patch.value <= image.value) return;
-  fail(patch.key, fmt::format("a patch of {} pixels does not fit into {} = {}", patch.value, image.key, image.value),
-       fmt::format("at most {}", image.value));
-}
-
-void check_length(const BatchSizes& sizes, const Keyed& positions) {
-  const std::int64_t length = (*sizes.input_ids)[1];
-  if (length > positions.value)
-    fail_data("seq", fmt::format("{} tokens are more than the model has positions", length),
-              fmt::format("at most {} ({})", positions.value, positions.key));
-}
-
 void note_length(BatchSizes& sizes, const Keyed& positions) {
   const std::int64_t length = (*sizes.input_ids)[1];
   if (length > positions.value)
@@ -101,23 +88,6 @@ void check_no_images(const Data& data) {
                       : data.image_tokens     ? "image_tokens"
                                               : nullptr;
   if (field) fail_data(field, "the model takes no images");
-}
-
-void check_image_size(const Data& data, std::int64_t side) {
-  if (data.image_height == 0 || (data.image_height == side && data.image_width == side)) return;
-  fail_data("image_size",
-            fmt::format("the model takes {} x {} pixels alone; its processor makes them of every image", side, side),
-            fmt::format("leave it out, or write {}", side));
-}
-
-void check_one_image(const Data& data) {
-  if (data.images > 1)
-    fail_data("images", fmt::format("the model takes one image per sample, not {}", data.images), "write 1");
-  if (data.image_tokens) fail_data("image_tokens", "no image stands among the tokens of this model", "leave it out");
-}
-
-void check_no_text(const Data& data) {
-  if (data.seq > 0) fail_data("seq", "the model takes images alone", "leave it out");
 }
 
 }  // namespace tidemark

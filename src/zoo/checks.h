@@ -8,7 +8,6 @@
 #include "base/value.h"
 #include "nn/decoder.h"
 #include "nn/model.h"
-#include "nn/vit.h"
 
 namespace tidemark {
 
@@ -28,20 +27,10 @@ void check_decoder(const Decoder& decoder);
 void check_padding_index(std::optional<std::int64_t> pad_token_id, std::int64_t vocab_size);
 /// GPT-Neo's [[[type, …], times], …], or as many as usual: one for each layer.
 void check_layers_of_types(const Value& types, std::int64_t usual, const Keyed& layers);
-/// At least one patch.
-void check_patches(const Keyed& image, const Keyed& patch);
 
-/// Positions that the model learned: no sample is longer.
-void check_length(const BatchSizes& sizes, const Keyed& positions);
-/// As check_length, where the reference does not check: the lookup fails on a real card, and allocates all the same.
+/// Positions that the model learned: where a sample is longer, the lookup fails on a real card, and allocates all the same.
 void note_length(BatchSizes& sizes, const Keyed& positions);
 /// Data with images for a model that takes none.
 void check_no_images(const Data& data);
-/// Images of another size than the model's, which processors make of all images.
-void check_image_size(const Data& data, std::int64_t side);
-/// One image per sample at most, and as many tokens as it has patches.
-void check_one_image(const Data& data);
-/// Text for a model that takes images alone.
-void check_no_text(const Data& data);
 
 }  // namespace tidemark

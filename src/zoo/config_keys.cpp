@@ -15,19 +15,6 @@ const char* const kKeysOfAllClasses =
 namespace {
 
 const ConfigClass kClasses[] = {
-    {"clip",
-     "hidden_act hidden_size initializer_factor initializer_range intermediate_size logit_scale_init_value "
-     "num_hidden_layers projection_dim text_config text_config_dict vision_config vision_config_dict",
-     {{"text_config", "clip_text_model", false}, {"vision_config", "clip_vision_model", false}}, false},
-    {"clip_text_model",
-     "attention_dropout bos_token_id eos_token_id hidden_act hidden_size initializer_factor initializer_range "
-     "intermediate_size layer_norm_eps max_position_embeddings num_attention_heads num_hidden_layers pad_token_id "
-     "projection_dim vocab_size",
-     {}, false},
-    {"clip_vision_model",
-     "attention_dropout hidden_act hidden_size image_size initializer_factor initializer_range intermediate_size "
-     "layer_norm_eps num_attention_heads num_channels num_hidden_layers patch_size projection_dim",
-     {}, false},
     {"gpt_neo",
      "activation_function attention_dropout attention_layers attention_types bos_token_id classifier_dropout "
      "embed_dropout eos_token_id hidden_size initializer_range intermediate_size layer_norm_epsilon "
@@ -46,10 +33,6 @@ const ConfigClass kClasses[] = {
      "pad_token_id partial_rotary_factor pretraining_tp rms_norm_eps rope_parameters rope_scaling rope_theta "
      "tie_word_embeddings use_cache vocab_size",
      {}, false},
-    {"llava",
-     "image_seq_length image_token_id image_token_index multimodal_projector_bias projector_hidden_act text_config "
-     "tie_word_embeddings vision_config vision_feature_layer vision_feature_select_strategy",
-     {{"text_config", "llama", true}, {"vision_config", "clip_vision_model", true}}, false},
     {"mistral",
      "attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range intermediate_size "
      "layer_types max_position_embeddings num_attention_heads num_hidden_layers num_key_value_heads pad_token_id "
@@ -124,23 +107,6 @@ const ConfigClass kClasses[] = {
      "num_attention_heads num_experts num_experts_per_tok num_hidden_layers num_key_value_heads num_local_experts "
      "output_router_logits pad_token_id partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta "
      "router_aux_loss_coef sliding_window tie_word_embeddings use_cache use_sliding_window vocab_size",
-     {}, false},
-    {"siglip",
-     "attention_dropout hidden_act hidden_size initializer_factor intermediate_size num_attention_heads "
-     "num_hidden_layers text_config vision_config",
-     {{"text_config", "siglip_text_model", false}, {"vision_config", "siglip_vision_model", false}}, false},
-    {"siglip_text_model",
-     "attention_dropout bos_token_id eos_token_id hidden_act hidden_size intermediate_size layer_norm_eps "
-     "max_position_embeddings num_attention_heads num_hidden_layers pad_token_id projection_size vocab_size",
-     {}, false},
-    {"siglip_vision_model",
-     "attention_dropout hidden_act hidden_size image_size intermediate_size layer_norm_eps num_attention_heads "
-     "num_channels num_hidden_layers patch_size vision_use_head",
-     {}, false},
-    {"vit",
-     "attention_probs_dropout_prob encoder_stride head_dim hidden_act hidden_dropout_prob hidden_size image_size "
-     "initializer_range intermediate_size layer_norm_eps num_attention_heads num_channels num_hidden_layers patch_size "
-     "pooler_act pooler_output_size qkv_bias",
      {}, false},
 };
 

@@ -20,8 +20,6 @@ struct LlamaConfig : DecoderConfig {
   }
 };
 
-}  // namespace
-
 Decoder llama_decoder(const Value& config) {
   const auto c = read_config<LlamaConfig>(config);
   check_divides({"hidden_size", c.hidden_size}, {"num_attention_heads", c.num_attention_heads});
@@ -30,6 +28,8 @@ Decoder llama_decoder(const Value& config) {
   decoder.mlp_bias = c.mlp_bias;
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_llama(const ModelRequest& request) {
   return make_causal_lm(request, llama_decoder(request.config));

@@ -20,8 +20,6 @@ struct MistralConfig : DecoderConfig {
   }
 };
 
-}  // namespace
-
 Decoder mistral_decoder(const Value& config) {
   const auto c = read_config<MistralConfig>(config);
   Decoder decoder = c.decoder();
@@ -29,6 +27,8 @@ Decoder mistral_decoder(const Value& config) {
   decoder.full_attention = !c.sliding_window;
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_mistral(const ModelRequest& request) {
   return make_causal_lm(request, mistral_decoder(request.config));

@@ -8,7 +8,6 @@
 #include "base/value.h"
 #include "nn/decoder.h"
 #include "nn/model.h"
-#include "nn/vit.h"
 
 namespace tidemark {
 
@@ -29,18 +28,11 @@ struct ModelEntry {
   const char* summary;
   std::vector<Head> heads;  // the first is the default
   std::unique_ptr<Model> (*make)(const ModelRequest& request);
-  // What a model made of several takes it for; none where it is never a part.
-  Decoder (*decoder)(const Value& config) = nullptr;
-  VisionTower (*vision_tower)(const Value& config) = nullptr;
   bool has_sdpa = true;  // transformers: PreTrainedModel._supports_sdpa
 };
 
 /// Every family, in alphabetical order.
 std::span<const ModelEntry> model_entries();
-/// What the config of a part says, which may leave its type to the whole.  Throws Error{unsupported} for a type that is
-/// never such a part.
-Decoder text_part(const Value& config, const char* usual_type);
-VisionTower vision_part(const Value& config, const char* usual_type);
 /// Whether there is an entry of that model type.
 bool is_written_family(std::string_view model_type);
 /// Throws Error{unsupported} with the nearest name.

@@ -83,8 +83,6 @@ Tensor layer_forward(Module& m, Tensor input, const DecoderInputs& inputs, std::
   });
 }
 
-}  // namespace
-
 Decoder phi3_decoder(const Value& config) {
   auto c = read_config<Phi3Config>(config);
   c.rope.rename_type({"su", "yarn"}, "longrope");
@@ -98,6 +96,8 @@ Decoder phi3_decoder(const Value& config) {
   decoder.layer = layer_forward;
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_phi3(const ModelRequest& request) {
   return make_causal_lm(request, phi3_decoder(request.config));

@@ -217,8 +217,8 @@ VisionOutputs qwen2_vl_vision(Module& m, const Qwen2VlVisionConfig& c, const Con
         context, static_cast<std::int64_t>(i), hidden_states,
         [&block = blocks[i], inputs](Tensor x) { return vision_block(block, std::move(x), inputs); })[0];
   Tensor merged_hidden_states = merger(m["merger"], hidden_states, c.merged_features());
-  VisionOutputs outputs{std::move(hidden_states), std::move(merged_hidden_states), {}};
-  call.returns(outputs.tensors());
+  VisionOutputs outputs{std::move(hidden_states), std::move(merged_hidden_states)};
+  call.returns(std::vector<Tensor*>{&outputs.last_hidden_state, &outputs.pooler_output});
   return outputs;
 }
 

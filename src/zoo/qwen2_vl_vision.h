@@ -1,5 +1,7 @@
 // The vision tower of Qwen2-VL: patches of images of any size in one long row, attention within each image.
 #pragma once
+#include "nn/context.h"
+#include "nn/vit.h"
 #include "zoo/hf_config.h"
 #include "zoo/model.h"
 

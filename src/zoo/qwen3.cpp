@@ -18,8 +18,6 @@ struct Qwen3Config : LateWindowsConfig {
   }
 };
 
-}  // namespace
-
 Decoder qwen3_decoder(const Value& config) {
   const auto c = read_config<Qwen3Config>(config);
   Decoder decoder = c.decoder();
@@ -27,6 +25,8 @@ Decoder qwen3_decoder(const Value& config) {
   decoder.qk_norm = true;
   return decoder;
 }
+
+}  // namespace
 
 std::unique_ptr<Model> make_qwen3(const ModelRequest& request) {
   return make_causal_lm(request, qwen3_decoder(request.config));

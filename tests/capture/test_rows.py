@@ -73,6 +73,12 @@ def for_each_layer(count):
     return [*statements, Statement("return", args=tuple((f"hidden_states.{k}", Ref(v)) for k, v in enumerate(values)))]
 
 
+def for_each_layer_by_hooks(count):
+    """All outputs of layers but the last are found by hooks (transformers/utils/output_capturing.py)."""
+    *statements, _ = for_each_layer(count)
+    return [*statements, Statement("return", args=(("last_hidden_state", Ref(count)), *((f"^{k}", Ref(k + 1)) for k in range(count - 1))))]
+
+
 def for_each_image_of_each_sample(samples, images):
     """What a sample gives is deleted when the next one has begun; its images are taken from one list of all."""
     taken = range(1, samples * images + 1)
@@ -168,6 +174,10 @@ def test_layers_whose_outputs_are_kept_are_told_once():
         "  each i in 1..layers:",
         "    %0[i]: T[4] = call layers.{i - 1}: Layer#1(0=%0[i - 1])",
         "  return hidden_states=%0[0..layers]"]
+
+
+def test_what_hooks_find_in_layers_is_one_list():
+    assert text_of(for_each_layer_by_hooks, (5, 6, 8, 7), "layers")[-1] == "  return last_hidden_state=%0[layers], ^0=%0[1..layers - 1]"
 
 
 def test_few_images_are_no_row():

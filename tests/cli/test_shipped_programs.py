@@ -71,7 +71,23 @@ def test_a_program_of_another_class_does_not_stand_for_it(tidemark, folders):
     picture = {"model_type": "vit", "num_hidden_layers": 2}
     assert is_program(picture)
     assert is_program({**picture, "num_labels": 1000})
-    assert not is_program({"model_type": "clip"})   # what is shipped of 5.23.0 tells images apart, and CLIP is trained to tell captions apart
+
+
+def test_images_and_captions_are_what_clip_is_trained_for(predicted):
+    """What is shipped of 5.23.0 tells images apart."""
+    clip = {"model_type": "clip", "text_config": {"max_position_embeddings": 64}}
+    nobody, said = (told_of(predicted({**clip, **more}, "--transformers", "5.23.0", **NO_PYTHON)) for more in ({}, {"architectures": ["CLIPModel"]}))
+    assert nobody == said and "the model is a program, captured of transformers 5.17.0 with torch 2.11.0" in said[-1]
+    asked = predicted(clip, "--head", "contrastive", **NO_PYTHON)
+    assert answer(asked) == answer(predicted(clip, **NO_PYTHON))
+    old = predicted({**clip, "text_config": {**clip["text_config"], "eos_token_id": 2}}, **NO_PYTHON)   # the last of a text is told otherwise
+    assert old["peak"]["requested_bytes"] == old["peak"]["requested_bytes"] and old["steps"] != []
+
+
+def test_the_stages_of_a_pipeline_have_images_in_the_first(predicted):
+    llava = {"model_type": "llava", "text_config": {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "vocab_size": 40000, "num_hidden_layers": 4}}
+    stages = [predicted(llava, "--seq", 700, "--images", 1, "--gpus", 2, "--pp-degree", 2, "--pp-microbatches", 2, "--rank", rank, **NO_PYTHON) for rank in (0, 1)]
+    assert stages[0]["peak"]["allocated_bytes"] > 2**29 > stages[1]["peak"]["allocated_bytes"]   # a tower of 300 million weights
 
 
 def test_older_keys_are_taken(predicted):

@@ -127,7 +127,7 @@ def attention_projections(model):
 
 def in_order(batch):
     """As predictions load a batch: what they know by name, then the rest."""
-    first = ("input_ids", "attention_mask", "labels", "pixel_values", "image_grid_thw", "mm_token_type_ids")
+    first = ("input_ids", "attention_mask", "labels", "pixel_values", "image_grid_thw", "mm_token_type_ids") if "input_ids" in batch else ("pixel_values", "labels")
     return {name: batch[name] for name in (*first, *(name for name in batch if name not in first)) if name in batch}
 
 

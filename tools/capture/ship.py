@@ -4,7 +4,7 @@
 usage: tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [MODEL_TYPE ...]
 
 FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.  MODEL_TYPE.sequence_classification is the
-family with a score for each class.
+family with a score for each class, MODEL_TYPE.contrastive that of images and their captions.
 """
 
 import gc
@@ -19,6 +19,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 1800
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "opt", "phi3", "qwen2", "qwen3"}
+# What is trained without images, too, and whose pipelines have them in the first stage alone: a program of that stands behind the one of images.
+SEEING = {"llava", "qwen2_vl"}
 
 
 def family_text(model_type, head, overrides, shipped, layers, held):
@@ -28,13 +30,14 @@ def family_text(model_type, head, overrides, shipped, layers, held):
 
     from tidemark.capture.family import Family
 
-    def of(way):
+    def of(way, sees=True):
         keys = merged(tiny(model_type, overrides), way)
-        if head and keys.get("pad_token_id") is None:   # without one it takes single samples
+        if head == "sequence_classification" and keys.get("pad_token_id") is None:   # without one it takes single samples
             keys["pad_token_id"] = 0
-        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head).text()
+        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head, sees=sees).text()
 
-    return "\n".join(map(of, shipped if isinstance(shipped, list) else [shipped]))
+    ways = shipped if isinstance(shipped, list) else [shipped]
+    return "\n".join([*map(of, ways), *(of(way, sees=False) for way in ways if model_type in SEEING)])
 
 
 def ship(name, release):
@@ -42,7 +45,8 @@ def ship(name, release):
     from limits import TooSlow, at_most
 
     model_type, _, head = name.partition(".")
-    given = (json.loads((HERE / file).read_text()).get(model_type, {}) for file in ("overrides.json", "families.json", "layers.json", "held.json"))
+    tables = (json.loads((HERE / file).read_text()) for file in ("overrides.json", "families.json", "layers.json", "held.json"))
+    given = (table.get(name, table.get(model_type, {})) for table in tables)
     start = time.time()
     try:
         with at_most(SECONDS):

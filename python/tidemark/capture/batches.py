@@ -108,6 +108,10 @@ def batch_of(model, head, shape, device, padded=False):
     if head == "IMAGE_CLASSIFICATION":
         add_samples(maker)
         maker.batch["labels"] = maker.whole(shape.batch)
+    elif head == "CONTRASTIVE":
+        maker.text()
+        add_samples(maker)
+        maker.batch["return_loss"] = True
     elif head in ("CTC", "AUDIO_CLASSIFICATION"):
         _speech(maker, head)
     elif head == "SPEECH_SEQ_2_SEQ" and "input_features" in maker.takes and not hasattr(maker.config, "audio_token_id"):

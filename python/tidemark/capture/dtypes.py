@@ -13,22 +13,24 @@ from .terms import DtypeFrom, DtypeOf, Ref, Typed, map_terms, walk_terms
 WEIGHTS = DtypeOf("T")
 
 
-def follow(sized, in_float32, under_autocast):
+def follow(sized, in_float32, under_autocast, of_half=()):
     """Writes into the captures at several sizes, all in one dtype, which of their dtypes follow the weights' or a value's.
 
-    What the others do not do has nothing to be compared with: there the model's dtype is taken to follow the weights.  Returns in how many calls that was so.
+    `of_half`: where there is one, a capture in float32 of a batch that is not.  What the others do not do has nothing to be compared with: there the model's dtype is taken to
+    follow the weights.  Returns in how many calls that was so.
     """
-    walk, model_dtype = _Walk([*sized, in_float32, under_autocast]), sized[0].model_dtype
-    looked_at = (0, len(sized), len(sized) + 1)
-    arguments, results, compared = [], [], set()
+    walk, model_dtype = _Walk([*sized, in_float32, *of_half, under_autocast]), sized[0].model_dtype
+    looked_at = (0, *range(len(sized), len(walk.recorders)))
+    arguments, results, compared, deaths = [], [], set(), []
     for frames in walk.frames():
         _tell_scopes(frames[:len(sized)], frames[-1])
-        sized[0].minds_autocast |= _names(frames[-1]) != _names(frames[-2])
+        sized[0].minds_autocast |= _names(frames[-1]) != _names(frames[len(sized)])
         given = {t for _, t in frames[0].given if isinstance(t, Ref)}
         for ops, at_hand in walk.ops(frames):
             compared.add(ops[0])
             sized[0].minds_autocast |= _lives_on(frames[-1], ops[0], ops[-1])
-            arguments += [(ops[:len(sized)], at, chosen) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
+            arguments += [(ops[:len(sized)], at, _looked_up(frames[:len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
+            deaths += [found for found in (_death_of_cast(frames, ops, at, len(sized)) for at in range(len(ops[0].results) if of_half else 0)) if found]
             for made in zip(*(op.results for op in ops)):
                 if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == "float32":
                     results += [(recorder, term.ref) for recorder, term in zip(sized, made) if isinstance(term, Typed)]
@@ -41,6 +43,10 @@ def follow(sized, in_float32, under_autocast):
             _replace(op, at, term)
     for recorder, ref in results:
         recorder.seen[ref.value].dtype = WEIGHTS.name
+    for frames, terms, steps in deaths:
+        for frame, term in zip(frames, terms):
+            places = [at for at, e in enumerate(frame.events) if _is_step(e)] + [len(frame.events)]
+            frame.events.insert(places[min(steps, len(places) - 1)], Death(term))
     _follow_weights(sized, in_float32, model_dtype)
     return len(alone)
 
@@ -94,8 +100,24 @@ def _chosen(walk, ops, at_hand, given, looked_at, model_dtype):
         alike = [c for c in at_hand if [walk.dtype(i, c[i]) for i in looked_at] == names]
         if alike:   # code asks a value that it has at hand more often than the weights; what the function or the module was given, most often
             yield at, [DtypeFrom(c) for c in next((c for c in alike if c[0] in near), alike[0])]
-        elif names == [model_dtype, "float32", "float32"]:
+        elif names[0] == model_dtype and set(names[1:]) == {"float32"}:
             yield at, [WEIGHTS] * len(slots)
+
+
+def _death_of_cast(frames, ops, at, count):
+    """(frames, what dies in each, behind how many steps) of an argument that is cast where images are of another dtype alone: the name that the cast took over ends when the cast dies."""
+    terms, made, half = [op.results[at] for op in ops[:count]], ops[count + 1].results[at], frames[count + 1]
+    is_given = all(isinstance(t, Ref) and any(t == given and not path.startswith("^") for path, given in f.given) for t, f in zip(terms, frames))
+    death = next((i for i, e in enumerate(half.events) if isinstance(e, Death) and isinstance(made, Typed) and e.ref == made.ref), None)
+    return (frames[:count], terms, sum(map(_is_step, half.events[:death]))) if is_given and death is not None else None
+
+
+def _looked_up(frames, ops, chosen):
+    """In the place of the weights' dtype that of the weight at which the code looked before: strategies and quantization change some of them."""
+    if chosen[0] != WEIGHTS:
+        return chosen
+    looks = [[e.args[0] for e in frame.events[:frame.events.index(op)] if isinstance(e, Op) and e.name == "look"] for frame, op in zip(frames, ops)]
+    return [DtypeFrom(look[-1]) for look in looks] if all(looks) else chosen
 
 
 def _terms(op):

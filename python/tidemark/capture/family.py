@@ -101,17 +101,20 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device, published=None, held=(), head=None, positions=False):
+    def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True):
         """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
-        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample."""
+        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some."""
         import transformers
 
-        self.kind, self.device = keys["model_type"], device
+        self.kind, self.device, self.sees, self.sees_images = keys["model_type"], device, sees, sees
         self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = head or self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
-        self.padding = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
+        self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
+        self.guards = [f"{path} >= 0" for path in self.asked]
+        if self.head == "contrastive":
+            self._of_captions(keys)
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
         inner = {path: 4 * at(self.layers.keys, path.replace("n_inner", "n_embd")) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None}
         self.base = changed(self.layers.keys, inner)
@@ -131,6 +134,18 @@ class Family:
         self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
         self.few = self._few()
         self.experts = self._experts()
+
+    def _of_captions(self, keys):
+        """No caption is longer than there are positions; old files say that a text ends with 2, and do not mean it (transformers/models/clip/modeling_clip.py)."""
+        self.asked.append("text_config.max_position_embeddings")
+        self.guards.append("S <= text_config.max_position_embeddings")
+        if at(self.build(keys), "vision_config.vision_use_head") is not None:   # without it images are not told from each other
+            self.asked.append("vision_config.vision_use_head")
+            self.guards.append("vision_config.vision_use_head == true")
+        end = at(self.build(keys), "text_config.eos_token_id")
+        if self.kind == "clip" and end != 2:
+            self.asked.append("text_config.eos_token_id")
+            self.guards.append("text_config.eos_token_id != 2")
 
     def _read(self, way):
         """Notes which keys the model asks for."""
@@ -211,14 +226,14 @@ class Family:
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
         for more in (0, 256, 1024, 4096, 16384):
-            point = Shape(samples, tokens + more, images, grid=tuple(grid))
+            point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid))
             try:
                 return first(source, model, point, self.device), point
             except Mistake as mistake:
                 last = mistake
         raise last
 
-    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True, checkpointing=False):
+    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True, images=None, checkpointing=False):
         """`is_warm`: as it runs the second time, when what is made once is there; `checkpointing`: the model is told of that, and runs no layer again."""
         source = self.source(keys, way)
         model = source.make(dtype, self.device)
@@ -226,13 +241,14 @@ class Family:
             _tell_of_checkpointing(model)
         tree = tree_lines(model, dtype, self.device)
         first = _called if is_warm else _batch_fits
-        recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast)
+        recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast, images)
         recorder.tree = tree
         return recorder
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:], checkpointing=False):
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False, checkpointing=checkpointing)
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
+        self.sees_images &= "images" in recorder.sizes
         body, printer = _body(recorder), Printer()
         printer.name(body)
         exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
@@ -363,7 +379,7 @@ class Family:
 
     def text(self):
         cases = self.cases()
-        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *(f"{path} >= 0" for path in self.padding)]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside)
         self.shapes = _ROUNDS if self.has_grids else _SHAPES
@@ -413,10 +429,20 @@ class Family:
         """Captures without and under autocast; of a class that does not run under that, the first again."""
         without = self.capture(keys, way, sizes, torch.float32)
         try:
-            return without, self.capture(keys, way, sizes, torch.float32, autocast=True)
+            return without, self.capture(keys, way, sizes, torch.float32, autocast=True), self._of_half(keys, way, sizes)
         except RuntimeError as error:
             self.dtypes = f"it does not run under autocast: {' '.join(str(error).split())[:120]}"
-            return without, without
+            return without, without, ()
+
+    def _of_half(self, keys, way, sizes):
+        """Of images that a tower in float32 is given in half of that, as those are that are prepared for quantized weights (peft, prepare_model_for_kbit_training)."""
+        if not self.sees_images:
+            return ()
+        try:
+            return (self.capture(keys, way, sizes, torch.float32, images=torch.bfloat16),)
+        except RuntimeError:   # whatever a layer that is not given its own dtype raises
+            self.sees_images = False
+            return ()
 
     def _tree(self, merged):
         """(lines, flags that tie parameters, conditions on flags that do more)"""
@@ -433,19 +459,16 @@ class Family:
                 other = None
             if other == own:
                 continue
-            both = _either(own, other, path) if other and tree == own and not ties else None
+            both = _either(own, other, " or ".join([*ties, path])) if other and tree == (_either(own, other, " or ".join(ties)) if ties else own) else None
             tree, used = (both, ties) if both else (tree, guards)
             used.append(path if both else f"{path} == {written(value)}")
         return tree, ties, guards
 
     def _heads(self, trained):
         """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
-        from transformers.models.auto import modeling_auto
+        from .models import classes_of, output_embeddings
 
-        from .models import HEADS, SEQUENCE_CLASSIFICATION, output_embeddings
-
-        tables = {head: getattr(modeling_auto, f"MODEL_FOR_{head}_MAPPING_NAMES", {}).get(self.kind) for head in (*HEADS, SEQUENCE_CLASSIFICATION)}
-        classes = {head: (name,) if isinstance(name, str) else name for head, name in tables.items() if name}
+        classes = classes_of(self.kind)
         yield from [("head", head.lower()) for head, names in classes.items() if trained in names][:1]
         named = output_embeddings(self.source(self.base, self.usual).make(torch.bfloat16, self.device))
         if named:
@@ -458,7 +481,7 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.padding, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
         merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith("spatial_merge_size") for side in ("grid_h", "grid_w")]
         import transformers
@@ -469,11 +492,11 @@ class Family:
         _, _, root, _, (first, *_) = merged[0]
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
-                  ("training", "true"), ("device", "cuda"), ("T", "bfloat16"), *(("without", why) for why in without),
+                  ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])

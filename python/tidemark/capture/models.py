@@ -16,6 +16,16 @@ from .mistakes import Mistake
 # The first table that knows the model type decides what is trained; transformers/models/auto/modeling_auto.py names them.
 HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
 SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
+CONTRASTIVE = "CONTRASTIVE"   # images and their captions are brought near to each other
+_TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}   # what modeling_auto.py calls it, where that is something else
+
+
+def classes_of(kind):
+    """{head: the classes that transformers trains for it}, of a model type; the first is the usual one."""
+    from transformers.models.auto import modeling_auto
+
+    tables = {head: getattr(modeling_auto, f"MODEL_FOR_{_TABLES.get(head, head)}_MAPPING_NAMES", {}).get(kind) for head in (*HEADS, SEQUENCE_CLASSIFICATION, CONTRASTIVE)}
+    return {head: (name,) if isinstance(name, str) else name for head, name in tables.items() if name}
 
 
 class Source:
@@ -58,18 +68,16 @@ def _configuration(where):
 def class_of(config, keys, head, where):
     """(class, head): that of the configuration's `architectures` where it is one that is trained, else the first that the model type has."""
     import transformers
-    from transformers.models.auto import modeling_auto
 
-    tables = {h: getattr(modeling_auto, f"MODEL_FOR_{h}_MAPPING_NAMES", {}) for h in (*HEADS, SEQUENCE_CLASSIFICATION)}
     kind = config.model_type
-    of = {h: names[kind] if isinstance(names[kind], str) else names[kind][0] for h, names in tables.items() if kind in names}
+    of = {h: names[0] for h, names in classes_of(kind).items()}
     if head is not None:
         wanted = head.upper()
         if wanted not in of:
             raise Mistake(f"{where}: {kind} has no {head} head" + (f"; it has {', '.join(h.lower() for h in of)}" if of else ""))
     else:
         asked = set(keys.get("architectures") or ())
-        wanted = next((h for h, name in of.items() if name in asked), None) or next(iter(h for h in of if h != SEQUENCE_CLASSIFICATION), None)
+        wanted = next((h for h, name in of.items() if name in asked), None) or next(iter(h for h in of if h not in (SEQUENCE_CLASSIFICATION, CONTRASTIVE)), None)
         if wanted is None:
             raise Mistake(f"{where}: transformers has no model with a loss for {kind}")
     cls = getattr(transformers, of[wanted])

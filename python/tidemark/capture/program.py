@@ -18,10 +18,12 @@ from .text import program_text, typed
 from .tree import tree_lines
 
 
-def _one(source, model, point, device, autocast=False):
+def _one(source, model, point, device, autocast=False, images=None):
+    """`images`: in another dtype than the weights."""
     with torch.no_grad():
         batch = source.batch(model, point, device)
     sizes = batch.sizes
+    batch.update({key: batch[key].to(images) for key in ("pixel_values",) if images and key in batch})
     with torch.autocast(device, torch.bfloat16, enabled=autocast):
         recorder = record(model, batch, device)
     lift(recorder)

@@ -185,6 +185,15 @@ class Recorder(TorchFunctionMode):
         if isinstance(term, Ref):
             self.frame.events.append(Kept(term))
 
+    def look(self, module, tensor):
+        """Another module's weight is asked for, if only for its type: who has it in pieces puts it together then (deepspeed/runtime/zero/parameter_offload.py, ZeROOrderedDict)."""
+        frame = self.frame
+        while frame.path is None and frame.parent is not None:
+            frame = frame.parent
+        path = self.weights.get(id(tensor))
+        if path is not None and not self.is_below and frame is not self.top and self.paths.get(id(module)) != frame.path:
+            self.frame.events.append(Op("look", (Weight(path),), (), (), None))
+
     def enter(self, kind, name, path, arguments):
         """A frame that begins here, given (path, tensor)s."""
         frame = Frame(kind, name, path, self.frame)

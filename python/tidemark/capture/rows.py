@@ -158,7 +158,7 @@ class _Rows:
 
     def _returned(self, args):
         """What is returned as a list is under the list's name."""
-        of = [_LISTED.sub("", key) if key else "" for key, _ in args]
+        of = ["^0" if key.startswith("^") else _LISTED.sub("", key) for key, _ in args]   # what is hidden is told by its place alone
         lists = {name for name in of if name and self.accepts(of.count(name))}
         at = 0
         while at < len(args):

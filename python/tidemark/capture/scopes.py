@@ -32,6 +32,15 @@ def _module_attribute(recorder, original):
     return assigned
 
 
+def _module_weight(recorder, original):
+    def got(self, name):
+        value = original(self, name)
+        if isinstance(value, torch.nn.Parameter):
+            recorder.look(self, value)
+        return value
+    return got
+
+
 def _function_apply(recorder, original):
     def applied(cls, *args, **kwargs):
         if recorder.is_below:
@@ -89,7 +98,7 @@ def recording(model, device):
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.inference_mode())
         for owner, name, made in (
-                (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
+                (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (torch.nn.Module, "__getattr__", _module_weight), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
                 (torch, "vmap", vmap_within), (Autocast, "__enter__", _autocast_enter), (Autocast, "__exit__", _autocast_exit)):
             stack.enter_context(_in_place_of(owner, name, made(recorder, vars(owner)[name])))
         stack.enter_context(_in_place_of(torch, "is_grad_enabled", lambda: recorder.grad_enabled))

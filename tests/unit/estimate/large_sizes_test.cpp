@@ -33,20 +33,6 @@ Spec qwen2_vl(Value::List sections, std::int64_t merges) {
   return spec;
 }
 
-TEST(LargeSizes, OfTokensOfImages) {
-  const Value::Map vision{{"model_type", "clip_vision_model"},
-                          {"hidden_size", 64},
-                          {"intermediate_size", 96},
-                          {"num_hidden_layers", 2},
-                          {"image_size", kLargest},
-                          {"patch_size", 1},
-                          {"num_attention_heads", 4}};
-  Spec spec = of_images({{"model_type", "llava"}, {"text_config", llama()}, {"vision_config", vision}});
-  EXPECT_EQ(refused(spec), "seq");
-  spec.images = 1 << 16;
-  EXPECT_EQ(refused(spec), "seq");
-}
-
 TEST(LargeSizes, OfPatchesThatBecomeOneToken) { EXPECT_THROW(predicted(qwen2_vl({2, 3, 3}, kLargest)), Error); }
 
 TEST(LargeSizes, OfTheSectionsOfAHead) {

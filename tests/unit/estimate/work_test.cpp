@@ -91,17 +91,6 @@ TEST(Work, OfAdaptersIsTheirOwnAndWhatLeadsToThem) {
   expect_products(work_of(spec), 29753856, 1048576 / 2, 2621440 / 2);
 }
 
-TEST(Work, HasConvolutionsAndAttentionOverAllPairs) {
-  Spec spec;
-  spec.model =
-      Value::Map{{"model_type", "vit"},      {"hidden_size", 64}, {"intermediate_size", 176}, {"num_hidden_layers", 2},
-                 {"num_attention_heads", 4}, {"image_size", 32},  {"patch_size", 8},          {"num_labels", 10}};
-  spec.batch = 2;
-  spec.images = 1;
-  spec.steps = 1;
-  expect_products(work_of(spec), 17456640, 295936, 739840);
-}
-
 TEST(Work, GrowsWithSteps) {
   Spec spec = text();
   const Work one = work_of(spec);
