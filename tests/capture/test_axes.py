@@ -114,6 +114,16 @@ def test_layers_ahead_of_those_that_go_round_are_told_apart():
     assert list(layers.conditions()) == ["num_hidden_layers % 4 == 0", 'mlps cycles ["sparse"] after ["dense"]', 'kinds cycles ["a", "a", "a", "b"]']
 
 
+def test_lists_of_layers_by_number_go_round_too():
+    defaults = {"num_hidden_layers": 40, "cross_layers": [3, 8, 13, 18, 23, 28, 33, 38], "out_layers": [3, 7, 15, 23, 30], "skip_layers": []}
+    layers = Layers({"num_hidden_layers": 3, "cross_layers": [1], "out_layers": [0, 1], "skip_layers": []}, defaults)
+    assert layers.keys == {"num_hidden_layers": 20, "out_layers": [0, 1], "skip_layers": []} and layers.counts == {"num_hidden_layers": 5}
+    assert list(layers.conditions()) == ["num_hidden_layers % 5 == 0", "cross_layers numbers num_hidden_layers in [false, false, false, true, false]"]
+    assert layers.with_numbers({"num_hidden_layers": 10}) == {"num_hidden_layers": 10, "cross_layers": [3, 8]}
+    assert layers.with_numbers({"num_hidden_layers": 10, "cross_layers": [1]})["cross_layers"] == [1]
+    assert layers.with_numbers({}) == {}, "a class says it itself"
+
+
 def test_layers_that_are_left_over_are_cases_of_their_own():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "a", "b"] * 8 + ["a", "a"]}
     layers = Layers({"num_hidden_layers": 3, "kinds": ["a", "a", "b"]}, defaults, {"num_hidden_layers": [34, 48, 62, 60]})

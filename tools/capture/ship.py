@@ -32,7 +32,7 @@ def family_text(model_type, head, overrides, shipped, layers, held):
         keys = merged(tiny(model_type, overrides), way)
         if head and keys.get("pad_token_id") is None:   # without one it takes single samples
             keys["pad_token_id"] = 0
-        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head).text()
+        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head, way=way).text()
 
     return "\n".join(map(of, shipped if isinstance(shipped, list) else [shipped]))
 
