@@ -325,6 +325,26 @@ def test_layers_in_no_order_are_as_many_as_they_are():
     assert list(layers.conditions()) == []
 
 
+class Capped:
+    """What is capped, unless there is no cap; the cap itself is a value.  A part of a list names layers beyond the few that are looked at."""
+
+    def __init__(self, keys):
+        if keys["eps"] is None:
+            raise TypeError
+        self.way = (keys["cap"] is None, [n for n in keys["odd_layers"] if n < keys["num_layers"]])
+        self.exact = (*self.way, keys["num_layers"])
+
+    def is_alike(self, other):
+        return self.way == other.way
+
+
+def test_what_may_be_none_and_what_names_layers_is_guarded():
+    keys = {"eps": 1e-6, "cap": 30.0, "num_layers": 8, "odd_layers": [1, 6]}
+    axes = Axes(keys, Capped, lambda keys: True, {"num_layers": 1}, few={"num_layers": 2})
+    assert "cap > 0.0" in axes.guards and "odd_layers == [1, 6]" in axes.guards
+    assert not any(guard.startswith("eps") for guard in axes.guards)
+
+
 class OfSlopes:
     """As ALiBi's slopes: heads in two parts where they are no power of two; noise by an amount; a window where one is asked for, on texts of 96."""
 
