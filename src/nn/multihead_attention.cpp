@@ -1,5 +1,7 @@
 #include "nn/multihead_attention.h"
 
+#include "tensor/torch_rules.h"
+
 namespace tidemark {
 namespace {
 
@@ -40,10 +42,13 @@ MultiheadResult multi_head_attention_forward(Tensor query, Tensor key, const Ten
   q = by_head(std::move(q), t);
   k = by_head(std::move(k), s);
   v = by_head(std::move(v), s);
-  const Tensor q_scaled = mul_scalar(q);
+  const bool lets_go = query.run().torch().multi_head_attention_lets_go;
+  Tensor q_scaled = mul_scalar(q);
   Tensor attn_output_weights = bmm(q_scaled, transpose(k, -2, -1));
+  if (lets_go) q_scaled = k = {};
   attn_output_weights = softmax(attn_output_weights);
   Tensor attn_output = bmm(attn_output_weights, v);
+  if (lets_go) v = {};
   attn_output = view(contiguous(transpose(std::move(attn_output), 0, 1)), {t * n, d});
   attn_output = view(out_proj(attn_output), {t, n, d});
   attn_output_weights = mean(view(attn_output_weights, {n, heads, t, s}), 1, false);

@@ -65,8 +65,9 @@ Tensors convolution_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
   const bool depthwise = call.facts.c != 0;
   const Order order(x, weight, depthwise);
+  Tensor in_order = depthwise ? order.copy(x) : Tensor();  // also where the weight does not train
   Tensor gradient = call.needs(0) || call.needs(1) ? order.copy_of_gradient(call.gradient()) : Tensor();
-  const Tensor in_order = call.needs(1) ? order.copy(x) : Tensor();
+  if (call.needs(1) && !depthwise) in_order = order.copy(x);
   Tensor gradients[2];
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
     if (!call.needs(i)) continue;

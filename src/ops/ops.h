@@ -121,7 +121,7 @@ Tensor mean(Tensor x, int d, bool keep_dims);
 Tensor cumsum(Tensor x, int d, Dtype dtype = Dtype::int64);
 /// Of whole numbers: over everything, and over one dimension.
 Tensor max(Tensor x);
-Tensor prod(Tensor x, int d);
+Tensor prod(Tensor x, int d, bool keep_dims = false);
 /// Over one dimension or, when none is named, over all.
 Tensor sum(Tensor x, const Dims& dims = {}, bool keep_dims = false);
 

@@ -89,9 +89,9 @@ Tensor max(Tensor x) {
   return result;
 }
 
-Tensor prod(Tensor x, int d) {
+Tensor prod(Tensor x, int d, bool keep_dims) {
   const Op op(x, "aten::prod");
-  return plain_sum(x, mark(x, Dims{d}), false, x.dtype());
+  return plain_sum(x, mark(x, Dims{d}), keep_dims, x.dtype());
 }
 
 /// Of whole numbers, which become `dtype`.  A single row goes through CUB.

@@ -75,6 +75,7 @@ struct Text {
 
 /// Beyond this a tensor's size would overflow.
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+constexpr std::int64_t kMostListed = 1 << 16;  // layers, of a list that names some
 
 class FamilyReader {
  public:
@@ -330,7 +331,8 @@ class FamilyReader {
     return nullptr;
   }
 
-  /// "hidden_act == "silu"", "rope_type in ["default"]", "layer_types cycles ["a", "b"]", "S <= sliding_window"
+  /// "hidden_act == "silu"", "rope_type in ["default"]", "layer_types cycles ["a", "b"]", "moe_layers numbers layers in [true]",
+  /// "S <= sliding_window"
   bool is_so(std::string_view text) const {
     LineReader reader = reader_of(text);
     LineReader named = reader;
@@ -338,6 +340,7 @@ class FamilyReader {
       const Value* value = value_of(named.name("_."));
       if (value && named.take_word("in")) return is_one_of(*value, list(named));
       if (value && named.take_word("cycles")) return cycles(*value, named);
+      if (value && named.take_word("numbers")) return numbers(*value, named);
       if (value && !value->as_integer()) return is_literal_so(*value, named);
     }
     return is_number_so(reader);
@@ -369,6 +372,22 @@ class FamilyReader {
       if (!((*entries)[i] == (i < before->size() ? (*before)[i] : (*round)[place % round->size()]))) return false;
     }
     return true;
+  }
+
+  /// `layers in [false, true]`: the numbers of those of so many whose entry, round and round, is true.
+  bool numbers(const Value& value, LineReader& reader) const {
+    if (value.is_null()) return true;
+    const Value* count = value_of(reader.name("_."));
+    const std::int64_t* layers = count ? count->as_integer() : nullptr;
+    const Value::List* listed = value.as_list();
+    if (!listed || !layers || *layers > kMostListed || !reader.take_word("in")) return false;
+    Value::List among(static_cast<std::size_t>(std::max<std::int64_t>(*layers, 0)), Value(false));
+    for (const Value& entry : *listed) {
+      const std::int64_t* number = entry.as_integer();
+      if (!number || *number < 0 || *number >= *layers) return false;
+      among[static_cast<std::size_t>(*number)] = Value(true);
+    }
+    return cycles(Value(std::move(among)), reader);
   }
 
   bool is_literal_so(const Value& value, LineReader& reader) const {

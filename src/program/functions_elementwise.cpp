@@ -70,6 +70,12 @@ Tensors sub_in_place(FunctionCall& call) {
   return {call.tensor(0)};
 }
 
+/// What has no gradient is written where it is.
+Tensors written_in_place(FunctionCall& call) {
+  call.require(!needs_grad(call.tensor(0)) && !(call.given(1) && call.is_tensor(1)), "a gradient or two tensors");
+  return {call.tensor(0)};
+}
+
 /// Of whole numbers, which have no gradient.
 template <Unary operation>
 Tensors of_whole_numbers(FunctionCall& call) {
@@ -231,7 +237,8 @@ constexpr Function kElementwiseFunctions[] = {
     {"clamp_min clamp_max", "input min", unary<clamp_from>},
     {"zero_ fill_", "input value", unary<fill_>},
     {"copy_", "input src non_blocking", [](FunctionCall& c) { return Tensors{copy_(c.tensor(0), c.tensor(1))}; }},
-    {"clamp_ clip_", "input min max", of_whole_numbers<[](Tensor x) { return x; }>},
+    {"clamp_ clip_", "input min max", written_in_place},
+    {"abs_ absolute_", "input", written_in_place},
     {"neg negative __neg__", "input", unary<neg>},
     {"pow __pow__", "input exponent", pow_call},
     {"__rpow__", "exponent input", power_of_number},

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
+#include <span>
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
@@ -53,14 +55,39 @@ class TreeBuilder {
   void add_inside(Module& module, const ModuleDeclaration& declared) {
     if (declared.checkpointable) layers_.emplace(&module, static_cast<std::int64_t>(layers_.size()));
     for (const ParameterDeclaration& parameter : declared.parameters) add(module, parameter);
-    for (const ModuleDeclaration& child : declared.children) {
-      if (!child.repeats) {
-        add_child(module, child.name, child);
+    const std::vector<ModuleDeclaration>& children = declared.children;
+    for (auto child = children.begin(); child != children.end();) {
+      const auto next = std::find_if(child, children.end(), [](const auto& other) { return !other.goes_round; });
+      if (child != next) {
+        add_rounds(module, std::span(child, next));
+        child = next;
         continue;
       }
-      const std::int64_t first = child.first(program_.captured_values), last = child.last(program_.captured_values);
-      for (std::int64_t i = first; i <= last; ++i) add_child(module, std::to_string(i), child);
+      if (child->repeats) {
+        add_from(module, *child, 0, std::numeric_limits<std::int64_t>::max());
+      } else {
+        add_child(module, child->name, *child);
+      }
+      ++child;
     }
+  }
+
+  /// "0..2 by 4 to 15", "3 by 4 to 15": 0, 1, 2, 3, 4, …
+  void add_rounds(Module& module, std::span<const ModuleDeclaration> kinds) {
+    const std::vector<std::int64_t>& values = program_.captured_values;
+    const std::int64_t step = kinds[0].step(values), end = kinds[0].end(values);
+    for (const ModuleDeclaration& kind : kinds)
+      if (step < 1 || kind.step(values) != step || kind.end(values) != end || kind.first(values) > kind.last(values))
+        fail(kind.line, "modules that go round otherwise than those beside them");
+    for (std::int64_t before = 0; kinds[0].first(values) + before <= end; before += step)
+      for (const ModuleDeclaration& kind : kinds) add_from(module, kind, before, end);
+  }
+
+  /// One under each number, so many further on.
+  void add_from(Module& module, const ModuleDeclaration& child, std::int64_t before, std::int64_t end) {
+    const std::int64_t last = std::min(child.last(program_.captured_values) + before, end);
+    for (std::int64_t i = child.first(program_.captured_values) + before; i <= last; ++i)
+      add_child(module, std::to_string(i), child);
   }
 
   void add_child(Module& parent, const std::string& name, const ModuleDeclaration& declared) {

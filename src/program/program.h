@@ -33,6 +33,8 @@ struct ModuleDeclaration {
   std::string name;
   bool repeats = false;  // under each number from `first` to `last`
   Expression first = {}, last = {};
+  bool goes_round = false;  // and so many further, up to the end, in turn with those beside it that do
+  Expression step = {}, end = {};
   std::string class_name;
   bool checkpointable = false;  // a GradientCheckpointingLayer
   std::vector<ParameterDeclaration> parameters = {};

@@ -308,20 +308,30 @@ class ProgramReader {
     reader.expect_end();
   }
 
-  /// "q_proj: nn.Linear", "0..1: LlamaDecoderLayer"
+  /// "q_proj: nn.Linear", "0..1: LlamaDecoderLayer", "0..2 by 4 to 15: Llama4TextDecoderLayer"
   ModuleDeclaration read_child(LineReader& reader, int line) {
     ModuleDeclaration child;
     child.name = reader.until(":");
     child.line = line;
     reader.expect(":");
+    if (const std::size_t by = child.name.find(" by "), to = child.name.find(" to "); by < to && to != std::string::npos) {
+      child.goes_round = child.repeats = true;
+      child.step = number_in(child.name.substr(by + 4, to - by - 4), line);
+      child.end = number_in(child.name.substr(to + 4), line);
+      child.name.resize(by);
+    }
     if (const std::size_t dots = child.name.find(".."); dots != std::string::npos) {
       child.repeats = true;
-      child.first = Expression::parse(child.name.substr(0, dots), program_.symbols, program_.where(line));
-      child.last = Expression::parse(child.name.substr(dots + 2), program_.symbols, program_.where(line));
+      child.first = number_in(child.name.substr(0, dots), line);
+      child.last = number_in(child.name.substr(dots + 2), line);
+    } else if (child.goes_round) {
+      child.first = child.last = number_in(child.name, line);
     }
     read_class(reader, child);
     return child;
   }
+
+  Expression number_in(const std::string& text, int line) const { return Expression::parse(text, program_.symbols, program_.where(line)); }
 
   Program program_;
   std::vector<ProgramLine> lines_;

@@ -13,7 +13,7 @@ _EXPRESSION = r"[\w\s+*/%(),-]+?"
 _TYPE = rf"{_DTYPE}\[(?:{_EXPRESSION})?\]"
 _RESULT = re.compile(rf"({_NAME})(?:: {_TYPE}(?P<flags>(?: (?:view|cpu|unseen))*))?$")
 _HEAD = re.compile(rf"(class|function|scope) ([\w.]+#\d+)\((.*)\)( checkpointable)?:$")
-_TREE = re.compile(rf"(?:(?:param|buffer|attribute) \w+(?:: {_TYPE}(?: (?:frozen|transient|cpu))*| = [\w.]+)|[\w.-]+: (?:nn\.)?\w+(?:\(nn\.\w+\))?(?: checkpointable)?)$")
+_TREE = re.compile(rf"(?:(?:param|buffer|attribute) \w+(?:: {_TYPE}(?: (?:frozen|transient|cpu))*| = [\w.]+)|[\w.-]+(?: by \d+ to \d+)?: (?:nn\.)?\w+(?:\(nn\.\w+\))?(?: checkpointable)?)$")
 _CALL = re.compile(r"(?:call ([^ ]+): |apply |within )([\w.]+#\d+)\((.*)\)$")
 _FUNCTION = re.compile(r"([A-Za-z_][\w.]*(?: autocast)?)\((.*)\)(?: !(host .+|data))?$")
 

@@ -114,6 +114,16 @@ def test_layers_ahead_of_those_that_go_round_are_told_apart():
     assert list(layers.conditions()) == ["num_hidden_layers % 4 == 0", 'mlps cycles ["sparse"] after ["dense"]', 'kinds cycles ["a", "a", "a", "b"]']
 
 
+def test_lists_of_layers_by_number_go_round_too():
+    defaults = {"num_hidden_layers": 40, "cross_layers": [3, 8, 13, 18, 23, 28, 33, 38], "out_layers": [3, 7, 15, 23, 30], "skip_layers": []}
+    layers = Layers({"num_hidden_layers": 3, "cross_layers": [1], "out_layers": [0, 1], "skip_layers": []}, defaults)
+    assert layers.keys == {"num_hidden_layers": 20, "out_layers": [0, 1], "skip_layers": []} and layers.counts == {"num_hidden_layers": 5}
+    assert list(layers.conditions()) == ["num_hidden_layers % 5 == 0", "cross_layers numbers num_hidden_layers in [false, false, false, true, false]"]
+    assert layers.with_numbers({"num_hidden_layers": 10}) == {"num_hidden_layers": 10, "cross_layers": [3, 8]}
+    assert layers.with_numbers({"num_hidden_layers": 10, "cross_layers": [1]})["cross_layers"] == [1]
+    assert layers.with_numbers({}) == {}, "a class says it itself"
+
+
 def test_layers_that_are_left_over_are_cases_of_their_own():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "a", "b"] * 8 + ["a", "a"]}
     layers = Layers({"num_hidden_layers": 3, "kinds": ["a", "a", "b"]}, defaults, {"num_hidden_layers": [34, 48, 62, 60]})
@@ -313,6 +323,26 @@ def test_layers_in_no_order_are_as_many_as_they_are():
     layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"]}, {"num_hidden_layers": 10, "kinds": kinds})
     assert layers.keys == {"num_hidden_layers": 10, "kinds": kinds} and layers.counts == {} and layers.cycles == {}
     assert list(layers.conditions()) == []
+
+
+class Capped:
+    """What is capped, unless there is no cap; the cap itself is a value.  A part of a list names layers beyond the few that are looked at."""
+
+    def __init__(self, keys):
+        if keys["eps"] is None:
+            raise TypeError
+        self.way = (keys["cap"] is None, [n for n in keys["odd_layers"] if n < keys["num_layers"]])
+        self.exact = (*self.way, keys["num_layers"])
+
+    def is_alike(self, other):
+        return self.way == other.way
+
+
+def test_what_may_be_none_and_what_names_layers_is_guarded():
+    keys = {"eps": 1e-6, "cap": 30.0, "num_layers": 8, "odd_layers": [1, 6]}
+    axes = Axes(keys, Capped, lambda keys: True, {"num_layers": 1}, few={"num_layers": 2})
+    assert "cap > 0.0" in axes.guards and "odd_layers == [1, 6]" in axes.guards
+    assert not any(guard.startswith("eps") for guard in axes.guards)
 
 
 class OfSlopes:

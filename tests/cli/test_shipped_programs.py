@@ -35,6 +35,14 @@ def test_a_family_that_is_not_written_in_cpp_needs_no_python(predicted):
     assert larger["peak"]["allocated_bytes"] > report["peak"]["allocated_bytes"]
 
 
+def test_a_cap_on_logits_that_there_is_none_of_is_another_model(predicted):
+    gemma = {"model_type": "gemma2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500}
+    program = ("--program", SHIPPED / "5.23.0/gemma2")
+    assert "peak" in predicted(gemma, *program, **NO_PYTHON)
+    refused = predicted({**gemma, "final_logit_softcapping": None}, *program, **NO_PYTHON)
+    assert refused.returncode == 3 and "final_logit_softcapping > 0.0 alone, and final_logit_softcapping is null" in refused.stderr
+
+
 def told_of(report):
     return [row["what"] for row in report["assumptions"] if "transformers" in row["what"]]
 

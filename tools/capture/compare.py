@@ -61,10 +61,12 @@ def cases_of(program):
 def configuration(model_type, way, text, layers=()):
     """`layers`: (path, number) where other numbers of layers go another way."""
     from tidemark.capture.keys import at, changed, without_names_of_labels
+    from tidemark.capture.unwritten import keys_of
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     trained = re.search(r"^class (\S+)$", text, re.MULTILINE)[1]
-    whole = CONFIG_MAPPING[model_type](**published(model_type, way)).to_dict()
+    given = published(model_type, way)
+    whole = keys_of(CONFIG_MAPPING[model_type](**given), given)
     config = {**with_few_layers(whole), "model_type": model_type, "architectures": [trained]}
     for part, key, count in re.findall(r"^holds ([a-z][\w.]*\.)?(%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
         if at(config, part + key) != int(count):
@@ -108,8 +110,9 @@ def capture(program, folder):
         config = folder / f"{program.name}.{number}.json"
         config.write_text(configuration(program.name, way, text, batch.get("layers", ())))
         keys = AutoConfig.for_model(**json.loads(config.read_text()))
-        patch = first_of(getattr(keys, "vision_config", keys), "patch_size")
-        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [side * patch for side in batch["grid"]] if batch["grid"] else None}
+        vision = getattr(keys, "vision_config", keys)
+        patch, merges = first_of(vision, "patch_size"), first_of(vision, "spatial_merge_size", "pooling_kernel_size") or 1
+        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None}
         (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
 

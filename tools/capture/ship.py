@@ -34,7 +34,7 @@ def family_text(model_type, head, overrides, shipped, layers, held):
         keys = merged(tiny(model_type, overrides), way)
         if head == "sequence_classification" and keys.get("pad_token_id") is None:   # without one it takes single samples
             keys["pad_token_id"] = 0
-        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head, sees=sees).text()
+        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head, sees=sees, way=way).text()
 
     ways = shipped if isinstance(shipped, list) else [shipped]
     return "\n".join([*map(of, ways), *(of(way, sees=False) for way in ways if model_type in SEEING)])

@@ -83,9 +83,10 @@ def merged(keys, others):
 
 def tiny(model_type, overrides):
     """The keys of a tiny configuration; `overrides` are those that the rules do not find."""
+    from tidemark.capture.unwritten import keys_of
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    keys = CONFIG_MAPPING[model_type]().to_dict()
+    keys = keys_of(CONFIG_MAPPING[model_type](), {})
     for key in ("model_type", "transformers_version", "architectures", "_name_or_path", "dtype"):
         keys.pop(key, None)
     keys = merged(shrunk(keys), overrides)

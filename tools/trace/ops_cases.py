@@ -83,7 +83,7 @@ OTHERS = {
     "sub_scalar": lambda x, a: x[0] - 2,
     "floor_divide": lambda x, a: x[0] // 2,
     "max": lambda x, a: x[0].max(),
-    "prod": lambda x, a: x[0].prod(a["d"]),
+    "prod": lambda x, a: x[0].prod(a["d"], keepdim=a.get("keep", False)),
     "pow_tensor": lambda x, a: _torch().pow(x[0], x[1]),
     "where": lambda x, a: _torch().where(x[0], x[1], x[2]),
     "logical": lambda x, a: x[0] & x[1],
@@ -464,6 +464,7 @@ def whole_number_cases():
             case("max", f"int64 {sizes}", card=card)
         for sizes in ("1x3", "8x3", "300x3", "4096x3", "2x5000", "1x200000", "3x64x7"):
             case("prod", f"int64 {sizes}", card=card, d=-1)
+        case("prod", "int64 8x3", card=card, d=-1, keep=True)
         for count, each in ((1, 1), (1, 16), (4, 1), (4, 8), (300, 3), (5000, 2)):
             case("repeat_interleave", f"int64 {count}", f"int64 {count}", card=card, each=each)
         for count, found in ((1, 1), (7, 3), (600, 600), (4096, 4096), (4097, 4097), (4097, 0), (70000, 30000), (300000, 300000)):

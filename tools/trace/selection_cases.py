@@ -172,6 +172,7 @@ def window_cases():
         for order in (" g", " p021 g", ""):
             case("convolution", f"{dtype} 2x128x96{order}", f"{dtype} 128x1x4 w", f"{dtype} 128 w", stride=[1], padding=[3], groups=128)
         case("convolution", f"{dtype} 2x128x96 g", f"{dtype} 128x1x4 w", None, stride=[1], padding=[3], groups=128, gradient="021")
+        case("convolution", f"{dtype} 2x128x96 p021 g", f"{dtype} 128x1x4", None, stride=[1], padding=[3], groups=128, gradient="021")
         for order in (" g", ""):
             case("convolution", f"{dtype} 2x16x128{order}", f"{dtype} 64x16x3 w", f"{dtype} 64 w", stride=[1], padding=[1], groups=1)
         case("convolution", f"{dtype} 2x64x128 p021 g", f"{dtype} 64x64x3 w", f"{dtype} 64 w", stride=[2], padding=[1], groups=1)

@@ -62,7 +62,7 @@ class Axes:
 
     def _told(self, values):
         """same, numbers, other or fails: what changing these keys does."""
-        counts_layers = any(path in self.layers for path in values)
+        counts_layers = any(path in self.layers or isinstance(value, list) for path, value in values.items())   # a list may name any layer
         first = self.whole if counts_layers else self.first
         return self._compared(self.look, first, values if counts_layers else {**self.few, **values})
 
@@ -183,6 +183,8 @@ class Axes:
         if value and not self.reals_are_values and self._told({path: value / 2}) != "same":
             self._guard(path, f"{path} == {written(value)}")
         elif value and "drop" in path and self._told_of_any({path: 0.0}) != "same":
+            self._guard(path, f"{path} > 0.0")
+        elif value and self._told_of_any({path: None}) not in ("same", "fails"):   # a cap on logits, which there may be none of
             self._guard(path, f"{path} > 0.0")
         elif not value and self._told_of_any({path: 1.0 if "layerdrop" in path else 0.1}) != "same":   # of a few layers none might be left out
             self._guard(path, f"{path} == 0.0")

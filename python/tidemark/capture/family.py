@@ -31,6 +31,7 @@ from .rows import in_rows
 from .sizes import Solver
 from .text import Printer, family_text, typed
 from .tree import tree_lines
+from .unwritten import keys_of, paths_of
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
@@ -40,6 +41,7 @@ _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12,
 _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
+_KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
 _INNER = re.compile(r"(^|\.)n_inner$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
@@ -101,21 +103,22 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True):
-        """`published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
+    def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None):
+        """`way`: those of its keys that say in which of several ways the family is built; `published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
         `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some."""
         import transformers
 
-        self.kind, self.device, self.sees, self.sees_images = keys["model_type"], device, sees, sees
+        self.kind, self.device, self.layers, self.sees, self.sees_images = keys["model_type"], device, None, sees, sees
         self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = head or self._head()
         self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
+        self.unwritten = dict(paths_of(self._configuration(keys)))
         self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.guards = [f"{path} >= 0" for path in self.asked]
         if self.head == "contrastive":
             self._of_captions(keys)
-        self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build({}), published)
+        self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published)
         inner = {path: 4 * at(self.layers.keys, path.replace("n_inner", "n_embd")) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
@@ -169,7 +172,7 @@ class Family:
 
     def _is_read(self, path):
         """Whether the model asks for a key, or others are made of it."""
-        return self.reads.of(self.config_class(**self._own(self.base)), path) or self._makes_others(path)
+        return path in self.unwritten or self.reads.of(self.config_class(**self._own(self.base)), path) or self._makes_others(path)
 
     def _makes_others(self, path):
         value = at(self.base, path)
@@ -195,15 +198,25 @@ class Family:
     def _configuration(self, keys):
         import transformers
 
-        return transformers.AutoConfig.for_model(**{**keys, "model_type": self.kind})
+        return transformers.AutoConfig.for_model(**{**self._whole(keys), "model_type": self.kind})
+
+    def _whole(self, keys):
+        return self.layers.with_numbers(keys) if self.layers else keys
 
     def build(self, keys):
         """All keys, as the configuration class understands these."""
         config = self._configuration(keys)
-        made = config.to_dict()
+        made = keys_of(config, keys)
         if self.tells_apart:   # classes are told by their names
             made = {**without_names_of_labels(made), "num_labels": config.num_labels}
         return made
+
+    def _default_list(self, path):
+        """Of a list with an entry for each layer, or of layers' numbers: nothing where the class makes it of how many there are."""
+        default, count = at(self.config_class().to_dict(), path), self.layers.numbers.get(path)
+        if count is None or at(self.config_class(**changed({}, {count: at(self.base, count)})).to_dict(), path) != default:
+            return "null"
+        return f"{written(default)}; null"
 
     def _head(self):
         """Encoders are trained on words that are masked, also where transformers has a class for the next word; None: what transformers.models.auto has first."""
@@ -219,7 +232,7 @@ class Family:
         return [f"experts == {written(how)}"] if how == "grouped_mm" and any(hasattr(module, "num_experts") for module in model.modules()) else []
 
     def source(self, keys, way):
-        source = from_configuration({**keys, "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
         return with_positions(source) if way.positions else source
 
     def ready(self, source, model, sizes, first=_called):
@@ -343,7 +356,7 @@ class Family:
     def _by_heads(self):
         """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv).  In further parts fewer alone, where they are fewer."""
         cases = [_ANY]
-        for few, path in ((p, p.replace("num_key_value_heads", "num_attention_heads")) for p, _ in leaves_of(self.base) if p.endswith("num_key_value_heads")):
+        for few, path in ((p, _KEYS.sub("num_attention_heads", p)) for p, _ in leaves_of(self.base) if _KEYS.search(p)):
             heads = at(self.base, path)
             if not is_whole(at(self.base, few)) or not is_whole(heads) or cases != [_ANY] and at(self.base, few) == heads:
                 continue
@@ -483,7 +496,7 @@ class Family:
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
         used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
-        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith("spatial_merge_size") for side in ("grid_h", "grid_w")]
+        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size")) for side in ("grid_h", "grid_w")]
         import transformers
 
         from . import config_keys
@@ -491,12 +504,13 @@ class Family:
         defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}))
         _, _, root, _, (first, *_) = merged[0]
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
+        by_number = sorted({*self.unwritten.values()})
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = null") for path in self.layers.cycles),
+                  *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions())),
+                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])

@@ -52,7 +52,9 @@ def _by_grid(maker, channels):
 
 def _by_position(maker, channels):
     """Patches of each image beside their places: transformers' Gemma4ImageProcessor, whose images are as large as its tokens allow."""
-    (down, across), count, patch = maker.shape.grid, maker.shape.pictures, first_of(maker.config.vision_config, "patch_size")
+    vision = maker.config.vision_config
+    pooled = first_of(vision, "pooling_kernel_size") or 1   # so many patches each way are one token
+    (down, across), count, patch = (-(-side // pooled) * pooled for side in maker.shape.grid), maker.shape.pictures, first_of(vision, "patch_size")
     maker.batch["pixel_values"] = maker.real(count, down * across, channels * patch * patch)
     y, x = torch.meshgrid(torch.arange(down, device=maker.device), torch.arange(across, device=maker.device), indexing="ij")
     maker.batch["image_position_ids"] = torch.stack([x, y], -1).view(1, down * across, 2).repeat(count, 1, 1)

@@ -196,6 +196,11 @@ class Solver:
                 text = form != column and self._from(text, form, values)
                 if text:
                     return text
+        for (chunk, sizes), (name, column) in itertools.permutations(names, 2):   # two thirds of a width, filled up: transformers/models/lfm2, Lfm2MLP
+            if 0 not in sizes:
+                text = self._from(f"ceildiv(2*{name}//3, {chunk})", tuple(-(-(2 * v // 3) // c) for v, c in zip(column, sizes)), values)
+                if text:
+                    return text
         return None
 
     def _from(self, text, form, values):

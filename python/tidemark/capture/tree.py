@@ -1,6 +1,11 @@
-"""The tree of modules, as they were registered, with parameters and buffers; children that are alike in a row once."""
+"""The tree of modules, as they were registered, with parameters and buffers; children that are alike in a row, or go round, once."""
 
+import itertools
+
+from .layers import LONGEST_PERIOD, rounds
 from .recorder import is_tensor
+
+_FEWEST_GROUPS = 3   # fewer are written one by one, as some layers ahead of others are
 
 
 def _kind(module):
@@ -50,14 +55,34 @@ def tree_lines(model, model_dtype, device):
                 groups[-1][1] = name
             else:
                 groups.append([name, name, inner])
-        for start, end, (head, inner) in groups:
-            lines.append(f"{start if start == end else start + '..' + end}: {head}")
+        for place, (head, inner) in _in_rounds(groups):
+            lines.append(f"{place}: {head}")
             lines += ["  " + line for line in inner]
         layer = any(c.__name__ == "GradientCheckpointingLayer" for c in type(module).__mro__)
         return _kind(module) + (" checkpointable" if layer else ""), lines
 
     head, lines = node(model, "")
     return [f"modules {head}", *("  " + line for line in lines)]
+
+
+def _in_rounds(groups):
+    """(place, what is there): layers of several kinds that go round, perhaps after some others, are `0..2 by 4 to 15` and `3 by 4 to 15`."""
+    def place(start, end):
+        return start if start == end else f"{start}..{end}"
+
+    digits = bool(groups) and all(start.isdigit() for start, _, _ in groups)
+    kinds = [inner for start, end, inner in groups for _ in range(int(start), int(end) + 1)] if digits and groups[0][0] == "0" and len(groups) > _FEWEST_GROUPS else []
+    before, round_ = rounds(kinds)
+    ahead, period, last = len(before), len(round_), len(kinds) - 1
+    if not kinds or period > LONGEST_PERIOD:
+        yield from ((place(start, end), inner) for start, end, inner in groups)
+        return
+    for first, cycle, more in ((0, before, ""), (ahead, round_, f" by {period} to {last}")):
+        at = 0
+        for _, alike in itertools.groupby(cycle):
+            alike = list(alike)
+            yield place(str(first + at), str(first + at + len(alike) - 1)) + more, alike[0]
+            at += len(alike)
 
 
 def _line(kind, name, rest):

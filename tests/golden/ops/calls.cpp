@@ -323,7 +323,7 @@ const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
     {"max", unary<max>},
-    {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a)); }},
+    {"prod", [](Inputs& in, const Arguments& a, Run&) { return prod(in[0], dim(a), a.flag("keep")); }},
     {"vector_norm", unary<vector_norm>},
     {"matmul", binary<matmul>},
     {"linear", [](Inputs& in, const Arguments&, Run&) { return linear(in[0], in[1], in[2]); }},

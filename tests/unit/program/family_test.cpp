@@ -23,12 +23,14 @@ key act = "gelu"; also hidden_act
 key dropout = 0.1
 key kinds = null
 key parts = null
+key some = null
 key tie = true
 key window = 4
 holds act in ["gelu", "relu"]
 holds dropout > 0.0
 holds kinds cycles ["a", "b"]
 holds parts cycles ["b", "c"] after ["a"]
+holds some numbers layers in [true] after [false]
 holds hidden % 8 == 0
 )";
   std::string text = with(tiny_program(), "attention sdpa\ncache false\n", keys);
@@ -124,6 +126,10 @@ TEST(Family, SaysWhatItDoesNotHoldFor) {
   bound(config({{"parts", Value::List{"a", "b", "c", "b"}}}));
   EXPECT_EQ(refusal(config({{"parts", Value::List{"b", "b", "c"}}})),
             "the program of tiny holds for parts cycles [\"b\", \"c\"] after [\"a\"] alone, and parts is a list");
+  bound(config({{"layers", 4}, {"some", Value::List{1, 2, 3}}}));
+  for (const Value::List& other : {Value::List{0, 1}, Value::List{1, 2}, Value::List{1, 2, 3, 4}, Value::List{1, "2"}})
+    EXPECT_EQ(refusal(config({{"layers", 4}, {"some", other}})),
+              "the program of tiny holds for some numbers layers in [true] after [false] alone, and some is a list");
   EXPECT_EQ(refusal(config({{"hidden", 12}})), "the program of tiny holds for hidden % 8 == 0 alone, and hidden is 12");
   EXPECT_EQ(refusal(config({}), {.context = {.use_cache = true}, .seq = 8}),
             "the program of tiny does not hold for attention sdpa, cache true, 8 tokens");

@@ -77,6 +77,20 @@ TEST(ProgramFunctions, TakeWhatNumbersMakeOfThem) {
   EXPECT_EQ(found.at("aten::avg_pool2d"), 1);
 }
 
+TEST(ProgramFunctions, WriteInPlaceWhatHasNoGradient) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: float32[B, S] = torch.Tensor.float($labels)
+  %10 = torch.Tensor.abs_(%10)
+  %10 = torch.Tensor.clamp_(%10, min=0)
+  %11: int64[B, 1] = torch.Tensor.prod($labels, -1, keepdim=True)
+  hold %10 %11
+)");
+  EXPECT_EQ(found.at("aten::prod"), 1);
+  EXPECT_FALSE(found.contains("aten::abs"));
+  EXPECT_FALSE(found.contains("aten::clamp"));
+  const auto error = error_of([] { allocations_of("  %0 = torch.Tensor.abs_(%0)\n"); });
+  EXPECT_THAT(error->message(), HasSubstr("a gradient"));
+}
+
 TEST(ProgramFunctions, SplitIntoAsManyPiecesAsThereAre) {
   const std::map<std::string, int> found = allocations_of(R"(  %10: T[B, S, 8] view, %11: T[B, S, 8] view, %12: T[B, S, 8] view, %13: T[B, S, 8] view, %14: T[B, S, 8] view, %15: T[B, S, 8] view, %16: T[B, S, 12] view, %17: T[B, S, 4] view = torch.split(%0, [8, 8, 8, 8, 8, 8, 12, 4], dim=-1)
   %18: T[B, S, 64] = torch.cat([%10, %11, %12, %13, %14, %15, %16, %17], dim=-1)

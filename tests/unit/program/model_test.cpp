@@ -65,6 +65,26 @@ TEST(ProgramModel, HasTheModulesThatAreDeclared) {
   EXPECT_EQ(model->root["layers"][0]["up"].get("bias").dtype, Dtype::f32);
 }
 
+/// With a list of two kinds of modules that go round; `second` is the place of the other kind.
+std::vector<std::string> parameters_of_rounds(const std::string& second) {
+  const std::string list = "  mixed: nn.ModuleList\n    0..1 by 3 to layers + 2: Odd\n      param a: T[2]\n    " + second + ": Even\n      param b: T[3]\n";
+  const std::vector<Program> programs = read(with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n"));
+  const std::unique_ptr<Model> model = make_program_model(programs[0], {.use_cache = false}, Dtype::f16, true);
+  std::vector<std::string> names;
+  visit_parameters(model->root, [&](const Module& module, const Parameter& parameter) {
+    if (const std::string name = full_name(module, parameter); name.starts_with("mixed")) names.push_back(name);
+  });
+  return names;
+}
+
+TEST(ProgramModel, KindsOfModulesMayGoRound) {
+  EXPECT_THAT(parameters_of_rounds("2 by 3 to layers + 2"),
+              testing::ElementsAre("mixed.0.a", "mixed.1.a", "mixed.2.b", "mixed.3.a", "mixed.4.a"));
+  for (const char* other : {"2 by 0 to layers + 2", "2 by 4 to layers + 2", "2 by 3 to 9", "2..1 by 3 to layers + 2"})
+    EXPECT_TRUE(error_of([&] { parameters_of_rounds(other); })->message().ends_with("modules that go round otherwise than those beside them")) << other;
+  EXPECT_TRUE(error_of([] { parameters_of_rounds("1 by 3 to layers + 2"); })->message().ends_with("1 is there twice"));
+}
+
 TEST(ProgramModel, ValuesDieWhereTheProgramSaysSo) {
   // With nothing to train in front of the head no gradient keeps what the norm made.
   Spec asked = spec();
