@@ -1,19 +1,25 @@
-"""How many layers the parts of a configuration have, and in what pattern their kinds go round."""
+"""How many layers the parts of a configuration have, in what pattern their kinds go round, and which of them a list tells by number."""
+
+import re
 
 from .keys import at, changed, is_whole, without, written
 
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers")
 _LONGEST_PERIOD = 8
+_NUMBERED = re.compile(r"(index(es)?|indices|_ids|layers)$")
+_APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py)
 _MOST_BEFORE = 4   # layers that are of other kinds than those that go round after them
 
 
 class Layers:
     """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `befores`: {path of such a list, or of a number of layers: the entries ahead of those, or how many};
-    `published`: {path of a number of layers: those that models have}."""
+    `places`: {path of a list of layers by number: the path of how many layers there are}; `published`: {path of a number of layers: those that models have}."""
 
     def __init__(self, keys, defaults, published=None):
-        self.counts, self.cycles, self.befores, self.keys, self.published = {}, {}, {}, keys, published or {}
+        self.counts, self.cycles, self.befores, self.places, self.keys, self.published = {}, {}, {}, {}, keys, published or {}
         self._part("", defaults)
+        self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)   # the first layers of another part may take what those by number give
+        self.keys = changed(self.keys, {path: at(self.keys, path) + self.taking for path, period in self.counts.items() if period == 1 and path not in self.places.values()})
 
     def _part(self, prefix, defaults):
         numbers = [c for c in _COUNTS if is_whole(defaults.get(c))]
@@ -38,13 +44,26 @@ class Layers:
                 self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) + before if period == 1 else self._least(4 * period + before, period, count)})
                 if before:
                     self.befores[prefix + number] = before
+        self._by_number(prefix, defaults, numbers, count)
         for key, value in defaults.items():
             if isinstance(value, dict):
                 self._part(f"{prefix}{key}.", value)
 
+    def _by_number(self, prefix, defaults, numbers, count):
+        """Layers that a list has by number (Qwen3-VL's deepstack_visual_indexes), far apart."""
+        lists = [k for k, v in defaults.items() if numbers and is_rising(v, count) and _NUMBERED.search(k)]
+        if len(lists) != 1 or self.counts.get(prefix + numbers[0]) != 1:
+            return
+        places = [_APART * (k + 1) - 1 for k in range(len(defaults[lists[0]]))]
+        self.places[prefix + lists[0]] = prefix + numbers[0]
+        self.keys = changed(self.keys, {prefix + lists[0]: places, prefix + numbers[0]: places[-1] + 1 + _APART})
+
     def few(self):
-        """{path of a number of layers: as few as show all kinds of them}"""
-        return {path: self._least(period + self.befores.get(path, 0), period, at(self.keys, path)) if period > 1 else 2 + self.befores.get(path, 0) for path, period in self.counts.items()}
+        """{path of a number of layers, or of a list of some by number: as few as show all kinds of them}"""
+        few = {path: self._least(period + self.befores.get(path, 0), period, at(self.keys, path)) if period > 1 else 2 + self.befores.get(path, 0) + self.taking for path, period in self.counts.items()}
+        for path, number in self.places.items():
+            few |= {path: list(range(len(at(self.keys, path)))), number: len(at(self.keys, path)) + 2}
+        return few
 
     @staticmethod
     def _least(least, period, count):
@@ -64,6 +83,11 @@ class Layers:
                 yield f"{path} % {period} == {at(self.keys, path) % period}"
         for path, cycle in self.cycles.items():
             yield f"{path} cycles {written(cycle)}" + (f" after {written(self.befores[path])}" if path in self.befores else "")
+
+
+def is_rising(entries, count):
+    """Whether they are numbers of layers, of so many, in order."""
+    return isinstance(entries, (list, tuple)) and 0 < len(entries) < count and all(map(is_whole, entries)) and sorted({*entries}) == list(entries) and 0 <= entries[0] and entries[-1] < count
 
 
 def _are_sizes(entries):
