@@ -311,10 +311,18 @@ def _drawn(groups, base, layers, products, drawer, places):
             patch = patched[group[0]]
             values.update(dict.fromkeys(group, values[patch] * (at(base, group[0]) // at(base, patch)) * drawer.choice((1, 2, 3))))
         if group[0] in places:
-            *numbers, count = itertools.accumulate(drawer.randrange(4, 8) for _ in range(len(at(base, group[0])) + 1))
+            *numbers, count = itertools.accumulate(_unlike_the_one_before(drawer, len(at(base, group[0])) + 1))
             values.update({group[0]: numbers, places[group[0]]: count})
     values.update({width: _product(factors, {path: values.get(path, at(base, path)) for path in factors if path and not is_whole(path)}) for width, factors in products.items()})
     return values
+
+
+def _unlike_the_one_before(drawer, count):
+    """As many layers between those that a list has by number; as many twice would be rounds of themselves (folding.py)."""
+    before = None
+    for _ in range(count):
+        before = drawer.choice([apart for apart in range(4, 8) if apart != before])
+        yield before
 
 
 def _product(factors, values):

@@ -39,8 +39,8 @@ _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3,
 _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 # As many samples, and images of each, that what is done for them is seen as rounds, and rounds within rounds.
 _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
-# Fewer, but of several windows each, down and across (windows.py).
-_WINDOWED = ((5, 303, 5, 12, 20), (6, 349, 5, 4, 12), (7, 403, 6, 16, 20), (7, 307, 5, 12, 24), (8, 451, 5, 12, 14), (5, 381, 6, 8, 20))
+# Fewer, of models with many layers (those that a list has by number are far apart); of several windows each, down and across (windows.py).
+_FEWER = ((5, 303, 5, 12, 20), (6, 349, 5, 4, 12), (7, 403, 6, 16, 20), (7, 307, 5, 12, 24), (8, 451, 5, 12, 14), (5, 381, 6, 8, 20))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
@@ -356,7 +356,7 @@ class Family:
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *(f"{path} >= 0" for path in self.padding)]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places)
-        self.shapes = (_WINDOWED if self.has_windows else _ROUNDS) if self.has_grids else _SHAPES
+        self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
         self.draws = self.axes.draws(len(self.shapes), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):

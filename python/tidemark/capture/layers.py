@@ -1,5 +1,6 @@
 """How many layers the parts of a configuration have, in what pattern their kinds go round, and which of them a list tells by number."""
 
+import itertools
 import re
 
 from .keys import at, changed, is_whole, without, written
@@ -7,7 +8,7 @@ from .keys import at, changed, is_whole, without, written
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers")
 _LONGEST_PERIOD = 8
 _NUMBERED = re.compile(r"(index(es)?|indices|_ids|layers)$")
-_APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py)
+_APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py); and more, so that these make no rounds themselves
 _MOST_BEFORE = 4   # layers that are of other kinds than those that go round after them
 
 
@@ -54,9 +55,9 @@ class Layers:
         lists = [k for k, v in defaults.items() if numbers and is_rising(v, count) and _NUMBERED.search(k)]
         if len(lists) != 1 or self.counts.get(prefix + numbers[0]) != 1:
             return
-        places = [_APART * (k + 1) - 1 for k in range(len(defaults[lists[0]]))]
+        places = list(itertools.accumulate([_APART - 1, *(_APART + k % 3 for k in range(len(defaults[lists[0]]) - 1))]))
         self.places[prefix + lists[0]] = prefix + numbers[0]
-        self.keys = changed(self.keys, {prefix + lists[0]: places, prefix + numbers[0]: places[-1] + 1 + _APART})
+        self.keys = changed(self.keys, {prefix + lists[0]: places, prefix + numbers[0]: places[-1] + _APART})
 
     def few(self):
         """{path of a number of layers, or of a list of some by number: as few as show all kinds of them}"""
