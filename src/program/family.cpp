@@ -296,7 +296,18 @@ class FamilyReader {
         collect();
       }
     for (const Key& key : keys_)
-      if (const std::int64_t* number = key.value.as_integer()) binding_.numbers.emplace_back(key.path, *number);
+      for (auto& number : numbers_of(key)) binding_.numbers.push_back(std::move(number));
+  }
+
+  /// Of a list its whole numbers: "indexes.0" is the first.
+  static std::vector<std::pair<std::string, std::int64_t>> numbers_of(const Key& key) {
+    std::vector<std::pair<std::string, std::int64_t>> numbers;
+    if (!key.is_known) return numbers;
+    if (const std::int64_t* number = key.value.as_integer()) numbers.emplace_back(key.path, *number);
+    const Value::List* entries = key.value.as_list();
+    for (std::size_t i = 0; entries && i < entries->size(); ++i)
+      if (const std::int64_t* number = (*entries)[i].as_integer()) numbers.emplace_back(fmt::format("{}.{}", key.path, i), *number);
+    return numbers;
   }
 
   void collect() {
@@ -306,12 +317,11 @@ class FamilyReader {
       names_.push_back(name);
       values_.push_back(value);
     }
-    for (const Key& key : keys_) {
-      const std::int64_t* number = key.is_known ? key.value.as_integer() : nullptr;
-      if (!number) continue;
-      names_.push_back(key.path);
-      values_.push_back(*number);
-    }
+    for (const Key& key : keys_)
+      for (auto& [name, number] : numbers_of(key)) {
+        names_.push_back(std::move(name));
+        values_.push_back(number);
+      }
   }
 
   /// Of a configuration that leaves out how many tokens there may be, what the class has.
@@ -341,6 +351,7 @@ class FamilyReader {
       if (value && named.take_word("in")) return is_one_of(*value, list(named));
       if (value && named.take_word("cycles")) return cycles(*value, named);
       if (value && named.take_word("numbers")) return numbers(*value, named);
+      if (value && named.take_word("rises")) return rises(*value, named);
       if (value && !value->as_integer()) return is_literal_so(*value, named);
     }
     return is_number_so(reader);
@@ -388,6 +399,22 @@ class FamilyReader {
       among[static_cast<std::size_t>(*number)] = Value(true);
     }
     return cycles(Value(std::move(among)), reader);
+  }
+
+  /// "rises 3 below depth": so many numbers of layers, in their order.
+  bool rises(const Value& value, LineReader& reader) const {
+    const std::int64_t count = reader.number(" ", {})({});
+    reader.expect("below ");
+    const std::int64_t layers = Expression::parse(reader.rest(), names_, file_)(values_);
+    const Value::List* entries = value.as_list();
+    if (!entries || std::ssize(*entries) != count) return false;
+    std::int64_t before = -1;
+    for (const Value& entry : *entries) {
+      const std::int64_t* number = entry.as_integer();
+      if (!number || *number <= before || *number >= layers) return false;
+      before = *number;
+    }
+    return true;
   }
 
   bool is_literal_so(const Value& value, LineReader& reader) const {

@@ -131,6 +131,41 @@ def test_layers_that_are_left_over_are_cases_of_their_own():
     assert list(layers.conditions()) == ['kinds cycles ["a", "a", "b"]']
 
 
+class Taken(Seen):
+    """Layers by number give something."""
+
+    def __init__(self, keys):
+        super().__init__({**BASE, "layers": keys["part"]["layers"]})
+        numbers = keys["part"]["taken_layers"]
+        self.done = (len(numbers), max(numbers) < keys["part"]["layers"])
+        self.exact = (keys["part"], self.done)
+
+
+def test_layers_by_number_are_axes_where_nothing_but_numbers_follows_them():
+    defaults = {"ffn": 128, "layers": 2, "num_layers": 6, "part": {"layers": 24, "num_layers": 24, "taken_layers": [5, 11, 17]}}
+    layers = Layers({"num_layers": 4, "part": {"num_layers": 4, "taken_layers": [0, 1]}}, defaults)
+    assert layers.keys == {"num_layers": 8, "part": {"num_layers": 20, "taken_layers": [4, 9, 15]}}   # the other part may take three
+    assert layers.places == {"part.taken_layers": "part.num_layers"} and layers.few() == {"num_layers": 5, "part.num_layers": 5, "part.taken_layers": [0, 1, 2]}
+    base = {"part": {"layers": 20, "taken_layers": [4, 9, 14]}}
+    found = Axes(base, Taken, lambda keys: True, {"part.layers": 1}, places={"part.taken_layers": "part.layers"})
+    assert found.names() == ["part.layers", "part.taken_layers.0", "part.taken_layers.1", "part.taken_layers.2"]
+    assert found.guards == ["part.taken_layers rises 3 below part.layers"]
+    for draw in found.draws(6, seed=1):
+        numbers = [-1, *draw["part"]["taken_layers"], draw["part"]["layers"]]
+        apart = [b - a for a, b in zip(numbers, numbers[1:])]
+        assert all(a > 3 for a in apart) and all(a != b for a, b in zip(apart[1:], apart[2:])), numbers
+
+
+def test_layers_by_number_that_decide_what_is_done_are_held():
+    class Other(Taken):
+        def __init__(self, keys):
+            super().__init__(keys)
+            self.done += (keys["part"]["taken_layers"],)
+
+    base = {"part": {"layers": 20, "taken_layers": [4, 9, 14]}}
+    assert Axes(base, Other, lambda keys: True, {"part.layers": 1}, places={"part.taken_layers": "part.layers"}).guards == ["part.taken_layers == [4, 9, 14]"]
+
+
 class WithShortcut:
     """What comes in goes round a layer that leaves the width as it is."""
 

@@ -8,6 +8,7 @@ from tidemark.capture.sizes import Solver
 from tidemark.capture.statements import Body, Statement, replace_terms
 from tidemark.capture.terms import DtypeOf, Element, Listed, Number, Ref, Slice, Span, Typed, walk_terms
 from tidemark.capture.text import Printer
+from tidemark.capture.windows import Windows, names_of
 
 
 def made(value, *flags):
@@ -227,6 +228,49 @@ def test_images_of_samples_are_rounds_within_rounds():
     assert "    each i in 0..images//B - 1:" in within
     assert any(line.endswith("= grid(%0[i + (images//B)*j])") or line.endswith("= grid(%0[i + (images//B)*j + images//B])") for line in within), within
     assert any("del " in line and "[j - 1][images//B - 1..0]" in line for line in within), within
+
+
+def for_each_window(windows):
+    """A list with what each window has, and something done with it."""
+    lengths, statements = windows.lengths(), []
+    values = [Ref(k) for k in range(len(lengths))]
+    typed = [Typed(value, DtypeOf("T"), (Number(3, True), Number(length, True)), ("view",)) for value, length in zip(values, lengths)]
+    statements.append(Statement("op", "split", tuple(typed), (("", Ref(-1)), ("", Listed(tuple(Number(length, False) for length in lengths))))))
+    made = [Ref(1000 + k) for k in range(len(lengths))]
+    for value, one, length in zip(values, made, lengths):
+        statements.append(op("neg", [Typed(one, DtypeOf("T"), (Number(length, True), Number(length, True)), ())], value))
+    statements.append(op("cat", [Typed(Ref(5000), DtypeOf("T"), (Number(sum(lengths), True),), ())], Listed(tuple(made))))
+    statements.append(Statement("del", args=tuple(("", v) for v in [*values, *made])))
+    return [*statements, Statement("return", args=(("", Ref(5000)),))]
+
+
+def test_windows_are_told_once_with_as_many_patches_as_they_have():
+    given = [(12, 20, 5), (4, 12, 6), (16, 20, 7), (12, 24, 8), (12, 14, 5), (8, 20, 9)]
+    windows = [Windows(8, *sizes) for sizes in given]
+    bodies = tuple(named(in_rows(for_each_window(w), [w.images, w.rounds()], windows=w)) for w in windows)
+    merger, printer = Merger(Solver([{"grid_h": down, "grid_w": across, "images": images} for down, across, images in given], made=names_of(windows))), Printer()
+    printer.name(merger.body(bodies))
+    assert merger.unsolved == 0
+    length = "min(8, grid_h - 8*(i//ceildiv(grid_w, 8) % ceildiv(grid_h, 8)))*min(8, grid_w - 8*(i % ceildiv(grid_w, 8)))"
+    last = "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) - 1"
+    assert printer.out[-1].splitlines() == [
+        "class Model#1():",
+        f"  %0[0..{last}]: T[3, {length}] view = split(%1, [{length} for i in 0..{last}])",
+        f"  each i in 0..{last}:",
+        f"    %2[i]: T[{length}, {length}] = neg(%0[i])",
+        f"  %3: T[grid_h*grid_w*images] = cat([%2[0..{last}]])",
+        f"  del %0[0..{last}] %2[0..{last}]",
+        "  return %3"]
+
+
+def test_the_patches_of_windows_are_those_of_the_image():
+    assert Windows(8, 12, 20, 2).lengths() == (64, 64, 32, 32, 32, 16) * 2
+    assert Windows(8, 8, 16, 3).lengths() == (64,) * 6
+    windows = Windows(8, 12, 20, 3)
+    text = windows.length(windows.lengths()[1:16], 0)   # of all but the first
+    count = {"ceildiv": lambda a, b: -(-a // b), "min": min, "grid_h": 12, "grid_w": 20}
+    assert [eval(text, {**count, "i": i}) for i in range(15)] == list(windows.lengths()[1:16])
+    assert windows.length((64, 64, 32, 32, 16, 16), 0) is None and Windows(8, 8, 16, 3).length((64,) * 6, 0) is None
 
 
 def test_what_no_sample_has_rounds_in_is_no_row_of_samples():

@@ -23,11 +23,13 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 class Axes:
     """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
 
-    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=()):
+    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=(), places=None):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
         `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `held`: keys that are held for one value of, whatever others would do;
-        `is_chosen(path, kind)`: whether a part would be of another kind if the configuration said so; `beside`: looks at other ways of running it."""
+        `is_chosen(path, kind)`: whether a part would be of another kind if the configuration said so; `beside`: looks at other ways of running it;
+        `places`: {path of a list of layers by number: the path of how many there are}."""
         self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
+        self.places = places or {}
         self.groups, self.products, self.guards, self.guarded = [], {}, [], []
         self.first = look(changed(base, self.few))
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
@@ -62,7 +64,7 @@ class Axes:
 
     def _told(self, values):
         """same, numbers, other or fails: what changing these keys does."""
-        counts_layers = any(path in self.layers or isinstance(value, list) for path, value in values.items())   # a list may name any layer
+        counts_layers = any(path in self.layers or path in self.places or isinstance(value, list) for path, value in values.items())   # a list may name any layer
         first = self.whole if counts_layers else self.first
         return self._compared(self.look, first, values if counts_layers else {**self.few, **values})
 
@@ -203,6 +205,10 @@ class Axes:
             self._guard(path, f"{path} in {written(alike)}" if len(alike) > 1 else f"{path} == {written(value)}")
 
     def _list(self, path, value):
+        if path in self.places and all(self._told({path: [entry + (k == which) for k, entry in enumerate(value)]}) == "numbers" for which in range(len(value))):
+            self.groups.append([path])
+            self._guard(path, f"{path} rises {len(value)} below {self.places[path]}")
+            return
         tries = [value[:-1], [*value, *value[-1:]]] if value else [[0], [1]]
         if any(self._told({path: v}) != "same" for v in tries):
             self._guard(path, f"{path} == {written(value)}")
@@ -212,7 +218,7 @@ class Axes:
         self.guards.append(text)
 
     def names(self):
-        return [group[0] for group in self.groups]
+        return [name for path, *_ in self.groups for name in ([f"{path}.{k}" for k in range(len(at(self.base, path)))] if path in self.places else [path])]
 
     def equalities(self):
         divided = [f"{image} % {patch} == 0" for image, patch in _images(self.names())]
@@ -229,7 +235,7 @@ class Axes:
     def _drawn(self, count, drawer):
         drawn = []
         for _ in range(count * 4):
-            values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer))
+            values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer, self.places))
             keys = changed(self.base, values)
             if values and keys not in drawn and not self._goes_another_way(values):
                 drawn.append(keys)
@@ -277,11 +283,13 @@ def _images(paths):
     return [(image, patch) for image in paths for patch in paths if _IMAGES.search(image) and patch == image.rpartition(".")[0] + "." * ("." in image) + "patch_size"]
 
 
-def _drawn(groups, base, layers, products, drawer):
+def _drawn(groups, base, layers, products, drawer, places):
     """A value for each axis; heads divide widths, those of keys divide those of queries, and patches images."""
     values, parts, patched = {}, {}, dict(_images([group[0] for group in groups]))
     for group in sorted(groups, key=lambda g: bool(_HEADS.search(g[0])), reverse=True):
         path = group[0]
+        if path in places:
+            continue
         part, name = path.rpartition(".")[0], path.rpartition(".")[2]
         heads = parts.setdefault(part, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
@@ -304,8 +312,19 @@ def _drawn(groups, base, layers, products, drawer):
         if group[0] in patched:
             patch = patched[group[0]]
             values.update(dict.fromkeys(group, values[patch] * (at(base, group[0]) // at(base, patch)) * drawer.choice((1, 2, 3))))
+        if group[0] in places:
+            *numbers, count = itertools.accumulate(_unlike_the_one_before(drawer, len(at(base, group[0])) + 1))
+            values.update({group[0]: numbers, places[group[0]]: count})
     values.update({width: _product(factors, {path: values.get(path, at(base, path)) for path in factors if path and not is_whole(path)}) for width, factors in products.items()})
     return values
+
+
+def _unlike_the_one_before(drawer, count):
+    """As many layers between those that a list has by number; as many twice would be rounds of themselves (folding.py)."""
+    before = None
+    for _ in range(count):
+        before = drawer.choice([apart for apart in range(4, 8) if apart != before])
+        yield before
 
 
 def _product(factors, values):

@@ -32,6 +32,7 @@ from .sizes import Solver
 from .text import Printer, family_text, typed
 from .tree import tree_lines
 from .unwritten import keys_of, paths_of
+from .windows import names_of, windows_of
 
 # Samples, tokens, images of a sample, patches down and across.
 _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3, 6, 10), (7, 251, 2, 10, 8), (6, 181, 1, 4, 14))
@@ -39,6 +40,8 @@ _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3,
 _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 # As many samples, and images of each, that what is done for them is seen as rounds, and rounds within rounds.
 _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
+# Fewer, of models with many layers (those that a list has by number are far apart); of several windows each, down and across (windows.py).
+_FEWER = ((5, 303, 5, 12, 20), (6, 349, 5, 4, 12), (7, 403, 6, 16, 20), (7, 307, 5, 12, 24), (8, 451, 5, 12, 14), (5, 381, 6, 8, 20))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
@@ -124,7 +127,7 @@ class Family:
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
-        self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids = {}, Reads(), {}, None, False, False
+        self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids, self.has_windows = {}, Reads(), {}, None, False, False, False
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -255,13 +258,14 @@ class Family:
         tree = tree_lines(model, dtype, self.device)
         first = _called if is_warm else _batch_fits
         recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast, images)
-        recorder.tree = tree
+        recorder.tree, recorder.windows = tree, windows_of(keys, recorder.sizes)
         return recorder
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:], checkpointing=False):
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False, checkpointing=checkpointing)
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         self.sees_images &= "images" in recorder.sizes
+        self.has_windows |= recorder.windows is not None
         body, printer = _body(recorder), Printer()
         printer.name(body)
         exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
@@ -394,8 +398,8 @@ class Family:
         cases = self.cases()
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside)
-        self.shapes = _ROUNDS if self.has_grids else _SHAPES
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places)
+        self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
         self.draws = self.axes.draws(len(self.shapes), seed=7)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
@@ -435,7 +439,7 @@ class Family:
 
     def _merged(self, recorders, counts, shared):
         """`counts`: how often what comes as a row may come, beside images."""
-        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods()), shared)
+        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), names_of([r.windows for r in recorders])), shared)
         return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
     def _in_float32(self, keys, way, sizes):
@@ -494,7 +498,7 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*axes.names(), *(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         wholes = [path for path in used if is_whole(at(self.base, path))]
         merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size")) for side in ("grid_h", "grid_w")]
         import transformers
@@ -521,7 +525,9 @@ def _body(recorder, more=()):
     counts, samples = [recorder.sizes.get("images", 0), *more], []
     if {"S", "grid_h"} <= set(recorder.sizes):   # of texts with images of any size: rounds of samples hold those of their images
         counts, samples = [counts[0], counts[0] // recorder.sizes["B"], *more], [recorder.sizes["B"]]
-    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts, samples)).of(recorder.root)
+    if recorder.windows:
+        counts = [*counts, recorder.windows.rounds()]
+    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts, samples, recorder.windows)).of(recorder.root)
 
 
 def _inputs(merged):

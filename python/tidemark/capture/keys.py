@@ -46,8 +46,12 @@ def kinds_of(keys, prefix=""):
 
 
 def at(keys, path):
+    """What is at a path; `indexes.0` is the first entry of a list."""
     for key in path.split("."):
-        keys = keys.get(key) if isinstance(keys, dict) else None
+        if isinstance(keys, (list, tuple)) and key.isdigit() and int(key) < len(keys):
+            keys = keys[int(key)]
+        else:
+            keys = keys.get(key) if isinstance(keys, dict) else None
     return keys
 
 

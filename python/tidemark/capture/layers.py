@@ -1,28 +1,33 @@
-"""How many layers the parts of a configuration have, and in what pattern their kinds go round."""
+"""How many layers the parts of a configuration have, in what pattern their kinds go round, and which of them a list tells by number."""
 
+import itertools
 import re
 
 from .keys import at, changed, is_whole, without, written
 
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers")
 LONGEST_PERIOD = 8
+_NUMBERED = re.compile(r"(index(es)?|indices|_ids|layers)$")
+_APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py); and more, so that these make no rounds themselves
 _MOST_BEFORE = 4   # layers that are of other kinds than those that go round after them
 _BY_NUMBER = re.compile(r"(^|_)(layers|layer_ids|idxs)$")
 
 
 class Layers:
     """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `befores`: {path of such a list, or of a number of layers: the entries ahead of those, or how many};
-    `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `published`: {path of a number of layers: those that models have}."""
+    `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `places`: {path of another list of layers by number: the path of how many layers there are}; `published`: {path of a number of layers: those that models have}."""
 
     def __init__(self, keys, defaults, published=None):
-        self.counts, self.cycles, self.befores, self.numbers, self.keys, self.published = {}, {}, {}, {}, keys, published or {}
+        self.counts, self.cycles, self.befores, self.numbers, self.places, self.keys, self.published = {}, {}, {}, {}, {}, keys, published or {}
         self._part("", defaults)
+        self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)   # the first layers of another part may take what those by number give
+        self.keys = changed(self.keys, {path: at(self.keys, path) + self.taking for path, period in self.counts.items() if period == 1 and path not in self.places.values()})
 
     def _part(self, prefix, defaults):
         numbers = [c for c in _COUNTS if is_whole(defaults.get(c))]
         count = defaults[numbers[0]] if numbers else None
         lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2 and not _are_sizes(v)}
-        numbered = {k: _among(v, count) for k, v in defaults.items() if isinstance(k, str) and _BY_NUMBER.search(k) and _are_numbers(v, count)}
+        numbered = {k: _among(v, count) for k, v in defaults.items() if isinstance(k, str) and _BY_NUMBER.search(k) and count and is_rising(v, count) and len(v) > 1}
         numbered = {k: flags for k, flags in numbered.items() if len(rounds(flags)[1]) <= LONGEST_PERIOD}
         self.numbers.update({prefix + key: prefix + numbers[0] for key in numbered})
         lists.update(numbered)
@@ -45,13 +50,26 @@ class Layers:
                 self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) + before if period == 1 else self._least(4 * period + before, period, count)})
                 if before:
                     self.befores[prefix + number] = before
+        self._by_number(prefix, defaults, numbers, count)
         for key, value in defaults.items():
             if isinstance(value, dict):
                 self._part(f"{prefix}{key}.", value)
 
+    def _by_number(self, prefix, defaults, numbers, count):
+        """Layers that a list has by number (Qwen3-VL's deepstack_visual_indexes), far apart."""
+        lists = [k for k, v in defaults.items() if numbers and is_rising(v, count) and _NUMBERED.search(k) and prefix + k not in self.numbers]
+        if len(lists) != 1 or self.counts.get(prefix + numbers[0]) != 1:
+            return
+        places = list(itertools.accumulate([_APART - 1, *(_APART + k % 3 for k in range(len(defaults[lists[0]]) - 1))]))
+        self.places[prefix + lists[0]] = prefix + numbers[0]
+        self.keys = changed(self.keys, {prefix + lists[0]: places, prefix + numbers[0]: places[-1] + _APART})
+
     def few(self):
-        """{path of a number of layers: as few as show all kinds of them}"""
-        return {path: self._least(period + self.befores.get(path, 0), period, at(self.keys, path)) if period > 1 else 2 + self.befores.get(path, 0) for path, period in self.counts.items()}
+        """{path of a number of layers, or of a list of some by number: as few as show all kinds of them}"""
+        few = {path: self._least(period + self.befores.get(path, 0), period, at(self.keys, path)) if period > 1 else 2 + self.befores.get(path, 0) + self.taking for path, period in self.counts.items()}
+        for path, number in self.places.items():
+            few |= {path: list(range(len(at(self.keys, path)))), number: len(at(self.keys, path)) + 2}
+        return few
 
     @staticmethod
     def _least(least, period, count):
@@ -83,13 +101,14 @@ class Layers:
             yield f"{path} numbers {self.numbers[path]} in {told}" if path in self.numbers else f"{path} cycles {told}"
 
 
+def is_rising(entries, count):
+    """Whether they are numbers of layers, of so many, in order."""
+    return isinstance(entries, (list, tuple)) and 0 < len(entries) < count and all(map(is_whole, entries)) and sorted({*entries}) == list(entries) and 0 <= entries[0] and entries[-1] < count
+
+
 def _are_sizes(entries):
     """Depths and widths of stages are no kinds of layers; yes and no may be."""
     return any(is_whole(entry) and entry > 1 for entry in entries)
-
-
-def _are_numbers(entries, count):
-    return isinstance(entries, list) and count and len(entries) > 1 and all(map(is_whole, entries)) and entries == sorted(set(entries)) and 0 <= entries[0] and entries[-1] < count
 
 
 def _among(entries, count):

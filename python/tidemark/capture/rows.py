@@ -37,17 +37,17 @@ class _Row(NamedTuple):
     tag: str = "row"
 
 
-def in_rows(statements, counts, outer=()):
-    """The statements with what is done as often as one of the counts says once; `outer`: how often what has such rounds in it may be done."""
+def in_rows(statements, counts, outer=(), windows=None):
+    """The statements with what is done as often as one of the counts says once; `outer`: how often what has such rounds in it may be done; `windows`: those of images (windows.py), whose sizes may be told."""
     counts, outer = ([n for n in of if n >= FEWEST] for of in (counts, outer))
     if counts:
-        statements = _Rows(statements, counts).all()
+        statements = _Rows(statements, counts, windows=windows).all()
     return _Rows(statements, outer, "j").all() if outer and any(s.kind == "each" for s in statements) else statements
 
 
 class _Rows:
-    def __init__(self, statements, counts, index="i"):
-        self.index = index   # of a round
+    def __init__(self, statements, counts, index="i", windows=None):
+        self.index, self.windows = index, windows   # of a round
         self.statements, self.counts = [one for statement in statements for one in _single(statement)], counts
         self.elements = {}   # {value: (row, its place)}
 
@@ -56,7 +56,7 @@ class _Rows:
 
     def all(self):
         for statement in self.statements:
-            for group in _alike(statement.results):
+            for group in [statement.results] if self._in_windows(statement.results) else _alike(statement.results):
                 if statement.kind in ("op", "call") and self.accepts(len(group)):
                     self.elements.update({r.ref: (_Row(group[0].ref), k) for k, r in enumerate(group)})
         numbers = {}
@@ -111,7 +111,7 @@ class _Rows:
         """The term that stands for those of all rounds; None where there is none."""
         one = column[0]
         if isinstance(one, Number):
-            return _linear([t.value for t in column], one.is_size, first, self.index)
+            return self._number([t.value for t in column], one.is_size, first)
         if not isinstance(one, _VALUES):
             return one if len(set(map(any_float, column))) == 1 else None
         origins = [made.get(t) for t in column]
@@ -130,6 +130,19 @@ class _Rows:
             return None
         return Element(known[0][0], Linear(Number(1, False), Number(known[0][1] - first, False), self.index))
 
+    def _number(self, values, is_size, first, index=None):
+        """The number of each round, by its place."""
+        index = index or self.index
+        return _linear(values, is_size, first, index) or (self.windows and self.windows.length(values, first, index))
+
+    def _in_windows(self, results):
+        """The sizes of results that are alike but for how large their windows are; None of others."""
+        if not self.windows or len(results) != self.windows.rounds() or not all(isinstance(r, Typed) for r in results) or len({(r.dtype, r.flags, len(r.sizes)) for r in results}) != 1:
+            return None
+        columns = [[size.value if isinstance(size, Number) else size for size in column] for column in zip(*(r.sizes for r in results))]
+        sizes = [results[0].sizes[k] if len(set(column)) == 1 else self.windows.length(column, 0) for k, column in enumerate(columns)]
+        return tuple(sizes) if None not in sizes and tuple(sizes) != results[0].sizes else None
+
     def _outside(self, statement):
         """Elements by their place in the row; those that follow each other as a span."""
         def named(term):
@@ -142,6 +155,9 @@ class _Rows:
         if statement.kind == "return":
             return statement._replace(args=tuple(self._returned(statement.args)))
         if statement.kind in ("op", "call") and len(statement.results) > 1:
+            sizes = self._in_windows(statement.results)
+            if sizes:
+                return statement._replace(results=(statement.results[0]._replace(ref=next(_spans(r.ref for r in statement.results)), sizes=sizes),))
             return statement._replace(results=tuple(_typed_spans(statement.results)))
         return statement
 
@@ -151,7 +167,7 @@ class _Rows:
             if not isinstance(term, Listed):
                 return term
             numbers = [t.value for t in term.items if isinstance(t, Number)]
-            one = _linear(numbers, False, 0, "i") if len(numbers) == len(term.items) and len(numbers) > 1 and self.accepts(len(numbers)) else None
+            one = self._number(numbers, False, 0, "i") if len(numbers) == len(term.items) and len(numbers) > 1 and self.accepts(len(numbers)) else None
             return Listed((Each(one, Number(0, False), Number(len(numbers) - 1, False)),) if one else tuple(_spans(_zipped(list(map(listed, term.items))))))
 
         return statement._replace(args=tuple((key, listed(t)) for key, t in statement.args))

@@ -12,6 +12,7 @@ from fractions import Fraction
 _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 _FACTORS = (1, -1, 2, -2, 3, -3, 4, -4)
 _LARGEST_FACTOR = 4096   # of a term; what is larger comes of chance
+_MADE = 1.1             # cost of what is made of names
 _MOST_TERMS = 60         # of which any two are looked at together
 
 
@@ -22,10 +23,10 @@ def _direction(column):
 
 
 class Solver:
-    """`periods`: after how many layers their kinds come again, which numbers of layers are divided by."""
+    """`periods`: after how many layers their kinds come again, which numbers of layers are divided by; `made`: {expression in names: its numbers}, of what others may be made of."""
 
-    def __init__(self, points, periods=()):
-        self.points, self.periods, self.solved, self.quotients, self.grown = points, periods, {}, None, None
+    def __init__(self, points, periods=(), made=None):
+        self.made, self.points, self.periods, self.solved, self.quotients, self.grown = made or {}, points, periods, {}, None, None
         self.columns = {n: tuple(p[n] for p in points) for n in points[0]}
         distinct = {}
         for name, column in self.columns.items():
@@ -38,6 +39,8 @@ class Solver:
     def _fill(self):
         """Products of up to three names and quotients, by their direction; the simplest is kept."""
         atoms = [(name, 1, self.columns[name]) for name in self.names]
+        atoms += [(text, _MADE, column) for text, column in self.made.items() if 0 not in column]
+        self.simple += [(_MADE, text, column) for text, column in self.made.items() if 0 in column]
         for a, b in itertools.permutations(self.names, 2):
             over, under = self.columns[a], self.columns[b]
             if all(y and x % y == 0 for x, y in zip(over, under)):
@@ -48,7 +51,7 @@ class Solver:
                     continue   # three different ones of many, a quotient among them: nobody's size
                 column = tuple(map(math.prod, zip(*(c for *_, c in chosen))))
                 text = "*".join(n for n, *_ in chosen)
-                self._add(text[1:-1] if degree == 1 and text[0] == "(" else text, sum(cost for _, cost, _ in chosen), column)
+                self._add(text[1:-1] if degree == 1 and text[0] == "(" and text not in self.made else text, sum(cost for _, cost, _ in chosen), column)
         self.simple.sort(key=lambda entry: entry[0])
 
     def _add(self, text, cost, column):

@@ -206,5 +206,25 @@ TEST(Family, HoldsForListsThatGoRound) {
   EXPECT_EQ(bound(config({{"kinds", Value::List{"a", "b", "a"}}})).main, "TinyForCausalLM#1");
 }
 
+/// Of layers that a list has by number.
+std::string with_numbered_layers() {
+  return with(tiny_family(), "holds hidden % 8 == 0\n", "key taken = [1, 3]\nholds taken rises 2 below layers + 3\n");
+}
+
+TEST(Family, TakesNumbersFromWithinAList) {
+  const FamilyUse use{.context = {.use_cache = false}, .seq = 8};
+  const auto read = [&](Value::List taken) {
+    return io::read_family_text(with_numbered_layers(), "tiny", config({{"taken", std::move(taken)}}), use);
+  };
+  const Program usual = io::read_family_text(with_numbered_layers(), "tiny", config({}), use);
+  EXPECT_EQ(number(usual, "taken.0"), 1);
+  EXPECT_EQ(number(usual, "taken.1"), 3);
+  EXPECT_EQ(number(read({0, 4}), "taken.1"), 4);
+  const std::string refused = "the program of tiny holds for taken rises 2 below layers + 3 alone, and taken is a list";
+  for (const Value::List& taken : {Value::List{3, 1}, Value::List{1, 1}, Value::List{-1, 1}, Value::List{1, 5}, Value::List{1},
+                                   Value::List{1, 2, 3}, Value::List{1, "2"}, Value::List{}})
+    EXPECT_EQ(error_of([&] { read(taken); })->message(), refused);
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -45,6 +45,13 @@ TEST(Rows, AListIsAValueForEachOfThem) {
             (Lines{"  %2: T[4] = torch.cat([%1.0, %1.1, %1.2, %1.3, %0], dim=0)", "  del %1.2, %1.1, %1.0 %1.3"}));
 }
 
+TEST(Rows, ANumberMayBeWhatTheRoundMakesIt) {  // rows of windows, of which the lower and right ones are smaller
+  EXPECT_EQ(Read()({"  %1[0..images - 1]: T[3, min(8, 12 - 8*(i//2 % 2))] = torch.split(%0, [min(8, 12 - 8*(i//2 % 2)) for i in 0..images - 1], dim=1)"}),
+            (Lines{"  %1.0: T[3, min(8, 12 - 8*(0//2 % 2))], %1.1: T[3, min(8, 12 - 8*(1//2 % 2))], %1.2: T[3, min(8, 12 - 8*(2//2 % 2))], "
+                   "%1.3: T[3, min(8, 12 - 8*(3//2 % 2))] = torch.split(%0, [min(8, 12 - 8*(0//2 % 2)), min(8, 12 - 8*(1//2 % 2)), "
+                   "min(8, 12 - 8*(2//2 % 2)), min(8, 12 - 8*(3//2 % 2))], dim=1)"}));
+}
+
 TEST(Rows, OfOneImageThereAreNoOthers) {
   Read of_one;
   of_one.program.captured_values = {1, 1, 3};
