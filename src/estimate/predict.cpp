@@ -106,6 +106,10 @@ void check_program(const Spec& spec, const Program& program) {
   if (spec.parallel == Parallel::ep)
     throw Error(Errc::unsupported, "a captured program does not say how many tokens an expert of another rank gets",
                 "parallel");
+  const auto autocast = program.header.find("autocast");
+  if (spec.autocast != Autocast::none && autocast != program.header.end() && autocast->second == "false")
+    throw Error(Errc::unsupported, "the model does under autocast what its program does not tell", "autocast",
+                "leave it out, or run the program itself with tidemark run");
   if (spec.parallel == Parallel::zero3 && spec.images > 0 && !program.header.contains("looks"))
     throw Error(Errc::unsupported,
                 "the program does not say which weights are read without being used, as image towers do for "

@@ -26,3 +26,8 @@ def test_a_dtype_that_is_asked_of_a_weight_follows_it_and_what_is_cast_dies_wher
     lines = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
     assert lines[:3] == ["look(self.patches.weight)", "$pixels = torch.Tensor.to($pixels, dtype(self.patches.weight))", "%0: T[2, 8] = call patches: Linear#1(0=$pixels)"], done.stderr[-2000:]
     assert lines[3] == "del $pixels"
+
+
+def test_a_model_that_does_otherwise_under_autocast_minds_it():
+    done = run("minds.py")
+    assert [line for line in done.stdout.splitlines() if line.endswith(("True", "False"))] == ["casts True", "does the same False"], done.stderr[-2000:]

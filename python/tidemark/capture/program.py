@@ -100,6 +100,8 @@ def program(source, device, points_of, facts, looks_for_lengths=True):
     alone = follow(sized, in_float32, under_autocast)
     if alone:
         notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
+    if sized[0].minds_autocast:
+        notes.append(("autocast", "false"))
     if holds:
         notes.append(("holds", ", ".join(holds)))
     root, unsolved = _merged(sized)

@@ -14,17 +14,15 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The tiny program with more lines behind its layers; %0 is T[B, S, 64].  -> how often each operation allocated
-std::map<std::string, int> allocations_of(const std::string& lines) {
-  const std::string head = "  %2: T[B, S, 100] = call head";
+/// How often each operation allocated.
+std::map<std::string, int> allocations_in(const std::string& text, Spec spec = {}) {
   std::vector<Program> programs;
-  programs.push_back(io::read_program_text(with(tiny_program(), head, lines + head), "tiny.program"));
+  programs.push_back(io::read_program_text(text, "tiny.program"));
   Card card;
   card.total_bytes = std::int64_t{24} << 30;
   card.compute_capability_major = 8;
   card.multiprocessors = 82;
   card.max_threads_per_multiprocessor = 1536;
-  Spec spec;
   spec.batch = 2;
   spec.seq = 8;
   spec.steps = 1;
@@ -37,6 +35,22 @@ std::map<std::string, int> allocations_of(const std::string& lines) {
   };
   predict(spec, programs[0].config, card, {.on_event = count, .programs = programs});
   return found;
+}
+
+/// Of the tiny program with more lines behind its layers; %0 is T[B, S, 64].
+std::map<std::string, int> allocations_of(const std::string& lines) {
+  const std::string head = "  %2: T[B, S, 100] = call head";
+  return allocations_in(with(tiny_program(), head, lines + head));
+}
+
+TEST(Programs, OfAModelThatMindsAutocastAreNoneUnderIt) {
+  const std::string minds = with(tiny_program(), "class TinyForCausalLM\n", "class TinyForCausalLM\nautocast false\n");
+  Spec spec;
+  EXPECT_NO_THROW(allocations_in(minds, spec));
+  spec.autocast = Autocast::bf16;
+  EXPECT_NO_THROW(allocations_in(tiny_program(), spec));
+  const auto refused = error_of([&] { allocations_in(minds, spec); });
+  EXPECT_EQ(refused->where(), "autocast");
 }
 
 TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
