@@ -76,6 +76,13 @@ Tensors written_in_place(FunctionCall& call) {
   return {call.tensor(0)};
 }
 
+/// Of positions, which have no gradient: transformers/models/llama4, the temperature of attention.
+Tensors log1p_call(FunctionCall& call) {
+  call.require(!needs_grad(call.tensor(0)) && is_floating(call.tensor(0).dtype()), "a gradient or whole numbers");
+  const Op op(call.tensor(0), "aten::log1p");
+  return {empty(call.run, call.result_sizes(), call.tensor(0).dtype())};
+}
+
 /// Of whole numbers, which have no gradient.
 template <Unary operation>
 Tensors of_whole_numbers(FunctionCall& call) {
@@ -221,6 +228,7 @@ constexpr Function kElementwiseFunctions[] = {
     {"square", "input", unary<pow2>},
     {"log", "input", unary<log>},
     {"expm1", "input", unary<expm1>},
+    {"log1p", "input", log1p_call},
     {"reciprocal", "input", unary<reciprocal>},
     {"floor", "input", rounded_call<'f', 'l', 'o', 'o', 'r'>},
     {"ceil", "input", rounded_call<'c', 'e', 'i', 'l'>},

@@ -191,7 +191,8 @@ def with_layers(config, path, count):
     above = path.rpartition(".")[0]
     beside = at(config, above) if above else config
     lists = {f"{above}.{key}" if above else key: value[:count] for key, value in beside.items() if isinstance(value, list) and len(value) == beside[path.rpartition(".")[2]]}
-    return changed(config, {**lists, path: count})
+    numbered = {f"{above}.{key}" if above else key: [n for n in value if n < count] for key, value in beside.items() if NAMED.search(key) and isinstance(value, list) and value and all(isinstance(n, int) and not isinstance(n, bool) for n in value) and value == sorted(set(value))}
+    return changed(config, {**lists, **numbered, path: count})
 
 
 def predicted(folder, asked, *words):
