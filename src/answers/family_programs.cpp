@@ -17,7 +17,7 @@ namespace {
 /// What a family's program is bound to (FamilyUse).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
                        std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
-                       std::int64_t, std::string, std::string, bool, std::int64_t>;
+                       std::int64_t, std::string, std::string, bool, std::int64_t, bool, bool>;
 
 Way way_of(const Spec& spec) {
   return {spec.attn,
@@ -35,7 +35,9 @@ Way way_of(const Spec& spec) {
           spec.image_size,
           spec.head,
           spec.autocast != Autocast::none,
-          spec.cp ? spec.cp->degree : 1};
+          spec.cp ? spec.cp->degree : 1,
+          family_use_of(spec).gathers,
+          family_use_of(spec).prepared};
 }
 
 bool is_written(const Value& model_config) {

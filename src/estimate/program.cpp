@@ -243,12 +243,14 @@ FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
           spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
-          spec.cp ? spec.cp->degree : 1};
+          spec.cp ? spec.cp->degree : 1,
+          spec.parallel == Parallel::zero3 && spec.images > 0,
+          spec.quantization && spec.quantization->prepare && spec.images > 0};
 }
 
 Data data_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {spec.batch, spec.seq, images_here(spec), size.height, size.width, spec.image_tokens, spec.labels};
+  return {spec.batch, spec.seq, images_here(spec), size.height, size.width, images_here(spec) == spec.images ? spec.image_tokens : std::nullopt, spec.labels};
 }
 
 bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured) {
@@ -296,6 +298,7 @@ std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value&
       all.push_back(name);
       having.erase(*nearest);
     }
+    if (!all.empty() && wanted.ends_with(".contrastive")) break;  // what tells images apart is another training
   }
   return all;
 }

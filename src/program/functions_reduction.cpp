@@ -10,6 +10,7 @@ namespace {
 /// `axis` is another name of `dim`.
 Tensors mean_call(FunctionCall& call) {
   const std::size_t dim = call.given(3) ? 3 : 1;
+  if (!call.given(dim) && call.tensor(0).sizes().count() == 1) return {mean(call.tensor(0), 0, false)};
   call.require(call.dims(dim).count() == 1, "several dimensions");
   return {mean(call.tensor(0), static_cast<int>(call.dims(dim)[0]), call.flag_or(2, false))};
 }
@@ -74,8 +75,8 @@ Tensors ask(FunctionCall& call) {
 Tensors norm_call(FunctionCall& call) {
   const Tensor x = call.tensor(0);
   call.require(!call.given(1) || call.real_or(1, 2) == 2, "another norm than the second");
-  const int last = x.sizes().count() - 1;
-  call.require(call.given(2) && call.dimension(2) == last && call.flag_or(3, false), "another dimension than the last, or one that goes");
+  const int dim = call.given(2) ? call.dimension(2) : 0, last = x.sizes().count() - 1;
+  call.require(call.given(2) && (dim == -1 || dim == last) && call.flag_or(3, false), "another dimension than the last, or one that goes");
   return {vector_norm(x)};
 }
 

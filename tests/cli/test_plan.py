@@ -111,7 +111,7 @@ LLAVA = {"model_type": "llava", "image_token_index": 200, "text_config": {**LLAM
          "vision_config": {"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 16, "image_size": 336, "patch_size": 14}}
 
 
-@pytest.mark.parametrize("asked, largest, ends", [("--seq 2048", "images", "2048 tokens hold no 4 images"), ("--images 2", "seq", None)])
+@pytest.mark.parametrize("asked, largest, ends", [("--seq 2048", "images", "2048 tokens hold no images of"), ("--images 2", "seq", None)])
 def test_too_small_is_no_end_and_too_large_is_said(tidemark, work, asked, largest, ends):
     (work / "config.json").write_text(json.dumps(LLAVA))
     text = planned(tidemark, "config.json", *asked.split(), "--gpu", "rtx-3060-12gb", "--largest", largest, "--fix", "attention,optimizer_impl,allocator")

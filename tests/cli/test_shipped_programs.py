@@ -18,7 +18,8 @@ def predicted(tidemark, folders):
 
     def run(config, *options, **environment):
         (folders / "work" / "config.json").write_text(json.dumps(config))
-        done = tidemark("predict", "config.json", *ASKED, *options, "--json", "report.json", **environment)
+        asked = ASKED if config["model_type"] != "resnet" else (*ASKED[:2], *ASKED[4:])   # which takes no text
+        done = tidemark("predict", "config.json", *asked, *options, "--json", "report.json", **environment)
         return json.loads((folders / "work" / "report.json").read_text()) if done.returncode in (0, 1) else done
 
     return run
@@ -88,14 +89,20 @@ def test_images_and_captions_are_what_clip_is_trained_for(predicted):
     assert nobody == said and "the model is a program, captured of transformers 5.17.0 with torch 2.11.0" in said[-1]
     asked = predicted(clip, "--head", "contrastive", **NO_PYTHON)
     assert answer(asked) == answer(predicted(clip, **NO_PYTHON))
-    old = predicted({**clip, "text_config": {**clip["text_config"], "eos_token_id": 2}}, **NO_PYTHON)   # the last of a text is told otherwise
-    assert old["peak"]["requested_bytes"] == old["peak"]["requested_bytes"] and old["steps"] != []
+    old = {**clip, "text_config": {**clip["text_config"], "eos_token_id": 2}}   # the last of a text is told otherwise
+    assert answer(predicted(old, **NO_PYTHON))
 
 
-def test_the_stages_of_a_pipeline_have_images_in_the_first(predicted):
+def test_the_stages_of_a_pipeline_have_images_in_the_first(tidemark, folders):
     llava = {"model_type": "llava", "text_config": {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "vocab_size": 40000, "num_hidden_layers": 4}}
-    stages = [predicted(llava, "--seq", 700, "--images", 1, "--gpus", 2, "--pp-degree", 2, "--pp-microbatches", 2, "--rank", rank, **NO_PYTHON) for rank in (0, 1)]
-    assert stages[0]["peak"]["allocated_bytes"] > 2**29 > stages[1]["peak"]["allocated_bytes"]   # a tower of 300 million weights
+    (folders / "work" / "config.json").write_text(json.dumps(llava))
+
+    def peak(rank):
+        words = ("--batch", 2, "--seq", 700, "--images", 1, "--gpu", "h200", "--gpus", 2, "--pp-degree", 2, "--pp-microbatches", 2, "--rank", rank)
+        assert tidemark("predict", "config.json", *words, "--json", "report.json", **NO_PYTHON).returncode == 0
+        return json.loads((folders / "work" / "report.json").read_text())["peak"]["allocated_bytes"]
+
+    assert peak(0) > 2**31 > peak(1)   # a tower of 300 million weights
 
 
 def test_older_keys_are_taken(predicted):

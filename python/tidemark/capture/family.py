@@ -261,8 +261,8 @@ class Family:
         recorder.tree, recorder.windows = tree, windows_of(keys, recorder.sizes)
         return recorder
 
-    def look(self, keys, way=None, grid=_SHAPES[0][3:], checkpointing=False):
-        recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False, checkpointing=checkpointing)
+    def look(self, keys, way=None, grid=_SHAPES[0][3:]):
+        recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         self.sees_images &= "images" in recorder.sizes
         self.has_windows |= recorder.windows is not None
@@ -272,12 +272,10 @@ class Family:
         return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
 
     def minds_checkpointing(self):
-        """Whether a model does otherwise where layers are run again, beside that (modeling_t5.py: position biases that need a gradient)."""
+        """Whether a model that is told of checkpointing asks for gradients of values that else have none (modeling_t5.py: position_bias)."""
         way = next((way for way in self.looks if not way.cache and not way.positions), self.usual)
-        try:
-            return self.look(self.base, way, checkpointing=True).exact != self.looks[way].exact
-        except Exception:   # whatever a model that does not run so raises
-            return True
+        told, not_told = (self.capture(self.base, way, _SHAPES[0], is_warm=False, checkpointing=told).asks_for_gradients for told in (True, False))
+        return told > not_told
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]

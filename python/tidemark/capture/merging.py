@@ -49,14 +49,21 @@ class Merger:
 
     def statements(self, columns, where):
         scopes = [at for at, s in enumerate(columns[0]) if s.name in _SCOPES]
+        ended = [at for at, s in enumerate(columns[0]) if s.kind == "del" and all(str(t).startswith("$") and not str(t).startswith("$^") for _, t in s.args)]
         if scopes and not any(s.name in _SCOPES for column in columns[1:] for s in column):   # the first alone was compared with what is done under autocast
-            rest = list(self.statements([[s for s in columns[0] if s.name not in _SCOPES], *columns[1:]], where))
-            for at in scopes:
-                rest.insert(at, columns[0][at])
-            return tuple(rest)
+            return self._with(scopes, columns, where)
+        if ended and {len(column) for column in columns[1:]} == {len(columns[0]) - len(ended)}:   # and with images of another dtype (dtypes.py)
+            return self._with(ended, columns, where)
         if len(set(map(len, columns))) != 1:
             raise Differs(f"{where} does {' or '.join(map(str, sorted({len(c) for c in columns})))} things, as sizes differ")
         return tuple(self.statement(row, where) for row in zip(*columns))
+
+    def _with(self, places, columns, where):
+        """What the first alone has at these places, among what is merged."""
+        rest = list(self.statements([[s for at, s in enumerate(columns[0]) if at not in places], *columns[1:]], where))
+        for at in places:
+            rest.insert(at, columns[0][at])
+        return tuple(rest)
 
     def statement(self, row, where):
         one = row[0]

@@ -91,6 +91,7 @@ class Recorder(TorchFunctionMode):
         self.device, self.model_dtype = torch.device(device), str(next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)).removeprefix("torch.")
         self.frame = self.top = Frame("scope", "program", "", None)
         self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
+        self.asks_for_gradients = 0   # how often a value is told to need one
         self.minds_autocast = False   # under it something is done, or held, that is not without it (dtypes.py)
         self.is_below = False   # operators are noted, not functions (vmaps.py)
         self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
@@ -154,11 +155,15 @@ class Recorder(TorchFunctionMode):
             self.grad_enabled = bool(args[0])
             self.frame.events.append(Op("set_grad_enabled", (str(self.grad_enabled),), (), (), None))
             return None
+        if last == "__set__" and func.__self__ is torch.Tensor.requires_grad:
+            self.asks_for_gradients += bool(args[1])
         if last == "__iter__":   # torch/_tensor.py: Tensor.__iter__ is unbind(0)
             parts = args[0].unbind(0)
             self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
             return iter(parts)
         out = func(*args, **kwargs)
+        if last == "__format__" and is_tensor(args[0]) and args[0].dim() == 0:   # torch/_tensor.py: a number in a message is read
+            self.note("torch.Tensor.item", args[:1], {}, (), "host 1")
         if last in HOST_READS:
             self.note(name, args, kwargs, (), "host " + spelled(out))
         elif last == "__setitem__" or any(True for _ in leaves(out, is_tensor)):
