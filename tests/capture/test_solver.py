@@ -88,3 +88,26 @@ def test_products_of_four_are_names_and_a_product():
 def test_a_quotient_of_two_names_is_no_sum_that_happens_to_be_it():
     points = [{"text.heads": h, "text.keys": k, "merge": m} for h, k, m in ((16, 2, 2), (32, 8, 4), (24, 3, 2), (48, 12, 4), (64, 8, 2), (12, 3, 4))]
     assert Solver(points)(tuple(p["text.heads"] // p["text.keys"] for p in points)) == "text.heads//text.keys"   # as -2*merge + 12 is
+
+
+def windowed_points():
+    """Images of several windows each, beside keys of a configuration."""
+    draw = random.Random(3)
+    made = []
+    for samples, each, down, across in ((7, 8, 12, 20), (8, 7, 10, 12), (9, 7, 16, 20), (7, 9, 12, 24), (8, 8, 18, 28), (10, 7, 8, 20)):
+        made.append({"B": samples, "images": samples * each, "grid_h": down, "grid_w": across, "S": draw.randrange(1000, 9000), **{f"key{n}": draw.randrange(40, 900) for n in range(10)}})
+    return made
+
+
+@pytest.mark.parametrize("wanted", [
+    "S - images//B - (images//B)*grid_h*grid_w//4", "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) - 1", "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) + 1", "16*(grid_h//8 + 1)*(grid_w//8 + 1)",
+    "(grid_h//8 + 1)", "images*(grid_h//8 + 1)*(grid_w//8 + 1) + 1", "4 - (grid_w % 8)//2"])
+def test_what_images_take_of_a_text_and_how_many_windows_they_have_is_found(wanted):
+    seen = windowed_points()
+    made = {}
+    for side in ("grid_h", "grid_w"):
+        made |= {text: tuple(value(text, p) for p in seen) for text in (f"ceildiv({side}, 8)", f"({side}//8 + 1)", f"({side} % 8)")}
+    found = Solver(seen, made=made)(tuple(value(wanted, p) for p in seen))
+    for side, other in ((20, 36), (8, 10), (14, 30)):
+        unseen = {**seen[0], "B": 5, "images": 60, "grid_h": side, "grid_w": other, "S": 5001}
+        assert value(found, unseen) == value(wanted, unseen), found

@@ -40,8 +40,8 @@ _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3,
 _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 # As many samples, and images of each, that what is done for them is seen as rounds, and rounds within rounds.
 _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
-# Fewer, of models with many layers (those that a list has by number are far apart); of several windows each, down and across (windows.py).
-_FEWER = ((5, 303, 5, 12, 20), (6, 349, 5, 4, 12), (7, 403, 6, 16, 20), (7, 307, 5, 12, 24), (8, 451, 5, 12, 14), (5, 381, 6, 8, 20))
+# Fewer, of models with many layers (those that a list has by number are far apart), but more than the four features that some have of each image; of several windows each, down and across (windows.py).
+_FEWER = ((7, 303, 8, 12, 20), (8, 349, 7, 10, 12), (9, 403, 7, 16, 20), (7, 307, 9, 12, 24), (8, 451, 8, 18, 28), (10, 381, 7, 8, 20))
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
@@ -497,14 +497,16 @@ class Family:
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
         used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        _, _, root, _, (first, *_) = merged[0]
         wholes = [path for path in used if is_whole(at(self.base, path))]
         merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size")) for side in ("grid_h", "grid_w")]
+        windows = windows_of(self.base, first.sizes) if self.has_windows else None
+        merged_patches += [f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows]   # of one window one way, a permuted tensor is a view
         import transformers
 
         from . import config_keys
 
         defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}))
-        _, _, root, _, (first, *_) = merged[0]
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         by_number = sorted({*self.unwritten.values()})
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),

@@ -47,8 +47,8 @@ class Solver:
                 atoms.append((f"({a}//{b})", 1.75, tuple(x // y for x, y in zip(over, under))))
         for degree in (1, 2, 3):
             for chosen in itertools.combinations_with_replacement(atoms, degree):
-                if degree == 3 and len(atoms) > 12 and sum(cost != 1 for _, cost, _ in chosen) == 1 and len({n for n, *_ in chosen}) == 3:
-                    continue   # three different ones of many, a quotient among them: nobody's size
+                if degree == 3 and len(atoms) > 12 and sum(cost != 1 for _, cost, _ in chosen) == 1 and len({n for n, *_ in chosen}) == 3 and not {"grid_h", "grid_w"} <= {n for n, *_ in chosen}:
+                    continue   # three different ones of many, a quotient among them: nobody's size, but for the patches of the images of each sample
                 column = tuple(map(math.prod, zip(*(c for *_, c in chosen))))
                 text = "*".join(n for n, *_ in chosen)
                 self._add(text[1:-1] if degree == 1 and text[0] == "(" and text not in self.made else text, sum(cost for _, cost, _ in chosen), column)
