@@ -21,6 +21,7 @@
 #include "memory/driver_memory.h"
 #include "ops/index.h"
 #include "program/model.h"
+#include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
 #include "zoo/model.h"
 #include "zoo/reference_config.h"
@@ -247,6 +248,9 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     recorder.end_phase(run.stage.step, report.oom->phase);
   } catch (const EnoughPasses&) {
     run.end();
+  } catch (const TensorMismatch& mismatch) {  // a program takes any numbers
+    if (options.programs.empty()) throw;
+    throw Error(Errc::bad_value, fmt::format("with these numbers PyTorch stops at {}", mismatch.what()), "config.json");
   }
   if (options.work) {
     for (const auto& model : models) count_parameters(model->root, *options.work);

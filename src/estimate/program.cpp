@@ -331,7 +331,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
-    if (runs_as_trainer(spec) && !options.hooks.step) group_by_decay(model.root, options.hooks);
+    if (runs_as_trainer(spec) && !options.hooks.is_engine) group_by_decay(model.root, options.hooks);
   }
   if (spec.loop == LoopKind::trainer && !runs_as_trainer(spec))
     recorder.assume(

@@ -17,6 +17,7 @@ StepHooks zero(Run& run, Module& root, const std::vector<TensorList>& groups, co
   hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
   hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
   hooks.begins_settled = true;
+  hooks.is_engine = true;
   hooks.loop_keeps_loss = true;
   return hooks;
 }

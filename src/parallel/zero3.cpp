@@ -211,6 +211,7 @@ StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, c
   hooks.gradient_is_ready = [offload, optimizer](const Tensor& leaf) { optimizer->gradient_is_ready(leaf); };
   hooks.backward = [optimizer](const Tensor& loss, bool is_last) { optimizer->backward(loss, is_last); };
   hooks.step = [optimizer](Optimizer& inner) { optimizer->step(inner); };
+  hooks.is_engine = true;
   hooks.loop_keeps_loss = true;
   hooks.is_settled = [offload, passes = 2 * options.grad_accumulation] {
     return offload->coordinator().has_known_for(passes);

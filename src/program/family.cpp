@@ -488,11 +488,12 @@ class FamilyReader {
 
   /// The first body whose conditions hold.
   void choose_main() {
+    const std::size_t said = mode_.size();
     const bool either = use_.any_attention && use_.context.attention == AttentionKind::sdpa;
     for (const char* attention : {"sdpa", "eager"}) {
       const bool is_asked = (use_.context.attention == AttentionKind::eager) == (std::string_view(attention) == "eager");
       if (!either && !is_asked) continue;
-      mode_.resize(4);  // experts, padding, autocast and positions
+      mode_.resize(said);
       mode_.emplace_back("attention", attention);
       mode_.emplace_back("cache", use_.context.use_cache);
       for (const auto& [line, text] : mains_)

@@ -28,14 +28,14 @@ class TrainerLoop {
       phase_ends(StepPhase::forward);
       begin(StepPhase::backward);
       backward_pass(loss, is_last);
-      if (is_last && options_.hooks.step) engine_step(phase_ends);
+      if (is_last && options_.hooks.is_engine) engine_step(phase_ends);
       loss_ = detach(loss);
       loss.reset();
       if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(inputs_);
       look_at_loss();
-      if (!is_last || !options_.hooks.step) phase_ends(StepPhase::backward);
+      if (!is_last || !options_.hooks.is_engine) phase_ends(StepPhase::backward);
     }
-    if (!options_.hooks.step) optimizer_step();
+    if (!options_.hooks.is_engine) optimizer_step();
     name_state(training_.optimizer);
     phase_ends(StepPhase::optimizer);
   }
@@ -105,8 +105,12 @@ class TrainerLoop {
 
   /// Accelerator.backward divides by its own number of accumulated steps, 1, but for DeepSpeed's engine.
   void backward_pass(const Tensor& loss, bool is_last) {
-    if (options_.hooks.backward) return options_.hooks.backward(loss, is_last);
-    backward(scaler_.scale(div_scalar(loss)));
+    if (options_.hooks.is_engine) return options_.hooks.backward(loss, is_last);
+    const Tensor divided = div_scalar(loss);
+    if (options_.hooks.backward)
+      options_.hooks.backward(divided, is_last);
+    else
+      backward(scaler_.scale(divided));
     if (options_.hooks.after_backward) options_.hooks.after_backward();
   }
 

@@ -48,6 +48,11 @@ def told_of(report):
     return [row["what"] for row in report["assumptions"] if "transformers" in row["what"]]
 
 
+def test_numbers_that_pytorch_stops_at_are_said(predicted):
+    refused = predicted({**GRANITE, "intermediate_size": 0}, **NO_PYTHON)
+    assert refused.returncode == 2 and "with these numbers PyTorch stops at" in refused.stderr
+
+
 def test_what_was_found_not_to_be_equal_is_told(predicted, folders):
     program = folders / "work" / "granite"
     program.write_text((SHIPPED / "5.23.0" / "granite").read_text().replace("class GraniteForCausalLM\n", "class GraniteForCausalLM\ndiffers full, autocast\n"))

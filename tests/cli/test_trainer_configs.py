@@ -284,7 +284,7 @@ def test_deepspeed(predicted, work):
     (work / "ds").mkdir()
     (work / "ds" / "z2.json").write_text(json.dumps(ZERO2))
     (work / "args.json").write_text(json.dumps({**TRAINER, "deepspeed": "ds/z2.json"}))
-    options = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--gpus", 2, "--parallel", "zero2", "--zero-reduce-bucket-size", 256 * 256, "--zero-allgather-bucket-size", 200_000_000, "--no-zero-overlap-comm"]
+    options = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--loop", "trainer", "--gpus", 2, "--parallel", "zero2", "--zero-reduce-bucket-size", 256 * 256, "--zero-allgather-bucket-size", 200_000_000, "--no-zero-overlap-comm"]
     assert steps(predicted("model", "--trainer", "args.json", "--seq", 512, card=("--gpu", "h100-80gbx2"))) == steps(predicted(*options))
     (work / "args.json").write_text(json.dumps(TRAINER))
     assert steps(predicted("model", "--trainer", "args.json", "--deepspeed", "ds/z2.json", "--seq", 512, "--gpus", 2)) == steps(predicted(*options))
@@ -312,7 +312,7 @@ def test_accelerate(predicted, work):
     assert steps(predicted(*asked)) == steps(predicted(*BASE, *NON_REENTRANT, "--gpus", 2, "--parallel", "ddp", "--ddp-no-sync"))
     (work / "ds.yaml").write_text(ACCELERATE.format(type="DEEPSPEED") + "deepspeed_config:\n  zero_stage: 2\n  offload_optimizer_device: none\n  zero3_init_flag: false\n")
     asked = ["model", "--trainer", "args.json", "--accelerate", "ds.yaml", "--seq", 512]
-    assert steps(predicted(*asked)) == steps(predicted("model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--gpus", 2, "--parallel", "zero2"))
+    assert steps(predicted(*asked)) == steps(predicted("model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--loop", "trainer", "--gpus", 2, "--parallel", "zero2"))
 
 
 def test_a_plan_of_a_trainers_file(tidemark, work):
