@@ -1,7 +1,8 @@
 // How long one prediction takes in the process, how much memory it needs, and whether 10,000 over two threads agree.
 //   bench_predict SPEC.json DATA [PREDICTIONS]
 // DATA is the folder of gpus.json.
-// Without PREDICTIONS: the median of a few hundred on one thread.  With it: that many over two threads.
+// Without PREDICTIONS: the median of a few hundred on one thread, and how long reading the family's program takes, which a
+// process does once.  With it: that many over two threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +15,11 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/process_memory.h"
+#include "answers/family_programs.h"
 #include "card_choice.h"
 #include "estimate/predict.h"
 #include "io/spec_json.h"
+#include "shipped_program.h"
 
 using namespace tidemark;
 
@@ -24,7 +27,7 @@ namespace {
 
 constexpr int kRuns = 300;
 
-std::string read(const char* path) {
+std::string read(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(Errc::not_found, "no such file", path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -38,11 +41,23 @@ std::int64_t peak_bytes() {
   return 0;
 }
 
+/// As the command takes them: of the first file that may answer.
+answers::SharedPrograms programs_of(const Spec& spec) {
+  const auto files = cli::shipped_programs(spec, spec.model);
+  if (files.empty()) return answers::programs_as_they_are()(spec);
+  return answers::programs_of_family({files[0].string(), read(files[0].string())}, spec.model)(spec);
+}
+
 struct Question {
   Spec spec;
   Card card;
-  Report ask() const { return predict(spec, spec.model, card, {.on_event = {}, .interval = false}); }
+  answers::SharedPrograms programs;
+  Report ask() const { return predict(spec, spec.model, card, {.on_event = {}, .interval = false, .programs = *programs}); }
 };
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// All numbers of an answer that a race could spoil.
 std::vector<std::int64_t> numbers_of(const Report& report) {
@@ -62,7 +77,7 @@ void one_thread(const Question& question) {
   for (int run = 0; run < kRuns; ++run) {
     const auto start = std::chrono::steady_clock::now();
     const Report report = question.ask();
-    milliseconds.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    milliseconds.push_back(milliseconds_since(start));
   }
   std::sort(milliseconds.begin(), milliseconds.end());
   fmt::print("median {:.3f} ms, fastest {:.3f} ms, {} more of memory\n", milliseconds[kRuns / 2], milliseconds[0],
@@ -101,9 +116,13 @@ int main(int count, char** arguments) try {
     return 2;
   }
   const Spec spec = io::read_spec_json(read(arguments[1]), arguments[1]);
-  const Question question{spec, cli::choose_card(spec.gpu.empty() ? "h200" : spec.gpu, spec.memory, arguments[2])};
+  const auto start = std::chrono::steady_clock::now();
+  const answers::SharedPrograms programs = programs_of(spec);
+  const double reading = milliseconds_since(start);
+  const Question question{spec, cli::choose_card(spec.gpu.empty() ? "h200" : spec.gpu, spec.memory, arguments[2]), programs};
   if (count > 3) return two_threads(question, std::stoi(arguments[3]));
   one_thread(question);
+  if (!programs->empty()) fmt::print("its program is read in {:.3f} ms\n", reading);
   return 0;
 } catch (const Error& error) {
   fmt::print(stderr, "{}: {}\n", error.where(), error.message());
