@@ -192,7 +192,11 @@ def sizes_of(program):
 
 
 def takes_images(program):
-    return "images" in next((line for line in program.read_text().splitlines() if line.startswith("sizes ")), "")
+    return "images" in named_sizes(program)
+
+
+def named_sizes(program):
+    return next((line for line in program.read_text().splitlines() if line.startswith("sizes ")), "")
 
 
 def program_of(model_type, mode, folder):
@@ -235,6 +239,8 @@ def predicted(model_type, mode, folder, tidemark):
     program = program_of(model_type, mode, folder)
     if not takes_images(program):
         del spec["images"]
+    if " S=" not in named_sizes(program) and is_of_family(program):   # images alone
+        del spec["seq"]
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
     config = [str(config_of(model_type, folder))] if is_of_family(program) else []
