@@ -59,7 +59,7 @@ class TreeBuilder {
     for (auto child = children.begin(); child != children.end();) {
       const auto next = std::find_if(child, children.end(), [](const auto& other) { return !other.goes_round; });
       if (child != next) {
-        add_rounds(module, std::span(child, next));
+        add_rounds(module, {&*child, static_cast<std::size_t>(next - child)});
         child = next;
         continue;
       }
