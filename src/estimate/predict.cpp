@@ -253,7 +253,9 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     throw Error(Errc::bad_value, fmt::format("with these numbers PyTorch stops at {}", mismatch.what()), "config.json");
   }
   if (options.work) {
-    for (const auto& model : models) count_parameters(model->root, *options.work);
+    const bool is_loaded = !report.oom || report.oom->phase != Phase::load;
+    for (const auto& model : models)
+      if (is_loaded) count_parameters(model->root, *options.work);
     options.work->operations = run.beginning.number;
   }
   recorder.fill(report);
