@@ -105,6 +105,8 @@ class FamilyReader {
                   "quantization.prepare");
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
       throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_), file_);
+    if (takes_text_ && use_.seq > 0 && use_.images > use_.seq)  // before any of them is written out
+      throw Error(Errc::bad_value, fmt::format("{} images are more than the {} tokens of a sample", use_.images, use_.seq), "images");
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},

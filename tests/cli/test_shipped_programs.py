@@ -48,6 +48,11 @@ def told_of(report):
     return [row["what"] for row in report["assumptions"] if "transformers" in row["what"]]
 
 
+def test_more_images_than_tokens_are_refused_before_they_are_counted(predicted):
+    refused = predicted({"model_type": "llava"}, "--images", 65536, **NO_PYTHON)
+    assert refused.returncode == 2 and "65536 images are more than the 64 tokens of a sample" in refused.stderr
+
+
 def test_numbers_that_pytorch_stops_at_are_said(predicted):
     refused = predicted({**GRANITE, "intermediate_size": 0}, **NO_PYTHON)
     assert refused.returncode == 2 and "with these numbers PyTorch stops at" in refused.stderr

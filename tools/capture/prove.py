@@ -239,7 +239,7 @@ def predicted(model_type, mode, folder, tidemark):
     program = program_of(model_type, mode, folder)
     if not takes_images(program):
         del spec["images"]
-    if " S=" not in named_sizes(program) and is_of_family(program):   # images alone
+    if " S=" not in named_sizes(program):   # images alone
         del spec["seq"]
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
