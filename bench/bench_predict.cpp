@@ -12,10 +12,10 @@
 #include <iterator>
 #include <thread>
 
+#include "answers/family_programs.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/process_memory.h"
-#include "answers/family_programs.h"
 #include "card_choice.h"
 #include "estimate/predict.h"
 #include "io/spec_json.h"

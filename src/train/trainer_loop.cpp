@@ -20,7 +20,7 @@ class TrainerLoop {
     if (!total_loss_) begin_training();
     take_batches();
     for (std::size_t micro = 0; micro < batches_.size(); ++micro) {
-      const bool is_last = micro + 1 == batches_.size();
+      const bool is_last = micro + 1 == batches_.size(), steps_within = is_last && options_.hooks.is_engine;
       begin(StepPhase::forward);
       inputs_ = batches_[micro];
       begin_pass(training_, inputs_, is_last);
@@ -28,12 +28,12 @@ class TrainerLoop {
       phase_ends(StepPhase::forward);
       begin(StepPhase::backward);
       backward_pass(loss, is_last);
-      if (is_last && options_.hooks.is_engine) engine_step(phase_ends);
+      if (steps_within) engine_step(phase_ends);
       loss_ = detach(loss);
       loss.reset();
       if (options_.hooks.batch_is_done) options_.hooks.batch_is_done(inputs_);
       look_at_loss();
-      if (!is_last || !options_.hooks.is_engine) phase_ends(StepPhase::backward);
+      if (!steps_within) phase_ends(StepPhase::backward);
     }
     if (!options_.hooks.is_engine) optimizer_step();
     name_state(training_.optimizer);

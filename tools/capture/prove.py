@@ -282,27 +282,31 @@ SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
            "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
 
 
-def note(folder):
-    """Tells in the header of a family's program in which modes trainings of this release are not as predicted from it (`differs`)."""
-    differs = collections.defaultdict(list)
+def found(folder):
+    """{model type: {mode: row}} of what the folder has."""
+    rows = collections.defaultdict(dict)
     for path in sorted(folder.glob("*.json")):
         model_type, _, mode = path.stem.rpartition(".")
         if mode in MODES:
-            differs[model_type] += [mode] if "at" in json.loads(path.read_text()) else []
-    for model_type, modes in differs.items():
+            rows[model_type][mode] = json.loads(path.read_text())
+    return rows
+
+
+def note(folder):
+    """Tells in the header of a family's program in which modes trainings of this release are not as predicted from it (`differs`)."""
+    for model_type, row in found(folder).items():
         program = nearest(model_type, importlib.metadata.version("transformers"))
-        line = f"differs {', '.join(mode for mode in MODES if mode in modes)}\n" if modes else ""
-        program.write_text(re.sub(r"^(class .*\n)(differs .*\n)?", lambda found: found[1] + line, program.read_text(), count=1, flags=re.MULTILINE))
+        differs = [mode for mode in MODES if "at" in row.get(mode, ())]
+        line = f"differs {', '.join(differs)}\n" if differs else ""
+        program.write_text(re.sub(r"^(class .*\n)(differs .*\n)?", lambda head: head[1] + line, program.read_text(), count=1, flags=re.MULTILINE))
 
 
 def table(folder, page, is_shipped=False):
     """The page with what the folder has, and the rows of others as they are."""
     rows = known_rows(page)
     of = f", transformers {importlib.metadata.version('transformers')}" if is_shipped else ""
-    for path in sorted(folder.glob("*.json")):
-        model_type, _, mode = path.stem.rpartition(".")
-        if mode in MODES:
-            rows[model_type + of][mode] = json.loads(path.read_text())
+    for model_type, row in found(folder).items():
+        rows[model_type + of].update(row)
     modes = [mode for mode in MODES if any(mode in row for row in rows.values())]
     equal = {mode: sum(row.get(mode, {}).get("equal", False) for row in rows.values()) for mode in modes}
     lines = [*(SHIPPED if is_shipped else CAPTURED), "Equal: " + ", ".join(f"{count} of {sum(mode in row for row in rows.values())} {mode}" for mode, count in equal.items()) + ".", "",
