@@ -14,12 +14,13 @@
 namespace tidemark::answers {
 namespace {
 
-/// What a family's program is bound to (FamilyUse).
+/// What a family's program is bound to (FamilyUse), and whether it has to tell of image towers (check_towers).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
                        std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
                        std::int64_t, std::string, std::string, bool, std::int64_t, bool, bool>;
 
 Way way_of(const Spec& spec) {
+  const FamilyUse use = family_use_of(spec);
   return {spec.attn,
           spec.checkpointing,
           spec.checkpoint_every,
@@ -30,14 +31,14 @@ Way way_of(const Spec& spec) {
           spec.use_cache,
           spec.padding,
           spec.seq,
-          spec.images > 0 || spec.seq == 0 ? family_use_of(spec).batch : 0,  // of images, and of samples of these, alone is anything counted
-          family_use_of(spec).images,
+          spec.images > 0 || spec.seq == 0 ? use.batch : 0,  // of images, and of samples of these, alone is anything counted
+          use.images,
           spec.image_size,
           spec.head,
-          spec.autocast != Autocast::none,
-          spec.cp ? spec.cp->degree : 1,
-          family_use_of(spec).gathers,
-          family_use_of(spec).prepared};
+          use.autocast,
+          use.shares,
+          spec.parallel == Parallel::zero3 && spec.images > 0,
+          spec.quantization && spec.quantization->prepare && spec.images > 0};
 }
 
 bool is_written(const Value& model_config) {
@@ -78,6 +79,7 @@ class Family {
     try {
       std::vector<Program> programs;
       programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));
+      check_towers(spec, programs.front());
       if (stands_for_written_) check_programs(spec, programs);
       return std::make_shared<const std::vector<Program>>(std::move(programs));
     } catch (const Error& error) {

@@ -111,16 +111,7 @@ void check_program(const Spec& spec, const Program& program) {
   if (spec.autocast != Autocast::none && autocast != program.header.end() && autocast->second == "false")
     throw Error(Errc::unsupported, "the model does under autocast what its program does not tell", "autocast",
                 "leave it out, or run the program itself with tidemark run");
-  if (spec.parallel == Parallel::zero3 && spec.images > 0 && !program.header.contains("looks"))
-    throw Error(Errc::unsupported,
-                "the program does not say which weights are read without being used, as image towers do for "
-                "their type, and ZeRO 3 gathers them",
-                "parallel");
-  if (spec.quantization && spec.quantization->prepare && spec.images > 0 && !program.header.contains("half_images"))
-    throw Error(Errc::unsupported,
-                "the program does not say which values follow the type of a tower's weights, which are float32 "
-                "while those of the rest are not",
-                "quantization.prepare", "leave it out, or run the program itself with tidemark run");
+  check_towers(spec, program);
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::span<const Program> programs) {
@@ -291,6 +282,22 @@ Report predict(const Spec& asked, const Value& model_config, const Card& card, c
     without.repeat_steps = false;
     return simulate(spec, read, card, without);
   }
+}
+
+void check_towers(const Spec& spec, const Program& program) {
+  if (spec.images == 0) return;
+  if (spec.parallel == Parallel::zero3 && !program.header.contains("looks"))
+    throw Error(Errc::unsupported,
+                fmt::format("the program of {} does not say which weights are read without being used, as image towers do "
+                            "for their type, and ZeRO 3 gathers them",
+                            program.model_type),
+                "parallel");
+  if (spec.quantization && spec.quantization->prepare && !program.header.contains("half_images"))
+    throw Error(Errc::unsupported,
+                fmt::format("the program of {} does not say which values follow the type of a tower's weights, which are "
+                            "float32 while those of the rest are not",
+                            program.model_type),
+                "quantization.prepare", "leave it out, or run the program itself with tidemark run");
 }
 
 void check_programs(const Spec& spec, std::span<const Program> programs) {

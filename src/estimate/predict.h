@@ -46,6 +46,8 @@ void check_as_written(const Spec& spec, const Value& model_config);
 /// Of programs of a family that is written in C++ too: throws Error{unsupported} where they are not of the class that is
 /// trained, or do not hold for batches as they are asked for.
 void check_programs(const Spec& spec, std::span<const Program> programs);
+/// Throws Error{unsupported} where the program does not tell of image towers what the spec's way of training asks of them.
+void check_towers(const Spec& spec, const Program& program);
 
 struct ModelInfo {
   std::string model_type, summary;

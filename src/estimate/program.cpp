@@ -168,8 +168,7 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
   if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
   // The Trainer leaves a model, adapters and all, to DeepSpeed's engine, which casts it on the host and moves it.
   // transformers: trainer.py (5.17.0), place_model_on_device; deepspeed/runtime/engine.py, _configure_distributed_model
-  const bool moved_by_engine = is_zero(spec.parallel) && runs_as_trainer(spec) && !spec.quantization;
-  const bool adapted_on_host = spec.lora && moved_by_engine;
+  const bool adapted_on_host = spec.lora && !spec.quantization && is_zero(spec.parallel) && runs_as_trainer(spec);
   if (adapted_on_host) add_lora_on_host(root, lora_options_of_engine(*spec.lora, model_type));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
@@ -243,9 +242,7 @@ FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
           spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
-          spec.cp ? spec.cp->degree : 1,
-          spec.parallel == Parallel::zero3 && spec.images > 0,
-          spec.quantization && spec.quantization->prepare && spec.images > 0};
+          spec.cp ? spec.cp->degree : 1};
 }
 
 Data data_of(const Spec& spec) {

@@ -91,18 +91,6 @@ class FamilyReader {
     std::vector<UnreadKey> unread = unread_keys(binding_.config, reads_, used_paths());
     check_class();
     count_labels();
-    if (use_.gathers && counts_images_ && !looks_)
-      throw Error(Errc::unsupported,
-                  fmt::format("the program of {} does not say which weights are read without being used, as image towers do for "
-                              "their type, and ZeRO 3 gathers them",
-                              model_type_),
-                  "parallel");
-    if (use_.prepared && counts_images_ && !half_images_)
-      throw Error(Errc::unsupported,
-                  fmt::format("the program of {} does not say which values follow the type of a tower's weights, which are float32 "
-                              "while those of the rest are not",
-                              model_type_),
-                  "quantization.prepare");
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
       throw Error(Errc::unsupported, fmt::format("the program of {} was captured with images (--images)", model_type_), file_);
     if (takes_text_ && use_.seq > 0 && use_.images > use_.seq)  // before any of them is written out
@@ -156,10 +144,6 @@ class FamilyReader {
         head_ = reader.name("_");
       else if (reader.take_word("instead"))
         while (!reader.at_end()) instead_.insert(reader.name("_"));
-      else if (reader.take_word("looks"))
-        looks_ = true;
-      else if (reader.take_word("half_images"))
-        half_images_ = true;
       else if (reader.take_word("sizes"))
         read_sizes(reader);
       else if (reader.take_word("input"))
@@ -536,7 +520,7 @@ class FamilyReader {
   std::vector<Key> keys_;
   std::map<std::string, Value> parts_;
   std::vector<std::pair<std::string, std::int64_t>> grid_;  // patches of an image, where it may be of any size
-  bool counts_images_ = false, takes_text_ = false, looks_ = false, half_images_ = false;
+  bool counts_images_ = false, takes_text_ = false;
   std::vector<Reads> reads_;
   std::vector<Line> holds_, mains_;
   std::vector<std::pair<std::string, Value>> mode_;

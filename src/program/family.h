@@ -18,8 +18,6 @@ struct FamilyUse {
   std::string head = "auto";   // what it is trained for
   bool autocast = false, checkpointing = false;
   std::int64_t shares = 1;     // how many GPUs have a part of each sample, whose batches bring positions
-  bool gathers = false;        // with images, weights that are looked at alone
-  bool prepared = false;       // with images, weights of float32 beside quantized ones
 };
 
 /// Whether the text is one of a family, or of one configuration.

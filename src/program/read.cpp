@@ -284,8 +284,10 @@ class ProgramReader {
       parameter.tied_to = reader.name("_.");
       reader.expect("when");
       bool is_tied = false;
-      do is_tied |= binding_ && binding_->flags.contains(reader.name("_."));
-      while (reader.take_word("or"));
+      do {
+        const std::string flag = reader.name("_.");
+        is_tied |= binding_ && binding_->flags.contains(flag);
+      } while (reader.take_word("or"));
       if (!is_tied) parameter.tied_to.clear();
     }
     for (bool found = true; found;) {
