@@ -1,6 +1,6 @@
 """A pytest plugin (`-p outcomes`, with this folder on PYTHONPATH): writes down how each test ended, for the table of releases.
 
-TIDEMARK_OUTCOMES=FILE: one JSON object per test: its name, how it ended and why, and the peaks that it saw (`user_properties`).
+TIDEMARK_OUTCOMES=FILE: one JSON object per test: its name, how it ended and why, the peaks that it saw (`user_properties`), and the commit that was tried (TIDEMARK_COMMIT).
 """
 
 import json
@@ -17,6 +17,6 @@ def _why(report):
 def pytest_runtest_logreport(report):
     if (report.when != "call" and report.passed) or "PYTEST_XDIST_WORKER" in os.environ:   # the controller has it all
         return
-    row = {"test": report.nodeid.removeprefix("tests/"), "outcome": report.outcome, "why": _why(report), "peaks": [value for name, value in report.user_properties if name == "peak"]}
+    row = {"test": report.nodeid.removeprefix("tests/"), "outcome": report.outcome, "why": _why(report), "peaks": [value for name, value in report.user_properties if name == "peak"], "commit": os.environ.get("TIDEMARK_COMMIT", "")}
     with open(os.environ["TIDEMARK_OUTCOMES"], "a") as file:
         file.write(json.dumps(row) + "\n")

@@ -38,6 +38,8 @@ PYTHON
 }
 
 export TIDEMARK_BIN="$PWD/build/release/apps/cli/tidemark"
+TIDEMARK_COMMIT=$(git rev-parse --short=8 HEAD 2>/dev/null || true)
+export TIDEMARK_COMMIT
 if [ $# -ge 2 ]; then
   grep -qxF "$1 $2" "$list" || echo "$1 $2" >> "$list"
   try "$@"
