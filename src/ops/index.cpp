@@ -130,7 +130,7 @@ const OpEntry kEntries[] = {
     {"sin", "aten::sin"},
     {"slice", "aten::slice.Tensor"},
     {"slice_all", "aten::slice.Tensor by numbers that take all"},
-    {"slice_step", "aten::slice.Tensor of the last dimension with a step"},
+    {"slice_step", "aten::slice.Tensor with a step"},
     {"smooth_l1_loss", "aten::smooth_l1_loss; Loss.cpp"},
     {"softmax", "aten::softmax.int over the last dimension; cuda/SoftMax.cu"},
     {"softplus", "aten::softplus"},

@@ -35,8 +35,8 @@ Tensor squeeze(Tensor x, int d);
 Tensor expand(Tensor x, const Dims& sizes);
 /// x[..., start:end, ...]
 Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end);
-/// x[..., start::step]
-Tensor slice_step(Tensor x, std::int64_t start, std::int64_t step);
+/// x[..., start:end:step, ...]
+Tensor slice_step(Tensor x, int d, std::int64_t start, std::int64_t end, std::int64_t step);
 /// x[..., index, ...]
 Tensor select(Tensor x, int d, std::int64_t index);
 /// `parts` equal pieces.
