@@ -46,7 +46,8 @@ const std::vector<NamedCall> kViews = {
      [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
     {"slice_step",
      [](Inputs& in, const Arguments& a, Run&) {
-       return slice_step(in[0], -1, a.number("start"), in[0].size(-1), a.number("step"));
+       const std::int64_t end = in.tensors[0].size(-1);
+       return slice_step(in[0], -1, a.number("start"), end, a.number("step"));
      }},
     {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
     {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
