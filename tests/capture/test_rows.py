@@ -292,3 +292,13 @@ def test_names_that_end_in_the_first_alone_are_told_among_what_else_is_done_with
     assert merged(body("$x"), body()) == ["del Ref(value=1) $x", "del $x", "del Ref(value=2)"]
     with pytest.raises(Differs):
         merged(body(), body("$x"))
+
+
+def test_several_lists_that_a_call_gives_are_a_row_each():
+    def of_both(count):
+        results = [made(v) for v in range(1, 2 * count + 1)]
+        return [op("both", results, Ref(0)), op("cat", [made(9000)], Listed(tuple(r.ref for r in results[:count])), Number(0, False)),
+                Statement("return", args=(("all", Ref(9000)), *((f"seen.{k}", r.ref) for k, r in enumerate(results[count:]))))]
+
+    assert text_of(of_both, (6, 7, 12, 14), "images") == [
+        "class Model#1():", "  %0[0..images - 1]: T[4], %1[0..images - 1]: T[4] = both(%2)", "  %3: T[4] = cat([%0[0..images - 1]], 0)", "  return all=%3, seen=%1[0..images - 1]"]
