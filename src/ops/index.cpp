@@ -156,6 +156,7 @@ const OpEntry kEntries[] = {
     {"unbind", "aten::unbind of the first dimension"},
     {"unbind_along", "aten::unbind"},
     {"unfold_windows", "aten::im2col"},
+    {"unique_consecutive", "aten::unique_consecutive without inverse and counts; cuda/UniqueCub.cu"},
     {"unsqueeze", "aten::unsqueeze"},
     {"upsample", "aten::upsample_*"},
     {"vector_norm", "aten::linalg_vector_norm over the last dimension; cuda/Reduce.cuh"},

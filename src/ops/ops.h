@@ -189,6 +189,8 @@ Tensor count_true(Tensor mask);
 /// Places of the `found` elements that are not zero: (found, dims); torch.where(x) has a tensor for each dimension.
 Tensor nonzero(Tensor x, std::int64_t found);
 Tensors where_true(Tensor x, std::int64_t found);
+/// Whole numbers without those that are as the one before, of which so many are left.
+Tensor unique_consecutive(Tensor x, std::int64_t found);
 
 // routing.cpp
 /// The k largest of each row, and their places: x (…, N) -> (…, k) twice.

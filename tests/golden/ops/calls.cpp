@@ -153,6 +153,11 @@ const std::vector<NamedCall> kExperts = {
     {"sort", [](Inputs& in, const Arguments& a, Run&) { return used(sort(in[0]), a); }},
     {"histc", [](Inputs& in, const Arguments& a, Run&) { return histc(in[0], a.number("bins")); }},
     {"one_hot", [](Inputs& in, const Arguments& a, Run&) { return one_hot(in[0], a.number("classes")); }},
+    {"unique_consecutive",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t n = a.number("each") == 1 ? 1 : in.tensors[0].elements();
+       return unique_consecutive(in[0], n);
+     }},
     {"nonzero",
      [](Inputs& in, const Arguments& a, Run&) {
        const std::int64_t n = found(in.tensors[0], a);
