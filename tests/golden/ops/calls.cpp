@@ -23,6 +23,12 @@ Tensor used(Tensors parts, const Arguments& arguments) {
   return parts[use < 0 ? parts.size() - static_cast<std::size_t>(-use) : static_cast<std::size_t>(use)];
 }
 
+/// Another tensor like it, on the host.
+Tensor on_host(Run& run, const Tensor& like) {
+  const Setting<bool> place(run.on_host, true);
+  return empty(run, like.sizes(), like.dtype());
+}
+
 /// Of one tensor and nothing else.
 template <Tensor (*function)(Tensor)>
 Tensor unary(Inputs& in, const Arguments&, Run&) {
@@ -244,8 +250,8 @@ const std::vector<NamedCall> kSelection = {
     {"unbind_along", [](Inputs& in, const Arguments& a, Run&) { return used(unbind_along(in[0], dim(a)), a); }},
     {"repeat", [](Inputs& in, const Arguments& a, Run&) { return repeat(in[0], a.dims("times")); }},
     {"index",
-     [](Inputs& in, const Arguments& a, Run&) {
-       Tensors indices = between(in, in.tensors.size());
+     [](Inputs& in, const Arguments& a, Run& run) {
+       Tensors indices = a.flag("host") ? Tensors{on_host(run, in.tensors[1])} : between(in, in.tensors.size());
        return index(in[0], std::move(indices), a.number("found"));
      }},
     {"index_put_",
