@@ -120,9 +120,11 @@ void transfer_pending() {
     if (to_itself) {
       note_equal(*t.comm, t.type, t.bytes);
       if (!t.sends) move(t.data, to_itself->data, t.bytes < to_itself->bytes ? t.bytes : to_itself->bytes, t.type);
-    } else if (counts(t.type, t.bytes)) {
-      if (t.sends) keep_message(t.comm->channel("p2p", me, t.peer), t.data, t.bytes);
-      else take_message(t.comm->channel("p2p", t.peer, me), t.data, t.bytes, t.comm->world_rank_of(t.peer));
+    } else {
+      const std::string channel = t.sends ? t.comm->channel("p2p", me, t.peer) : t.comm->channel("p2p", t.peer, me);
+      if (!counts(t.type, t.bytes)) pass_message(channel, t.sends);
+      else if (t.sends) keep_message(channel, t.data, t.bytes);
+      else take_message(channel, t.data, t.bytes, t.comm->world_rank_of(t.peer));
     }
   }
   pending.clear();

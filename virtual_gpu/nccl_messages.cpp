@@ -96,6 +96,11 @@ void take_message(const std::string& channel, void* data, std::size_t bytes, int
   if (!read_whole(file_of(channel, agreements().received), data, bytes)) leave_until_sent(from, channel);
 }
 
+void pass_message(const std::string& channel, bool sends) {
+  const std::lock_guard lock(agreements().mutex);
+  ++(sends ? agreements().sent : agreements().received)[channel];
+}
+
 bool data_is_awaited() { return awaited; }
 
 }  // namespace tidemark

@@ -23,6 +23,10 @@ void keep_message(const std::string& channel, const void* data, std::size_t byte
 /// leaves a note for the launcher, which runs `from` first, and ends.
 void take_message(const std::string& channel, void* data, std::size_t bytes, int from);
 
+/// Counts a message that is not kept.  What one rank sends as whole numbers another may receive as floats (torch 2.9.1: pipelining/stage.py,
+/// _get_init_p2p_neighbors_ops): messages belong together by their order alone.
+void pass_message(const std::string& channel, bool sends);
+
 /// Whether the data of a collective must be the sender's own: set around calls from Python, where anything may be received.  Elsewhere
 /// (DDP's agreement on buckets, on shapes) every rank has computed the same.
 bool data_is_awaited();

@@ -23,6 +23,8 @@ struct Places {
   bool adjacent = true;
 };
 
+bool is_on_host(const Tensor& x) { return x.impl().storage->id == kNoBytes && x.elements() > 0; }
+
 /// A mask becomes a column of places for each of its dimensions; all columns are made as large.
 Places expanded(const Tensors& indices, std::int64_t found) {
   Places places;
@@ -49,9 +51,11 @@ Places expanded(const Tensors& indices, std::int64_t found) {
   return places;
 }
 
-/// The same, in order where their strides differ.
-Places places_of(const Tensors& indices, std::int64_t found) {
+/// The same, where x is, and in order where their strides differ.
+Places places_of(const Tensor& x, const Tensors& indices, std::int64_t found) {
   Places places = expanded(indices, found);
+  for (Tensor& column : places.columns)
+    if (column && is_on_host(column) && !is_on_host(x)) column = empty(x.run(), column.sizes(), column.dtype());
   Dims strides;
   bool alike = true;
   for (const Tensor& column : places.columns) {
@@ -91,9 +95,12 @@ Tensors index_backward(Backward& call) {
     count = elements_of(places.sizes);
     for (int d = 0; d < places.first + places.count; ++d) indexed *= call.facts.sizes[d];
     for (int i = 0; i < places.count; ++i) {
-      if (!linear) linear = integers();
+      const bool is_first = !linear;
+      if (is_first) linear = integers();
+      // on the host until it is multiplied (IndexingUtils.h, computeLinearIndex)
+      if (is_first && is_on_host(places.columns[static_cast<std::size_t>(places.first)])) continue;
       const Tensor wrapped = integers();
-      if (i > 0) linear = integers();
+      if (!is_first) linear = integers();
     }
   }
   const Tensor sorted = integers(), original = integers(), range = integers();
@@ -109,10 +116,10 @@ Tensors index_put_backward(Backward& call) {
   if (call.needs(0)) {
     const Tensor zeros = empty(call.run, call.facts.sizes, dtype);
     self = empty(call.run, call.gradient().sizes(), dtype);
-    const Places places = places_of(call.saved, found);
+    const Places places = places_of(call.gradient(), call.saved, found);
   }
   if (!call.needs(1)) return {self, Tensor()};
-  const Places places = places_of(call.saved, found);
+  const Places places = places_of(call.gradient(), call.saved, found);
   return {self, empty(call.run, indexed_sizes(call.gradient(), places), dtype)};
 }
 
@@ -122,7 +129,7 @@ Tensors index_put_backward(Backward& call) {
 Tensor index(Tensor x, Tensors indices, std::int64_t found) {
   const Op op(x, "aten::index");
   const auto taken = [&] {
-    const Places places = places_of(indices, found);
+    const Places places = places_of(x, indices, found);
     if (needs_grad(x) && !places.adjacent)
       throw Error(Errc::unsupported, "[index] a gradient of what is indexed in dimensions that lie apart");
     return empty(x.run(), indexed_sizes(x, places), x.dtype());
@@ -137,7 +144,7 @@ Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) 
   const Op op(x, "aten::index_put_");
   if (x.impl().base && (needs_grad(x) || needs_grad(values)))
     throw Error(Errc::unsupported, "[index_put_] a gradient of a part of a tensor");
-  { const Places places = places_of(indices, found); }
+  { const Places places = places_of(x, indices, found); }
   Tensor y = x;
   const Facts facts{.sizes = values.sizes(), .a = found};
   return record(std::move(y), {std::move(x), std::move(values)},

@@ -108,6 +108,11 @@ Tensor sum_of_products(Tensor left, Tensor right, const Dims& summed) {
     std::vector<std::int64_t>& kind = left.size(d) == 1 ? only_right : right.size(d) == 1 ? only_left : both;
     kind.push_back(d);
   }
+  // torch 2.9.1 to 2.15.0: swap_lo_ro, so that the product comes out in order
+  if (!only_left.empty() && !only_right.empty() && only_right.back() < only_left.front()) {
+    std::swap(left, right);
+    std::swap(only_left, only_right);
+  }
   const auto joined = [](std::initializer_list<const std::vector<std::int64_t>*> parts) {
     Dims order;
     for (const auto* part : parts)

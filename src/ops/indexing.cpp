@@ -35,6 +35,15 @@ std::int64_t select_tile(const Card& card) {
   return capability == 80 ? 2304 : 640;
 }
 
+/// The same of cub::DeviceSelect::Unique, of whole numbers of 4 or 8 bytes; found by recording (torch 2.11.0 and 2.15.0).
+std::int64_t unique_tile(const Card& card, bool is_wide) {
+  const std::int64_t capability = card.compute_capability_major * 10 + card.compute_capability_minor;
+  if (capability >= 90 && is_wide) return 4224;
+  if (capability >= 90) return capability >= 100 ? 5760 : 6528;
+  if (capability == 80) return is_wide ? 1920 : 4608;
+  return is_wide ? 640 : 1280;
+}
+
 /// Indices of the true ones among the elements of `sizes`, as columns.  torch: nonzero_cuda_out_impl
 Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   const Card& card = run.card();
@@ -118,6 +127,18 @@ Tensor nonzero(Tensor x, std::int64_t found) {
   const Op op(x, "aten::nonzero");
   const Tensor in_order = contiguous(x);
   return nonzero(x.run(), x.sizes(), found);
+}
+
+/// torch: native/cuda/UniqueCub.cu, compute_unique: what is found keeps the memory of all.
+Tensor unique_consecutive(Tensor x, std::int64_t found) {
+  const Op op(x, "aten::unique_consecutive");
+  TM_CHECK(!is_floating(x.dtype()), "what follows itself is a whole number here");
+  Run& run = x.run();
+  const Tensor in_order = contiguous(x);
+  const Tensor all = empty(run, Dims{x.elements()}, x.dtype()), length = empty(run, Dims{1}, Dtype::int64);
+  take_scratch(run, tile_states(x.elements(), unique_tile(run.card(), size_of(x.dtype()) == 8), 8));
+  run.stream_calls.host_waits();  // for the length
+  return view_of(all, {Dims{found}, Dims{1}});
 }
 
 /// torch: native/TensorAdvancedIndexing.cpp, nonzero_numpy

@@ -35,8 +35,8 @@ Tensor squeeze(Tensor x, int d);
 Tensor expand(Tensor x, const Dims& sizes);
 /// x[..., start:end, ...]
 Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end);
-/// x[..., start::step]
-Tensor slice_step(Tensor x, std::int64_t start, std::int64_t step);
+/// x[..., start:end:step, ...]
+Tensor slice_step(Tensor x, int d, std::int64_t start, std::int64_t end, std::int64_t step);
 /// x[..., index, ...]
 Tensor select(Tensor x, int d, std::int64_t index);
 /// `parts` equal pieces.
@@ -189,6 +189,8 @@ Tensor count_true(Tensor mask);
 /// Places of the `found` elements that are not zero: (found, dims); torch.where(x) has a tensor for each dimension.
 Tensor nonzero(Tensor x, std::int64_t found);
 Tensors where_true(Tensor x, std::int64_t found);
+/// Whole numbers without those that are as the one before, of which so many are left.
+Tensor unique_consecutive(Tensor x, std::int64_t found);
 
 // routing.cpp
 /// The k largest of each row, and their places: x (…, N) -> (…, k) twice.

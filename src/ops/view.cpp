@@ -136,10 +136,10 @@ Tensor slice(Tensor x, int d, std::int64_t start, std::int64_t end) {
   return record(std::move(y), {std::move(x)}, {.name = "SliceBackward0", .facts = facts, .backward = fill_part});
 }
 
-Tensor slice_step(Tensor x, std::int64_t start, std::int64_t step) {
+Tensor slice_step(Tensor x, int d, std::int64_t start, std::int64_t end, std::int64_t step) {
   Layout layout = x.layout();
-  layout.sizes[-1] = (layout.sizes[-1] - start + step - 1) / step;
-  layout.strides[-1] *= step;
+  layout.sizes[d] = (std::max(start, end) - start + step - 1) / step;
+  layout.strides[d] *= step;
   Tensor y = view_of(x, layout);
   const Facts facts{.sizes = x.sizes()};
   return record(std::move(y), {std::move(x)}, {.name = "SliceBackward0", .facts = facts, .backward = fill_part});

@@ -62,7 +62,6 @@ struct Values {
 
   /// Of a weight as it is now, without asking for it.
   Dtype dtype_of(const Argument& argument) const {
-    if (argument.kind != Argument::Kind::attribute) return tensor(argument).dtype();
     const Attribute& attribute = attributes[argument.place];
     return attribute.owner().get(attribute.name).tensor.dtype();
   }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "program/image_grid.h"
 #include "program/line_reader.h"
 #include "program/model.h"
 #include "program/reads.h"
@@ -163,12 +164,17 @@ class FamilyReader {
     }
   }
 
-  /// Patches down and across of images whose size is said; else those of the capture.
+  /// Patches down and across of images whose size is said, or that tokens are made of; else those of the capture.
   void count_patches() {
-    const Value* patch = value_of("vision_config.patch_size");
-    const std::int64_t* side = patch ? patch->as_integer() : nullptr;
-    if (!side || *side <= 0 || use_.image_height == 0) return;
-    for (auto& [name, value] : grid_) value = (name == "grid_h" ? use_.image_height : use_.image_width) / *side;
+    const auto of_vision = [&](const char* key, std::int64_t usual) {
+      const Value* value = value_of(fmt::format("vision_config.{}", key));
+      return value && value->as_integer() ? *value->as_integer() : usual;
+    };
+    const Patches patches{of_vision("patch_size", 0), of_vision("spatial_merge_size", 1)};
+    const bool is_said = use_.image_height > 0;
+    if (patches.side_pixels <= 0 || patches.merged <= 0 || (!is_said && patches.merged == 1)) return;
+    const ImageGrid grid = is_said ? image_grid(patches, use_.image_height, use_.image_width) : usual_image_grid(patches);
+    for (auto& [name, value] : grid_) value = name == "grid_h" ? grid.down : grid.across;
   }
 
   /// A configuration may name another class of the family that is trained.

@@ -55,7 +55,7 @@ class FunctionCall {
   bool reads_tensors(std::size_t parameter) const;
 
   // Of an argument that is itself part of one.
-  Tensor tensor_of(const Argument& argument) const { return values_.tensor(argument); }
+  Tensor tensor_of(const Argument& argument) const;
   std::int64_t integer_of(const Argument& argument) const;
 
   /// Throws Error{unsupported}: "torch.softmax over another dimension than the last".

@@ -72,7 +72,13 @@ bool FunctionCall::is_tensor(std::size_t parameter) const {
 Tensor FunctionCall::tensor(std::size_t parameter) const {
   if (!is_tensor(parameter)) refuse("something else in the place of a tensor");
   if (!replaced_.empty() && replaced_[parameter]) return replaced_[parameter];
-  return values_.tensor(*arguments_[parameter]);
+  return tensor_of(*arguments_[parameter]);
+}
+
+Tensor FunctionCall::tensor_of(const Argument& argument) const {
+  Tensor tensor = values_.tensor(argument);
+  if (!tensor) refuse("a value that is done with");
+  return tensor;
 }
 
 Tensors FunctionCall::tensors(std::size_t parameter) const {
@@ -80,7 +86,7 @@ Tensors FunctionCall::tensors(std::size_t parameter) const {
   for (const Argument& item : argument(parameter).items) {
     const bool is_tensor = item.kind == Argument::Kind::value || item.kind == Argument::Kind::attribute;
     require(is_tensor, "a list of other things than tensors");
-    all.push_back(values_.tensor(item));
+    all.push_back(tensor_of(item));
   }
   if (all.empty()) refuse("no tensors");
   return all;
@@ -136,7 +142,10 @@ bool FunctionCall::flag_or(std::size_t parameter, bool usual) const {
 std::optional<Dtype> FunctionCall::dtype(std::size_t parameter) const {
   if (!given(parameter)) return std::nullopt;
   const Argument& type = argument(parameter);
-  if (type.kind == Argument::Kind::dtype_of) return values_.dtype_of(type.items[0]);
+  if (type.kind == Argument::Kind::dtype_of) {
+    if (type.items[0].kind == Argument::Kind::value) return tensor_of(type.items[0]).dtype();
+    return values_.dtype_of(type.items[0]);
+  }
   if (type.kind != Argument::Kind::dtype) refuse("something else in the place of a type");
   return type.flag ? values_.weights : type.dtype;
 }

@@ -30,8 +30,8 @@ Tensor sliced(const FunctionCall& call, Tensor x, int d, const Argument& range) 
   const std::int64_t start = bound(call, range.items[0], 0, size), end = bound(call, range.items[1], size, size);
   const std::int64_t step = range.items[2].kind == Argument::Kind::none ? 1 : call.integer_of(range.items[2]);
   if (step != 1) {
-    call.require(step > 1 && d == x.dims() - 1 && end == size, "such a step");
-    return slice_step(std::move(x), start, step);
+    call.require(step > 1, "such a step");
+    return slice_step(std::move(x), d, start, end, step);
   }
   const auto is_end = [&](const Argument& at, std::int64_t usual) {
     return at.kind == Argument::Kind::none || call.integer_of(at) == usual;

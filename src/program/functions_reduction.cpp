@@ -62,6 +62,17 @@ Tensors sort_call(FunctionCall& call) {
   return {std::move(values), std::move(places)};
 }
 
+Tensors argsort_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  if (call.run.on_host) return {empty(call.run, x.sizes(), Dtype::int64)};
+  return {std::move(sort(x)[1])};
+}
+
+Tensors unique_consecutive_call(FunctionCall& call) {
+  call.require(!call.flag_or(1, false) && !call.flag_or(2, false) && !call.given(3), "counts, inverse indices or a dimension");
+  return {unique_consecutive(call.tensor(0), call.result_sizes()[0])};
+}
+
 /// The host waits for a number, unless it has it.
 Tensors ask(FunctionCall& call) {
   const Tensor x = call.tensor(0);
@@ -106,6 +117,8 @@ constexpr Function kReductionFunctions[] = {
     {"argmax", "input dim keepdim", argmax_call},
     {"topk", "input k dim largest sorted", topk_call},
     {"sort", "input dim descending stable", sort_call},
+    {"argsort", "input dim descending stable", argsort_call},
+    {"unique_consecutive", "input return_inverse return_counts dim", unique_consecutive_call},
     {"histc", "input bins min max", [](FunctionCall& c) { return Tensors{histc(c.tensor(0), c.integer(1))}; }},
     {"one_hot", "input num_classes", [](FunctionCall& c) { return Tensors{one_hot(c.tensor(0), c.integer(1))}; }},
     {"__bool__ item tolist __int__ __float__ __index__", "input", ask},

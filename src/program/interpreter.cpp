@@ -122,10 +122,16 @@ void Interpreter::appear(const Statement& statement, Frame& frame) const {
   give(statement, frame, std::move(made));
 }
 
+Tensor Interpreter::taken(const Statement& statement, const Frame& frame, const Argument& argument) const {
+  Tensor tensor = frame.values.tensor(argument);
+  if (!tensor) fail(statement, "a value that is done with is used");
+  return tensor;
+}
+
 void Interpreter::leave(const Statement& statement, Frame& frame) const {
   for (const NamedArgument& argument : statement.arguments) {
     const bool is_none = argument.value.kind == Argument::Kind::none;
-    frame.returned.push_back(is_none ? Tensor() : frame.values.tensor(argument.value));
+    frame.returned.push_back(is_none ? Tensor() : taken(statement, frame, argument.value));
   }
 }
 
@@ -199,15 +205,13 @@ void Interpreter::call(const Statement& statement, Frame& frame, std::size_t rou
   const std::vector<Target>& targets = frame.routine.targets[statement.site];
   if (targets.size() > 1 && round >= targets.size()) fail(statement, "a round that the configuration has not");
   const Target& target = targets[targets.size() == 1 ? 0 : round];
-  if (!target.module) return give(statement, frame, {frame.values.tensor(*statement.bound[0])});
+  if (!target.module) return give(statement, frame, {taken(statement, frame, *statement.bound[0])});
   Tensors inputs;
   for (std::size_t i = 0; i < statement.bound.size(); ++i) {
     const Argument* argument = statement.bound[i];
     const bool is_tensor = argument && argument->kind != Argument::Kind::none;
-    if (is_tensor && target.routine && target.routine->body->consumed[i])
-      inputs.push_back(std::move(frame.values.tensors[argument->place]));
-    else
-      inputs.push_back(is_tensor ? frame.values.tensor(*argument) : Tensor());
+    inputs.push_back(is_tensor ? taken(statement, frame, *argument) : Tensor());
+    if (is_tensor && target.routine && target.routine->body->consumed[i]) frame.values.tensors[argument->place].reset();
   }
   if (target.is_scope)
     give(statement, frame, routine(*target.routine, std::move(inputs), frame.pass));

@@ -33,6 +33,8 @@ class Interpreter {
   void call(const Statement& statement, Frame& frame, std::size_t round) const;
   void repeat(const Statement& statement, Frame& frame) const;
   void appear(const Statement& statement, Frame& frame) const;
+  /// A value that goes to another body; an error where it is done with.
+  Tensor taken(const Statement& statement, const Frame& frame, const Argument& argument) const;
   void leave(const Statement& statement, Frame& frame) const;
   void check_sizes(const Statement& statement, const Result& result, const Tensor& tensor, const Frame& frame) const;
   void give(const Statement& statement, Frame& frame, Tensors results) const;

@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "base/error.h"
 #include "nn/layers.h"
+#include "program/image_grid.h"
 #include "program/interpreter.h"
 #include "program/stack.h"
 
@@ -186,13 +187,15 @@ std::vector<BatchEntry> entries_of(const Program& program) {
   return entries;
 }
 
-/// Of the part that sees, which may say it of both sides; 0 where none does.
-std::int64_t patch_size(const Value& config) {
-  const Value* part = config.find("vision_config");
-  const Value* size = (part ? *part : config).find("patch_size");
+/// Of the part that sees, which may say the size of both sides.
+Patches patches_of(const Value& config) {
+  const Value* found = config.find("vision_config");
+  const Value& part = found ? *found : config;
+  const Value *size = part.find("patch_size"), *merged = part.find("spatial_merge_size");
   const Value::List* sides = size ? size->as_list() : nullptr;
   if (sides && !sides->empty()) size = &sides->front();
-  return size && size->as_integer() ? *size->as_integer() : 0;
+  return {size && size->as_integer() ? *size->as_integer() : 0,
+          merged && merged->as_integer() ? std::max<std::int64_t>(*merged->as_integer(), 1) : 1};
 }
 
 /// What is called on the modules that are there.
@@ -249,8 +252,8 @@ struct ProgramModel {
     set("B", data.batch);
     set("images", data.images * data.batch);
     set("S", text_length(program.config, data.seq));
-    const bool takes_any_size = set_grid(data);
     BatchSizes sizes;
+    const bool takes_any_size = set_grid(data, sizes.assumptions);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       Dims dims;
       for (const Expression& size : program.inputs[i].type.sizes) dims.push_back(size(symbols));
@@ -279,10 +282,20 @@ struct ProgramModel {
   }
 
   /// Whole patches down and across, of models that take images of any size; those of its capture where nobody says.
-  bool set_grid(const Data& data) {
-    const std::int64_t patch = patch_size(program.config);
-    if (data.image_height == 0 || patch == 0) return false;
-    return set("grid_h", data.image_height / patch) && set("grid_w", data.image_width / patch);
+  bool set_grid(const Data& data, std::vector<std::string>& assumptions) {
+    const Patches patches = patches_of(program.config);
+    const std::int64_t pixels = patches.side_pixels;
+    if (pixels <= 0 || captured("grid_h") == 0) return false;
+    if (data.image_height == 0) {
+      assumptions.push_back(fmt::format("images are of {} x {} pixels, as nobody said (--image-size)",
+                                        captured("grid_h") * pixels, captured("grid_w") * pixels));
+      return false;
+    }
+    const ImageGrid grid = image_grid(patches, data.image_height, data.image_width);
+    if (grid.down * pixels != data.image_height || grid.across * pixels != data.image_width)
+      assumptions.push_back(fmt::format("images of {} x {} pixels are given to the model as {} x {} (smart_resize)",
+                                        data.image_height, data.image_width, grid.down * pixels, grid.across * pixels));
+    return set("grid_h", grid.down) && set("grid_w", grid.across);
   }
 
   /// The captured value of a size; 0 where the program has none of that name.

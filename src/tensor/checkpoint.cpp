@@ -149,7 +149,8 @@ Saved save_in(CheckpointFrame& frame, Tensor tensor) {
 Tensor unpack(Run& run, Saved& saved) {
   if (!saved.frame) {
     const Tensor& kept = saved.tensor;  // a parameter's memory may have been let go of, and must be back
-    TM_CHECK(!kept || kept.impl().storage->id != kNoBytes || kept.elements() == 0, "a saved tensor has no memory");
+    const bool may_have_none = !kept || kept.elements() == 0 || !is_floating(kept.dtype());  // as indices on the host
+    TM_CHECK(may_have_none || kept.impl().storage->id != kNoBytes, "a saved tensor has no memory");
     return kept;
   }
   CheckpointFrame& frame = *saved.frame;

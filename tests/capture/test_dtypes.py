@@ -31,3 +31,9 @@ def test_a_dtype_that_is_asked_of_a_weight_follows_it_and_what_is_cast_dies_wher
 def test_a_model_that_does_otherwise_under_autocast_minds_it():
     done = run("minds.py")
     assert [line for line in done.stdout.splitlines() if line.endswith(("True", "False"))] == ["casts True", "does the same False"], done.stderr[-2000:]
+
+
+def test_what_is_cast_under_autocast_alone_dies_where_the_cast_does():
+    done = run("casts.py")
+    lines = [line.strip() for line in done.stdout.partition("class Adds")[2].partition("return")[0].splitlines()[1:-1]]
+    assert lines == ["$1 = torch.Tensor.to($1, dtype($0))", "%0: T[2, 8] = torch.Tensor.add($0, $1)", "del $1", "%1: T[2, 8] = torch.abs(%0)", "del %0"], done.stdout + done.stderr[-2000:]

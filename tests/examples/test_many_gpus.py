@@ -124,7 +124,10 @@ def test_offload_moves_states_to_the_host(run):
 
 @pytest.mark.parametrize("sequence_parallel", [[], ["--sequence-parallel"]], ids=["plain", "sequence"])
 def test_tensor_parallel(run, sequence_parallel):
-    whole, part = (succeeded(run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks))).category("parameters") for ranks in (2, 4))
+    done = [run([PYTHON, *TENSOR_PARALLEL, *sequence_parallel], options=world(ranks)) for ranks in (2, 4)]
+    if "aten.alias.default does not have a sharding strategy" in done[0].errors:
+        pytest.skip("this torch cannot take all of a shared tensor (2.9.1: torch/distributed/tensor/_ops/_tensor_ops.py; 2.11.0 has aten.alias there)")
+    whole, part = (succeeded(one).category("parameters") for one in done)
     assert whole / 2 <= part < whole / 2 + (4 << 20)   # norms are whole on every rank
 
 
@@ -290,6 +293,21 @@ print(told, number.item() + 1, on_host.item(), len(everyone), everyone[2])
     done = run_code(code, options=("--gpus", "4", "--rank", "3"))
     assert done.exit_code == 0, done.errors[-2000:]
     assert f"[{{'layers': 7, 'from': 0}}] 42 {5 if 'gloo' in backend else 8} 4 {{'layers': 7, 'from': 0}}" in done.output
+
+
+def test_messages_belong_together_by_their_order(run_code):
+    """What is sent as whole numbers may be received as floats (torch 2.9.1: pipelining/stage.py, _get_init_p2p_neighbors_ops)."""
+    done = run_code(SETUP.format(backend="nccl") + """
+numbers, reals = torch.tensor([7], device="cuda"), torch.zeros(1, device="cuda")
+for told in ((numbers, reals), (numbers + 1, numbers), (reals, reals), (numbers + 2, numbers)):
+    if rank == 0:
+        dist.send(told[0], dst=1)
+    else:
+        dist.recv(told[1], src=0)
+        print("told", int(numbers))
+""", options=("--gpus", "2", "--rank", "1"))
+    assert done.exit_code == 0, done.errors[-2000:]
+    assert [line for line in done.output.splitlines() if line.startswith("told")][-4:] == ["told 7", "told 8", "told 8", "told 9"]
 
 
 INTERFACE = SETUP.format(backend="cpu:gloo,cuda:nccl") + """

@@ -16,7 +16,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
-SECONDS = 1800
+SECONDS = 7200
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
 SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "opt", "phi3", "qwen2", "qwen3"}
 # What is trained without images, too, and whose pipelines have them in the first stage alone: a program of that stands behind the one of images.

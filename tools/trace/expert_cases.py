@@ -35,6 +35,7 @@ CALLS = {
     "grouped_mm": lambda x, a: _torch().nn.functional.grouped_mm(x[0], x[1].transpose(-2, -1), offs=_ends(x[2], x[0].size(0))),
     "one_hot": lambda x, a: _torch().nn.functional.one_hot(_shared_among(x[0], a["classes"]), num_classes=a["classes"]),
     "index_add_": lambda x, a: x[0].index_add_(0, x[1], x[2]),
+    "unique_consecutive": lambda x, a: _shared_among(x[0], a["each"]).unique_consecutive(),
     "nonzero": lambda x, a: _shared_among(x[0], a["each"]).eq_(0).nonzero(),
     "where_true": lambda x, a: _torch().where(_shared_among(x[0], a["each"]).eq_(0))[a["use"]],
     "scatter_add_": lambda x, a: x[0].scatter_add_(0, x[1], x[2]),
@@ -56,6 +57,8 @@ def routing_cases():
             case("histc", f"int32 {tokens * k}", card=card, bins=1)
             case("one_hot", f"int64 {tokens}x{k}", card=card, classes=experts)
             case("nonzero", f"int64 {experts}", card=card, each=2)
+            for dtype in ("int32", "int64"):
+                case("unique_consecutive", f"{dtype} {tokens * 100}", card=card, each=1)
             for use in (0, 1):
                 case("where_true", f"int64 {k}x{tokens}", card=card, each=experts, use=use)
             case("index_rows", f"float32 {tokens * k} g", f"int64 {tokens * k}", card=card)

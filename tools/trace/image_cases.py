@@ -97,6 +97,7 @@ EINSUMS = (
     ("i,j->ij", "30", "16"), ("bnh,oh->bno", "2x30x16", "40x16"), ("...i,ij->...j", "2x3x30", "30x16"), ("bqc,bchw->bqhw", "2x10x16", "2x16x8x8"),
     ("bld,bld->bl", "2x30x16", "2x30x16"), ("ijk,k", "2x30x16", "16"), ("bij,bjk->ik", "2x30x16", "2x16x20"), ("bij,bkl->bik", "2x30x16", "2x20x8"),
     ("bfhk,hkd->bfd", "2x30x4x16", "4x16x32"), ("bnij,bmj->bnim", "2x4x30x16", "2x20x16"), ("bi,bj->bij", "2x30", "2x16"), ("bijc,jic->bij", "2x5x6x8", "6x5x8"),
+    ("bln,blp->bpn", "2x30x16", "2x30x20"), ("bclhn,bclhp->bchpn", "2x1x30x4x16", "2x1x30x4x20"),
 )
 
 

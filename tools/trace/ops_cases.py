@@ -229,6 +229,7 @@ def copy_cases():
         case("pad", "float32 4x30", before=before, after=after)
         case("pad", "bfloat16 4x30x20 g", before=before, after=after)
         case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after)
+        case("pad", "float32 2x30x4x20 p0231 g", before=before, after=after)   # as channels that are last
         case("pad", "bfloat16 2x4x30x20 p0213 g", before=before, after=after, gradient="0213")
 
 

@@ -61,7 +61,7 @@ OTHERS = {
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
     "unbind_along": lambda x, a: x[0].unbind(a["d"])[a["use"]],
     "repeat": lambda x, a: x[0].repeat(a["times"]),
-    "index": lambda x, a: x[0][tuple(slice(None) if i is None else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
+    "index": lambda x, a: x[0][tuple(slice(None) if i is None else _torch().zeros(i.shape, dtype=i.dtype) if "host" in a else i if i.dtype == _torch().int64 else _true(i, a["found"]) for i in x[1:])],
     "index_put_": lambda x, a: _put(x, a),
     "bucketize": lambda x, a: _torch().bucketize(x[0], x[1], right=True),
     "average_pool": lambda x, a: _functional().avg_pool2d(x[0], 2),
@@ -155,6 +155,7 @@ def other_cases():
         case("index", f"{dtype} 5x40x64{flag}", None, "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 7x9", found=0)
+        case("index", f"{dtype} 40x64{flag}", "int64 70", found=0, host=True)
         case("index", f"{dtype} 40x30x8{flag}", "int64 70", "int64 70", found=0)
         case("index", f"{dtype} 40x30x8{flag}", "int64 7x1", "int64 9", found=0)
         case("index", f"{dtype} 40x30x8", None, "int64 9", found=0)

@@ -30,7 +30,7 @@ def follow(sized, in_float32, under_autocast, of_half=()):
             compared.add(ops[0])
             sized[0].minds_autocast |= _lives_on(frames[-1], ops[0], ops[-1])
             arguments += [(ops[:len(sized)], at, _looked_up(frames[:len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
-            deaths += [found for found in (_death_of_cast(frames, ops, at, len(sized)) for at in range(len(ops[0].results) if of_half else 0)) if found]
+            deaths += [found for at in range(len(ops[0].results)) for found in _deaths_of_cast(frames, ops, at, len(sized))]
             for made in zip(*(op.results for op in ops)):
                 if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == "float32":
                     results += [(recorder, term.ref) for recorder, term in zip(sized, made) if isinstance(term, Typed)]
@@ -43,7 +43,7 @@ def follow(sized, in_float32, under_autocast, of_half=()):
             _replace(op, at, term)
     for recorder, ref in results:
         recorder.seen[ref.value].dtype = WEIGHTS.name
-    for frames, terms, steps in deaths:
+    for frames, terms, steps in {(id(frames[0]), terms[0]): (frames, terms, steps) for frames, terms, steps in reversed(deaths)}.values():
         for frame, term in zip(frames, terms):
             places = [at for at, e in enumerate(frame.events) if _is_step(e)] + [len(frame.events)]
             frame.events.insert(places[min(steps, len(places) - 1)], Death(term))
@@ -104,12 +104,21 @@ def _chosen(walk, ops, at_hand, given, looked_at, model_dtype):
             yield at, [WEIGHTS] * len(slots)
 
 
-def _death_of_cast(frames, ops, at, count):
-    """(frames, what dies in each, behind how many steps) of an argument that is cast where images are of another dtype alone: the name that the cast took over ends when the cast dies."""
-    terms, made, half = [op.results[at] for op in ops[:count]], ops[count + 1].results[at], frames[count + 1]
-    is_given = all(isinstance(t, Ref) and any(t == given and not path.startswith("^") for path, given in f.given) for t, f in zip(terms, frames))
-    death = next((i for i, e in enumerate(half.events) if isinstance(e, Death) and isinstance(made, Typed) and e.ref == made.ref), None)
-    return (frames[:count], terms, sum(map(_is_step, half.events[:death]))) if is_given and death is not None else None
+def _deaths_of_cast(frames, ops, at, count):
+    """(frames, what dies in each, behind how many steps) of an argument that is cast under autocast, or where images are of another dtype, alone: the name that the cast took over ends when the cast dies."""
+    terms = [op.results[at] for op in ops[:count]]
+    if not all(isinstance(t, Ref) and any(t == given and not path.startswith("^") for path, given in f.given) for t, f in zip(terms, frames)):
+        return
+    for frame, op in zip(frames[count + 1:], ops[count + 1:]):
+        made = op.results[at]
+        death = next((i for i, e in enumerate(frame.events) if isinstance(e, Death) and isinstance(made, Typed) and e.ref == made.ref), None)
+        steps = sum(map(_is_step, frame.events[:death]))
+        if death is not None and not any(_takes(step, terms[0]) for step in _steps(frames[0])[steps:]):
+            yield frames[:count], terms, steps
+
+
+def _takes(step, term):
+    return term in ([t for _, t in step.frame.given] if isinstance(step, Call) else [r for t in _terms(step) for r in refs(t)])
 
 
 def _looked_up(frames, ops, chosen):
@@ -152,14 +161,32 @@ class _Walk:
         """(the same op in each capture, the values at hand in each, as tuples over the captures)."""
         counterparts = _counterparts(frames)
         at_hand = [terms for terms in zip(*([t for _, t in f.given] for f in frames)) if all(isinstance(t, Ref) for t in terms)]
+        deaths = [_Deaths(frame) for frame in frames]
         for event in frames[0].events:
-            if isinstance(event, Death):
-                at_hand = [terms for terms in at_hand if terms[0] != event.ref]
             events = counterparts.get(event)
+            if events:   # what takes a name over may be gone where the first has the name still
+                gone = [of.before(e) for of, e in zip(deaths, events)]
+                at_hand = [terms for terms in at_hand if not any(t in dead for t, dead in zip(terms, gone))]
             if events and isinstance(event, Op):
                 yield events, [*zip(*([r for t in _terms(op) for r in refs(t)] for op in events)), *at_hand]
             if events:
                 at_hand += [terms for terms in zip(*map(_made, events)) if None not in terms]
+
+
+class _Deaths:
+    """What has died in a frame, step by step."""
+
+    def __init__(self, frame):
+        self.events, self.dead = iter(frame.events), set()
+
+    def before(self, step):
+        """Steps are asked for in their order."""
+        for event in self.events:
+            if event is step:
+                break
+            if isinstance(event, Death):
+                self.dead.add(event.ref)
+        return self.dead
 
 
 def _counterparts(frames):

@@ -4,7 +4,6 @@ A family has several main bodies: one for each way in which it runs (attention, 
 keys as of queries).  They share the modules, and the bodies that are alike.
 """
 
-import contextlib
 import dataclasses
 import functools
 import itertools
@@ -416,14 +415,15 @@ class Family:
 
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
-        configurations = [case.keys(keys) for keys in self.draws]
-        recorders = self._recorded(way, case, configurations, self.shapes)
-        with contextlib.suppress(Differs):
-            return self._merged(recorders, [()] * len(recorders), shared)
-        with contextlib.suppress(Differs):
-            return self._merged(recorders, map(self._layers_of, configurations), shared)
-        recorders = self._recorded(way, case, configurations, _MANY)
-        return self._merged(recorders, [[r.sizes["B"]] for r in recorders], shared)
+        configurations, why = [case.keys(keys) for keys in self.draws], []
+        for shapes, counts in ((self.shapes, (lambda recorder, keys: (), lambda recorder, keys: self._layers_of(keys))), (_MANY, (lambda recorder, keys: [recorder.sizes["B"]],))):
+            recorders = self._recorded(way, case, configurations, shapes)
+            for count in counts:
+                try:
+                    return self._merged(recorders, map(count, recorders, configurations), shared)
+                except Differs as error:
+                    why.append(str(error))
+        raise Differs("; as rows: ".join(dict.fromkeys(why)))
 
     def _recorded(self, way, case, configurations, shapes):
         """Captures at these sizes, the first with the dtypes of those in others."""

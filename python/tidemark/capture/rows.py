@@ -57,8 +57,8 @@ class _Rows:
     def all(self):
         for statement in self.statements:
             for group in [statement.results] if self._in_windows(statement.results) else _alike(statement.results):
-                if statement.kind in ("op", "call") and self.accepts(len(group)):
-                    self.elements.update({r.ref: (_Row(group[0].ref), k) for k, r in enumerate(group)})
+                for row in self._rows_of(group) if statement.kind in ("op", "call") else ():
+                    self.elements.update({r.ref: (_Row(row[0].ref), k) for k, r in enumerate(row)})
         numbers = {}
         out, at, shapes = [], 0, [numbers.setdefault(_shape(s), len(numbers)) for s in self.statements]
         while at < len(self.statements):
@@ -71,6 +71,11 @@ class _Rows:
                 out.append(block)
                 at += period * rounds
         return [self._outside(s) for s in _joined(out)]
+
+    def _rows_of(self, group):
+        """The values that are alike as a row, or as several of as many values each: a module may return more than one list."""
+        count = len(group) if self.accepts(len(group)) else next((n for n in self.counts if len(group) % n == 0), 0)
+        return [group[at:at + count] for at in range(0, len(group), count)] if count else []
 
     def _run(self, shapes, at):
         """(statements of a round, rounds) of what begins here; zeros where it does not come as often as there are images."""

@@ -51,9 +51,15 @@ def _answer_as(stand_in, real, lone):
     group of this rank by itself."""
     for name in dir(real):
         method = inspect.getattr_static(real, name)
+        if isinstance(method, property) and not hasattr(stand_in, name):   # torch 2.8.0: distributed_c10d.py writes to a backend's `options`
+            setattr(stand_in, name, property(functools.partial(_of_lone, name, lone)))
         if name.startswith("__") or not callable(method) or isinstance(method, (type, staticmethod)) or "Tensor" in (method.__doc__ or ""):
             continue
         setattr(stand_in, name, _own_or_of_lone(getattr(stand_in, name, None), name, lone))
+
+
+def _of_lone(name, lone, _):
+    return getattr(lone(), name)
 
 
 def _own_or_of_lone(own, name, lone):

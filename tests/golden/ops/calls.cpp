@@ -23,6 +23,12 @@ Tensor used(Tensors parts, const Arguments& arguments) {
   return parts[use < 0 ? parts.size() - static_cast<std::size_t>(-use) : static_cast<std::size_t>(use)];
 }
 
+/// Another tensor like it, on the host.
+Tensor on_host(Run& run, const Tensor& like) {
+  const Setting<bool> place(run.on_host, true);
+  return empty(run, like.sizes(), like.dtype());
+}
+
 /// Of one tensor and nothing else.
 template <Tensor (*function)(Tensor)>
 Tensor unary(Inputs& in, const Arguments&, Run&) {
@@ -45,7 +51,10 @@ const std::vector<NamedCall> kViews = {
     {"slice",
      [](Inputs& in, const Arguments& a, Run&) { return slice(in[0], dim(a), a.number("start"), a.number("end")); }},
     {"slice_step",
-     [](Inputs& in, const Arguments& a, Run&) { return slice_step(in[0], a.number("start"), a.number("step")); }},
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t end = in.tensors[0].size(-1);
+       return slice_step(in[0], -1, a.number("start"), end, a.number("step"));
+     }},
     {"select", [](Inputs& in, const Arguments& a, Run&) { return select(in[0], dim(a), a.number("index")); }},
     {"split", [](Inputs& in, const Arguments& a, Run&) { return used(split(in[0], a.number("piece"), dim(a)), a); }},
     {"split_sizes",
@@ -150,6 +159,11 @@ const std::vector<NamedCall> kExperts = {
     {"sort", [](Inputs& in, const Arguments& a, Run&) { return used(sort(in[0]), a); }},
     {"histc", [](Inputs& in, const Arguments& a, Run&) { return histc(in[0], a.number("bins")); }},
     {"one_hot", [](Inputs& in, const Arguments& a, Run&) { return one_hot(in[0], a.number("classes")); }},
+    {"unique_consecutive",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const std::int64_t n = a.number("each") == 1 ? 1 : in.tensors[0].elements();
+       return unique_consecutive(in[0], n);
+     }},
     {"nonzero",
      [](Inputs& in, const Arguments& a, Run&) {
        const std::int64_t n = found(in.tensors[0], a);
@@ -236,8 +250,8 @@ const std::vector<NamedCall> kSelection = {
     {"unbind_along", [](Inputs& in, const Arguments& a, Run&) { return used(unbind_along(in[0], dim(a)), a); }},
     {"repeat", [](Inputs& in, const Arguments& a, Run&) { return repeat(in[0], a.dims("times")); }},
     {"index",
-     [](Inputs& in, const Arguments& a, Run&) {
-       Tensors indices = between(in, in.tensors.size());
+     [](Inputs& in, const Arguments& a, Run& run) {
+       Tensors indices = a.flag("host") ? Tensors{on_host(run, in.tensors[1])} : between(in, in.tensors.size());
        return index(in[0], std::move(indices), a.number("found"));
      }},
     {"index_put_",

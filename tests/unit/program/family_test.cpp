@@ -100,6 +100,20 @@ TEST(Family, PatchesFollowFromTheSizeOfImages) {
   EXPECT_EQ(read(320, 160).main, read(320, 320).main);
 }
 
+TEST(Family, OfPatchesThatTokensAreMadeOfThereAreWholeTokens) {
+  const std::string text =
+      with(of_images(), "key vision_config.patch_size = 16\n", "key vision_config.patch_size = 16\nkey vision_config.spatial_merge_size = 2\n");
+  const auto patches = [&](std::int64_t height, std::int64_t width) {
+    const FamilyUse use{.context = {.use_cache = false}, .seq = 8, .images = 1, .image_height = height, .image_width = width};
+    const Program program = io::read_family_text(text, "tiny", config({}), use);
+    return std::vector{number(program, "grid_h"), number(program, "grid_w")};
+  };
+  EXPECT_EQ(patches(320, 160), (std::vector<std::int64_t>{20, 10}));
+  EXPECT_EQ(patches(100, 116), (std::vector<std::int64_t>{6, 8})) << "as smart_resize makes them: 96 x 128";
+  EXPECT_EQ(patches(1, 16), (std::vector<std::int64_t>{2, 2})) << "a token at least";
+  EXPECT_EQ(patches(0, 0), (std::vector<std::int64_t>{70, 70})) << "1,280 tokens at most";
+}
+
 TEST(Family, TiesWhatTheConfigurationTies) {
   EXPECT_EQ(bound(config({})).root.children[2].parameters[0].tied_to, "embed.weight");
   EXPECT_EQ(bound(config({{"tie", false}})).root.children[2].parameters[0].tied_to, "");

@@ -100,6 +100,35 @@ TEST(ProgramModel, ValuesDieWhereTheProgramSaysSo) {
   EXPECT_FALSE(dies_before_product(late));
 }
 
+TEST(ProgramModel, WhatIsDoneWithIsNotUsed) {
+  const auto message = [](const std::string& from, const std::string& to) {
+    return error_of([&] { events_of(with(tiny_program(), from, to), spec()); })->message();
+  };
+  EXPECT_EQ(message("  %4: T[B, S, 64] = torch", "  del %2\n  %4: T[B, S, 64] = torch"),
+            "torch.Tensor.mul with a value that is done with is not simulated");
+  EXPECT_EQ(message("torch.Tensor.float(%2)", "torch.Tensor.to(%2, dtype(%0))"),
+            "torch.Tensor.to with a value that is done with is not simulated");
+}
+
+TEST(ProgramModel, WhereverAValueIsDoneWithThereIsAnAnswerOrAnError) {
+  const std::string program = tiny_program();
+  int answers = 0, errors = 0;
+  for (std::size_t line = program.find("class Embedding"); (line = program.find("\n  ", line + 1)) != std::string::npos;) {
+    for (int value = 0; value <= 6; ++value) {
+      std::string changed = program;
+      changed.insert(line, "\n  del %" + std::to_string(value));
+      try {
+        events_of(changed, spec());
+        ++answers;
+      } catch (const Error&) {
+        ++errors;
+      }
+    }
+  }
+  EXPECT_GT(answers, 5);
+  EXPECT_GT(errors, 100);
+}
+
 Spec with_adapters(std::vector<std::string> targets) {
   Spec asked = spec();
   asked.lora = LoraSpec{.target_modules = std::move(targets)};
