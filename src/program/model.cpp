@@ -293,7 +293,7 @@ struct ProgramModel {
     }
     const ImageGrid grid = image_grid(patches, data.image_height, data.image_width);
     if (grid.down * pixels != data.image_height || grid.across * pixels != data.image_width)
-      assumptions.push_back(fmt::format("images of {} x {} pixels are given to the model as {} x {} (smart_resize)",
+      assumptions.push_back(fmt::format("images of {} x {} pixels are taken as {} x {}, which are whole patches",
                                         data.image_height, data.image_width, grid.down * pixels, grid.across * pixels));
     return set("grid_h", grid.down) && set("grid_w", grid.across);
   }
