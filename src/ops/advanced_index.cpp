@@ -23,8 +23,6 @@ struct Places {
   bool adjacent = true;
 };
 
-bool is_on_host(const Tensor& x) { return x.impl().storage->id == kNoBytes && x.elements() > 0; }
-
 /// A mask becomes a column of places for each of its dimensions; all columns are made as large.
 Places expanded(const Tensors& indices, std::int64_t found) {
   Places places;
@@ -55,7 +53,7 @@ Places expanded(const Tensors& indices, std::int64_t found) {
 Places places_of(const Tensor& x, const Tensors& indices, std::int64_t found) {
   Places places = expanded(indices, found);
   for (Tensor& column : places.columns)
-    if (column && is_on_host(column) && !is_on_host(x)) column = empty(x.run(), column.sizes(), column.dtype());
+    if (column && column.is_on_host() && !x.is_on_host()) column = empty(x.run(), column.sizes(), column.dtype());
   Dims strides;
   bool alike = true;
   for (const Tensor& column : places.columns) {
@@ -98,7 +96,7 @@ Tensors index_backward(Backward& call) {
       const bool is_first = !linear;
       if (is_first) linear = integers();
       // on the host until it is multiplied (IndexingUtils.h, computeLinearIndex)
-      if (is_first && is_on_host(places.columns[static_cast<std::size_t>(places.first)])) continue;
+      if (is_first && places.columns[static_cast<std::size_t>(places.first)].is_on_host()) continue;
       const Tensor wrapped = integers();
       if (!is_first) linear = integers();
     }

@@ -39,9 +39,7 @@ class Order {
   Order(const Tensor& x, const Tensor& weight, bool is_depthwise)
       : last_(!is_depthwise && x.dims() == 4 && (is_channels_last(x.layout()) || is_channels_last(weight.layout()))) {}
 
-  Layout layout(const Dims& sizes) const {
-    return last_ ? channels_last_layout(sizes) : Layout{sizes, contiguous_strides(sizes)};
-  }
+  Layout layout(const Dims& sizes) const { return layout_of(sizes, last_); }
   bool has(const Tensor& tensor) const {
     return last_ ? is_contiguous_channels_last(tensor.layout()) : tensor.is_contiguous();
   }

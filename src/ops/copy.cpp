@@ -133,22 +133,13 @@ Tensor cat(Tensors parts, int d, std::optional<Dtype> also) {
 
 Tensor pad(Tensor x, std::int64_t before, std::int64_t after) { return pad_around(std::move(x), {before, after}); }
 
-namespace {
-
-/// torch 2.15.0: native/PadNd.cpp, constant_pad_nd: in the memory format that the strides suggest.
-Tensor padded(const Tensor& x, const Dims& sizes) {
-  if (is_channels_last(x.layout())) return empty(x.run(), channels_last_layout(sizes), x.dtype());
-  return empty(x.run(), sizes, x.dtype());
-}
-
-}  // namespace
-
 Tensor pad_around(Tensor x, const Dims& around) {
   const Op op(x, "aten::pad");
   Dims sizes = x.sizes();
   for (int i = 0; i < around.count(); ++i) sizes[-1 - i / 2] += around[i];
   const Facts facts{.sizes = x.sizes()};
-  Tensor y = sizes == x.sizes() ? empty_like(x) : padded(x, sizes);  // a clone where nothing is added
+  // a clone where nothing is added; else in the memory format that the strides suggest (2.15.0: constant_pad_nd)
+  Tensor y = sizes == x.sizes() ? empty_like(x) : empty(x.run(), layout_like(x, sizes), x.dtype());
   return record(std::move(y), {std::move(x)},
                 {.name = "ConstantPadNdBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
                    // constant_pad_nd with nothing to add: a copy of what is inside

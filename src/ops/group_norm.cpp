@@ -22,7 +22,7 @@ bool leaves_channels_last(const Tensor& x) {
 /// torch.Tensor.contiguous(memory_format=…)
 Tensor in_order(Tensor x, bool channels_last) {
   if (!channels_last) return contiguous(std::move(x));
-  return is_contiguous_channels_last(x.layout()) ? x : empty(x.run(), channels_last_layout(x.sizes()), x.dtype());
+  return is_contiguous_channels_last(x.layout()) ? x : empty(x.run(), layout_of(x.sizes(), true), x.dtype());
 }
 
 /// torch: GroupNormBackwardKernelImplInternal, GroupNorm1dBackward

@@ -10,20 +10,13 @@
 namespace tidemark {
 namespace {
 
-constexpr std::int64_t round_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/// cub: detail::ScanTileState::AllocationSize with 32 tiles of padding; AliasTemporaries aligns it and adds 255.
-constexpr std::int64_t tile_states(std::int64_t items, std::int64_t per_tile, std::int64_t descriptor_bytes) {
-  return round_up(((items + per_tile - 1) / per_tile + 32) * descriptor_bytes) + 256 + 255;
-}
-
 /// at::cuda::cub::mask_exclusive_sum: int64 sums, 128 threads of 7 items, in chunks of at most 2^30 items.
 void mask_exclusive_sum(Run& run, std::int64_t items) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30, kPerTile = 896;
-  take_scratch(run, tile_states(std::min(items, kMost), kPerTile, 16));
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  take_scratch(run, cub_scan_bytes(std::min(items, kMost)));
   for (items -= kMost; items > 0; items -= kMost) {
     const Tensor first = empty(run, Dims{1}, Dtype::int64);
-    take_scratch(run, tile_states(std::min(items, kMost), kPerTile, 16));
+    take_scratch(run, cub_scan_bytes(std::min(items, kMost)));
   }
 }
 
@@ -53,10 +46,10 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   constexpr std::int64_t kOneTile = 256 * 16;
   take_scratch(run, items <= kOneTile
                         ? 1
-                        : round_up(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
+                        : cub_aligned(card.multiprocessors * (card.max_threads_per_multiprocessor / 256) * 5 * 4) + 255);
   run.stream_calls.host_waits();  // for their number
   Tensor indices = empty(run, {Dims{found, sizes.count()}, Dims{1, found}}, Dtype::int64);
-  take_scratch(run, tile_states(items, select_tile(card), 8));
+  take_scratch(run, cub_tiles_bytes(items, select_tile(card), 4));
   return indices;
 }
 
@@ -136,7 +129,7 @@ Tensor unique_consecutive(Tensor x, std::int64_t found) {
   Run& run = x.run();
   const Tensor in_order = contiguous(x);
   const Tensor all = empty(run, Dims{x.elements()}, x.dtype()), length = empty(run, Dims{1}, Dtype::int64);
-  take_scratch(run, tile_states(x.elements(), unique_tile(run.card(), size_of(x.dtype()) == 8), 8));
+  take_scratch(run, cub_tiles_bytes(x.elements(), unique_tile(run.card(), size_of(x.dtype()) == 8), 4));
   run.stream_calls.host_waits();  // for the length
   return view_of(all, {Dims{found}, Dims{1}});
 }

@@ -10,8 +10,10 @@ bool is_channels_last(const Layout& x);
 /// torch: c10/core/Contiguity.h, _compute_channels_last_contiguous_2d (2.11.0)
 bool is_contiguous_channels_last(const Layout& x);
 
-/// What torch.channels_last makes.
-Layout channels_last_layout(const Dims& sizes);
+/// What torch.channels_last makes, or the usual order.
+Layout layout_of(const Dims& sizes, bool channels_last);
+/// Its channels are last where those of x are.
+Layout layout_like(const Tensor& x, const Dims& sizes);
 
 /// Of a concatenation.  torch: native/TensorShape.cpp, cat_compute_output_memory_format (2.11.0)
 Layout cat_layout(const Tensors& parts, const Dims& sizes);

@@ -17,11 +17,6 @@ void copy_if_bent(const Tensor& x) {
   if (!x.is_contiguous()) output(x, x.sizes());
 }
 
-/// Its channels are last where those of x are.
-Layout layout_like(const Tensor& x, const Dims& sizes) {
-  return is_channels_last(x.layout()) ? channels_last_layout(sizes) : Layout{sizes, contiguous_strides(sizes)};
-}
-
 /// One result of the input's sizes.
 Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 

@@ -12,15 +12,13 @@
 namespace tidemark {
 namespace {
 
-bool is_on_host(const Tensor& tensor) { return tensor.impl().storage->id == kNoBytes && tensor.elements() > 0; }
-
 /// `p.data = p.data.to(dtype)`, where it lies.
 void cast(Parameter& parameter, Dtype dtype) {
   TensorImpl& tensor = parameter.tensor.impl();
   parameter.dtype = dtype;
   if (tensor.dtype == dtype) return;
   const Op op(*tensor.run, "aten::to");
-  const Setting<bool> on_host(tensor.run->on_host, is_on_host(parameter.tensor));
+  const Setting<bool> on_host(tensor.run->on_host, parameter.tensor.is_on_host());
   const std::uint32_t owner = tensor.run->on_host ? 0 : tensor.run->module_of(*tensor.storage);
   tensor.storage = plain_cast(parameter.tensor, dtype).impl().storage;
   tensor.run->set_module(*tensor.storage, owner);
@@ -29,7 +27,7 @@ void cast(Parameter& parameter, Dtype dtype) {
 
 /// `p.data = p.data.to(device)`
 void move(Run& run, Parameter& parameter) {
-  if (!is_on_host(parameter.tensor)) return;
+  if (!parameter.tensor.is_on_host()) return;
   const Op op(run, "aten::to");
   parameter.tensor.impl().storage = empty(run, parameter.tensor.sizes(), parameter.tensor.dtype()).impl().storage;
 }

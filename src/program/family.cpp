@@ -10,13 +10,16 @@
 #include <set>
 
 #include "base/error.h"
-#include "program/image_grid.h"
 #include "program/line_reader.h"
 #include "program/model.h"
 #include "program/reads.h"
 
 namespace tidemark {
 namespace {
+
+/// Of the largest squares that Qwen2VLImageProcessor leaves as they are, where a checkpoint says no other size
+/// (transformers 5.23.0: max_pixels = 28 * 28 * 1280).
+constexpr std::int64_t kUsualTokensAcross = 35;
 
 /// "key head_dim = hidden_size//num_attention_heads; null; also attention_head_dim"
 struct Key {
@@ -170,11 +173,13 @@ class FamilyReader {
       const Value* value = value_of(fmt::format("vision_config.{}", key));
       return value && value->as_integer() ? *value->as_integer() : usual;
     };
-    const Patches patches{of_vision("patch_size", 0), of_vision("spatial_merge_size", 1)};
-    const bool is_said = use_.image_height > 0;
-    if (patches.side_pixels <= 0 || patches.merged <= 0 || (!is_said && patches.merged == 1)) return;
-    const ImageGrid grid = is_said ? image_grid(patches, use_.image_height, use_.image_width) : usual_image_grid(patches);
-    for (auto& [name, value] : grid_) value = name == "grid_h" ? grid.down : grid.across;
+    const std::int64_t patch = of_vision("patch_size", 0), merged = of_vision("spatial_merge_size", 1);
+    const std::int64_t usual = kUsualTokensAcross * merged;
+    if (patch <= 0 || merged <= 0 || (use_.image_height == 0 && merged == 1)) return;
+    const auto patches = [&](std::int64_t pixels) {
+      return use_.image_height > 0 ? std::max<std::int64_t>(pixels / patch, 1) : usual;
+    };
+    for (auto& [name, value] : grid_) value = patches(name == "grid_h" ? use_.image_height : use_.image_width);
   }
 
   /// A configuration may name another class of the family that is trained.

@@ -11,12 +11,10 @@ namespace {
 using Unary = Tensor (*)(Tensor);
 using Binary = Tensor (*)(Tensor, Tensor);
 
-bool is_on_host(const Tensor& tensor) { return tensor.impl().storage->id == kNoBytes && tensor.elements() > 0; }
-
 /// A tensor on the host without dimensions, beside one of the card, which takes it as a number.
 bool is_number_on_host(const FunctionCall& call) {
   const Tensor number = call.tensor(1);
-  return number.dims() == 0 && is_on_host(number) && !is_on_host(call.tensor(0)) && !needs_grad(number);
+  return number.dims() == 0 && number.is_on_host() && !call.tensor(0).is_on_host() && !needs_grad(number);
 }
 
 /// a (+) b, where one of them may be a number: of whole numbers and a fraction that is float32.
@@ -197,7 +195,7 @@ Tensors where_call(FunctionCall& call) {
 Tensors to_call(FunctionCall& call) {
   for (const std::size_t parameter : {std::size_t{1}, std::size_t{2}}) {
     const bool to_card = call.given(parameter) && call.argument(parameter).text == "device";
-    if (to_card && is_on_host(call.tensor(0)))
+    if (to_card && call.tensor(0).is_on_host())
       return {to_device(call.run, call.tensor(0).sizes(), call.tensor(0).dtype())};
   }
   for (const std::size_t parameter : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {

@@ -65,7 +65,7 @@ Tensors sort_call(FunctionCall& call) {
 Tensors argsort_call(FunctionCall& call) {
   const Tensor x = call.tensor(0);
   if (call.run.on_host) return {empty(call.run, x.sizes(), Dtype::int64)};
-  return {std::move(sort(x)[1])};
+  return {sort(x)[1]};
 }
 
 Tensors unique_consecutive_call(FunctionCall& call) {

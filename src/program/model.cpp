@@ -11,7 +11,6 @@
 #include "base/did_you_mean.h"
 #include "base/error.h"
 #include "nn/layers.h"
-#include "program/image_grid.h"
 #include "program/interpreter.h"
 #include "program/stack.h"
 
@@ -187,15 +186,13 @@ std::vector<BatchEntry> entries_of(const Program& program) {
   return entries;
 }
 
-/// Of the part that sees, which may say the size of both sides.
-Patches patches_of(const Value& config) {
-  const Value* found = config.find("vision_config");
-  const Value& part = found ? *found : config;
-  const Value *size = part.find("patch_size"), *merged = part.find("spatial_merge_size");
+/// Of the part that sees, which may say it of both sides; 0 where none does.
+std::int64_t patch_size(const Value& config) {
+  const Value* part = config.find("vision_config");
+  const Value* size = (part ? *part : config).find("patch_size");
   const Value::List* sides = size ? size->as_list() : nullptr;
   if (sides && !sides->empty()) size = &sides->front();
-  return {size && size->as_integer() ? *size->as_integer() : 0,
-          merged && merged->as_integer() ? std::max<std::int64_t>(*merged->as_integer(), 1) : 1};
+  return size && size->as_integer() ? *size->as_integer() : 0;
 }
 
 /// What is called on the modules that are there.
@@ -283,19 +280,19 @@ struct ProgramModel {
 
   /// Whole patches down and across, of models that take images of any size; those of its capture where nobody says.
   bool set_grid(const Data& data, std::vector<std::string>& assumptions) {
-    const Patches patches = patches_of(program.config);
-    const std::int64_t pixels = patches.side_pixels;
-    if (pixels <= 0 || captured("grid_h") == 0) return false;
+    const std::int64_t patch = patch_size(program.config);
+    if (patch <= 0 || captured("grid_h") == 0) return false;
     if (data.image_height == 0) {
       assumptions.push_back(fmt::format("images are of {} x {} pixels, as nobody said (--image-size)",
-                                        captured("grid_h") * pixels, captured("grid_w") * pixels));
+                                        captured("grid_h") * patch, captured("grid_w") * patch));
       return false;
     }
-    const ImageGrid grid = image_grid(patches, data.image_height, data.image_width);
-    if (grid.down * pixels != data.image_height || grid.across * pixels != data.image_width)
+    const std::int64_t down = std::max<std::int64_t>(data.image_height / patch, 1);
+    const std::int64_t across = std::max<std::int64_t>(data.image_width / patch, 1);
+    if (down * patch != data.image_height || across * patch != data.image_width)
       assumptions.push_back(fmt::format("images of {} x {} pixels are taken as {} x {}, which are whole patches",
-                                        data.image_height, data.image_width, grid.down * pixels, grid.across * pixels));
-    return set("grid_h", grid.down) && set("grid_w", grid.across);
+                                        data.image_height, data.image_width, down * patch, across * patch));
+    return set("grid_h", down) && set("grid_w", across);
   }
 
   /// The captured value of a size; 0 where the program has none of that name.

@@ -46,6 +46,8 @@ class Tensor {
   std::int64_t elements() const;
   std::int64_t bytes() const { return elements() * size_of(dtype()); }
   bool is_contiguous() const;
+  /// Whether it has elements, and no memory of the device.
+  bool is_on_host() const;
   bool requires_grad() const;
   /// The parameter's accumulated gradient; null before there is one.
   Tensor& grad() const;
@@ -85,6 +87,7 @@ inline int Tensor::dims() const { return impl_->layout.sizes.count(); }
 inline Dtype Tensor::dtype() const { return impl_->dtype; }
 inline std::int64_t Tensor::elements() const { return impl_->layout.elements(); }
 inline bool Tensor::is_contiguous() const { return impl_->layout.is_contiguous(); }
+inline bool Tensor::is_on_host() const { return impl_->storage->id == kNoBytes && elements() > 0; }
 inline bool Tensor::requires_grad() const { return impl_ && impl_->requires_grad; }
 inline Tensor& Tensor::grad() const { return impl_->grad; }
 inline bool Tensor::is_sole_owner() const { return impl_->references == 1 && impl_->storage->references == 1; }

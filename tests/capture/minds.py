@@ -1,10 +1,9 @@
 """Run by test_dtypes.py under `tidemark run`: models that do something under autocast that they do not do without it, and one that does the same."""
 
 import torch
+from recorded import captured
 
 from tidemark.capture.dtypes import follow
-from tidemark.capture.lifting import lift
-from tidemark.capture.scopes import record
 
 
 class Model(torch.nn.Module):
@@ -19,16 +18,7 @@ class Model(torch.nn.Module):
         return torch.abs(x)
 
 
-def captured(casts, weights, autocast=False):
-    model = Model(casts).to("cuda", weights)
-    with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
-        recorder = record(model, {"x": torch.zeros(2, 8, dtype=weights, device="cuda")}, "cuda")
-    lift(recorder)
-    recorder.sizes = {}
-    return recorder
-
-
 for casts in (True, False):
-    sized = captured(casts, torch.bfloat16)
-    follow([sized], captured(casts, torch.float32), captured(casts, torch.float32, autocast=True))
+    sized = captured(Model(casts), "x", torch.bfloat16)
+    follow([sized], captured(Model(casts), "x", torch.float32), captured(Model(casts), "x", torch.float32, autocast=True))
     print("casts" if casts else "does the same", sized.minds_autocast)

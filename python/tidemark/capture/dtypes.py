@@ -112,8 +112,10 @@ def _deaths_of_cast(frames, ops, at, count):
     for frame, op in zip(frames[count + 1:], ops[count + 1:]):
         made = op.results[at]
         death = next((i for i, e in enumerate(frame.events) if isinstance(e, Death) and isinstance(made, Typed) and e.ref == made.ref), None)
+        if death is None:
+            continue
         steps = sum(map(_is_step, frame.events[:death]))
-        if death is not None and not any(_takes(step, terms[0]) for step in _steps(frames[0])[steps:]):
+        if not any(_takes(step, terms[0]) for step in _steps(frames[0])[steps:]):
             yield frames[:count], terms, steps
 
 

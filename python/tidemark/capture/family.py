@@ -416,14 +416,21 @@ class Family:
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
         configurations, why = [case.keys(keys) for keys in self.draws], []
-        for shapes, counts in ((self.shapes, (lambda recorder, keys: (), lambda recorder, keys: self._layers_of(keys))), (_MANY, (lambda recorder, keys: [recorder.sizes["B"]],))):
-            recorders = self._recorded(way, case, configurations, shapes)
-            for count in counts:
-                try:
-                    return self._merged(recorders, map(count, recorders, configurations), shared)
-                except Differs as error:
-                    why.append(str(error))
-        raise Differs("; as rows: ".join(dict.fromkeys(why)))
+
+        def merged(recorders, counts):
+            try:
+                return self._merged(recorders, counts, shared)
+            except Differs as error:
+                why.append(str(error))
+
+        recorders = self._recorded(way, case, configurations, self.shapes)
+        found = merged(recorders, [()] * len(recorders)) or merged(recorders, map(self._layers_of, configurations))
+        if not found:
+            recorders = self._recorded(way, case, configurations, _MANY)
+            found = merged(recorders, [[r.sizes["B"]] for r in recorders])
+        if not found:
+            raise Differs("; as rows: ".join(dict.fromkeys(why)))
+        return found
 
     def _recorded(self, way, case, configurations, shapes):
         """Captures at these sizes, the first with the dtypes of those in others."""

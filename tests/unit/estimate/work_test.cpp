@@ -4,10 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
-#include "answers/family_programs.h"
 #include "estimate/asked.h"
 
 namespace tidemark {
@@ -29,10 +25,9 @@ Spec text() {
   return spec;
 }
 
-Work work_of(const Spec& spec, std::span<const Program> programs = {}) {
+Work work_of(const Spec& spec) {
   Work work;
   PredictOptions options;
-  options.programs = programs;
   options.work = &work;
   predict(spec, spec.model, card_with_room(), options);
   return work;
@@ -94,20 +89,6 @@ TEST(Work, OfAdaptersIsTheirOwnAndWhatLeadsToThem) {
   spec.lora->target_modules = std::vector<std::string>{"q_proj", "v_proj"};
   spec.lora->adapter_dtype = AdapterDtype::bf16;
   expect_products(work_of(spec), 29753856, 1048576 / 2, 2621440 / 2);
-}
-
-TEST(Work, HasConvolutionsAndAttentionOverAllPairs) {
-  Spec spec;
-  spec.model =
-      Value::Map{{"model_type", "vit"},      {"hidden_size", 64}, {"intermediate_size", 176}, {"num_hidden_layers", 2},
-                 {"num_attention_heads", 4}, {"image_size", 32},  {"patch_size", 8},          {"num_labels", 10}};
-  spec.batch = 2;
-  spec.images = 1;
-  spec.steps = 1;
-  std::ifstream file(TIDEMARK_SOURCE_DIR "/data/programs/5.17.0/vit");
-  const std::string program{std::istreambuf_iterator<char>(file), {}};
-  const answers::SharedPrograms programs = answers::programs_of_family({"vit", program}, spec.model)(spec);
-  expect_products(work_of(spec, *programs), 17456640, 295936, 739840);
 }
 
 TEST(Work, GrowsWithSteps) {
