@@ -57,10 +57,10 @@ class FreeBlocks {
 
  private:
   static bool is_before(const Entry& entry, const Entry& other) {
-    if (entry.bytes != other.bytes) return entry.bytes < other.bytes;
-    return entry.age != other.age ? entry.age < other.age : entry.address < other.address;
+    const bool is_younger = (entry.age < other.age) | ((entry.age == other.age) & (entry.address < other.address));
+    return (entry.bytes < other.bytes) | ((entry.bytes == other.bytes) & is_younger);
   }
-  static std::uint32_t count_smaller(const Entry* entries, std::int64_t bytes);
+  static std::uint32_t count_before(const Entry* entries, const Entry& key);
 
   static constexpr Entry kUnused{INT64_MAX, INT64_MAX, kNoBlock, UINT32_MAX};
   static constexpr std::uint32_t kChunkEntries = 64;
@@ -80,16 +80,16 @@ class FreeBlocks {
 
 // Here, and not in the source file, what every request comes by once or twice.
 
-/// How many entries of a chunk are smaller, where its last is not: of every sixteenth, then of every fourth between
-/// two of those, then of the four between.  The comparisons of a round wait for nothing, where a binary search waits
-/// for memory at every turn.
-inline std::uint32_t FreeBlocks::count_smaller(const Entry* entries, std::int64_t bytes) {
+/// How many entries of a chunk are before another, where its last is not: of every sixteenth, then of every fourth
+/// between two of those, then of the four between.  The comparisons of a round wait for nothing, where a binary search
+/// waits for memory at every turn.
+inline std::uint32_t FreeBlocks::count_before(const Entry* entries, const Entry& key) {
   std::uint32_t count = 0;
   for (const std::uint32_t stride : {16U, 4U, 1U}) {
     const Entry* const last = entries + count + stride - 1;
-    std::uint32_t smaller = 0;
-    for (std::uint32_t i = 0; i < 3; ++i) smaller += last[std::size_t{i} * stride].bytes < bytes ? 1 : 0;
-    count += smaller * stride;
+    std::uint32_t before = 0;
+    for (std::uint32_t i = 0; i < 3; ++i) before += is_before(last[std::size_t{i} * stride], key) ? 1 : 0;
+    count += before * stride;
   }
   return count;
 }
@@ -107,9 +107,7 @@ inline FreeBlocks::Position FreeBlocks::lower_bound(const Entry& key) const {
   }
   if (first == chunks_.size()) return end();
   const Chunk& chunk = *chunks_[first];  // whose last entry is not before the key
-  std::uint32_t slot = count_smaller(chunk.entries.data(), key.bytes);
-  while (is_before(chunk.entries[slot], key)) ++slot;  // few are of the same size
-  return {static_cast<std::uint32_t>(first), slot};
+  return {static_cast<std::uint32_t>(first), count_before(chunk.entries.data(), key)};
 }
 
 inline FreeBlocks::Position FreeBlocks::find(const Entry& entry) const {

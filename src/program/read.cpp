@@ -24,6 +24,7 @@ namespace {
 
 /// Outside of quotes, "# " begins a comment.
 std::string_view without_comment(std::string_view text) {
+  if (text.find('#') == std::string_view::npos) return text;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') quoted = !quoted;
