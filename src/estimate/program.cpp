@@ -242,7 +242,7 @@ FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
           spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
-          spec.cp ? spec.cp->degree : 1};
+          spec.cp ? spec.cp->degree : 1, spec.transformers};
 }
 
 Data data_of(const Spec& spec) {

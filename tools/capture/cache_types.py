@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""What transformers 5.24.0 changed in caches, as lines of programs that are of a release before and equal on it otherwise.
+
+usage: python tools/capture/cache_types.py [MODEL_TYPE ...]
+
+The empty tensor that a layer's values are put behind was of the keys' type and is of the values' own: another one under autocast, where a rotation makes
+keys float32 (cache_utils.py, DynamicLayer.lazy_initialization).  Where that moves an allocation, the line stands twice, for the releases before and since.
+TIDEMARK_BIN is the command.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
+SINCE = "5.24.0"
+EMPTY = re.compile(r"^(\s+)(%[\w.]+)(: T\[0\] = torch\.tensor\(data, dtype=dtype\()([%$][\w.^]+)(\), device=device\).*)$")
+ASKED = ["--batch", "2", "--seq", "160", "--dtype", "fp32", "--autocast", "bf16", "--gpu", "h200", "--memory", "4000GB", "--offline", "--quiet"]
+
+
+def rewritten(text):
+    """Each empty tensor as it is since, of the type of what is put behind it."""
+    lines, made = text.split("\n"), []
+    for number, line in enumerate(lines):
+        found = EMPTY.match(line)
+        behind = found and joined(lines[number + 1:], found[2])
+        if not behind or behind == found[4] or made[-1:] == [line] or not is_second(lines[:number], found):
+            made.append(line)
+            continue
+        indent, name, before, kept, after = found.groups()
+        made += [f"{indent}before {SINCE} {name}{before}{kept}{after}", f"{indent}since {SINCE} {name}{before}{behind}{after}"]
+    return "\n".join(made)
+
+
+def joined(lines, name):
+    """What stands behind the value of that name where both are joined."""
+    for line in lines:
+        if not line.startswith(" "):
+            return None   # another body
+        found = re.search(rf"torch\.cat\(\[{re.escape(name)}, ([%$][\w.^]+)\]", line)
+        if found:
+            return found[1]
+    return None
+
+
+def is_second(lines, found):
+    """Values are behind keys: the line before makes the other of the two."""
+    first = EMPTY.match(lines[-1]) if lines else None
+    return bool(first) and first[4] == found[4] and not is_second(lines[:-1], first)
+
+
+def events(program, release, folder):
+    config, told = folder / "config.json", folder / "events.txt"
+    config.write_text(f'{{"model_type": "{program.name}"}}')
+    told.unlink(missing_ok=True)
+    done = subprocess.run([TIDEMARK, "predict", config, "--program", program, "--transformers", release, *ASKED, "--events", told], capture_output=True, text=True)
+    return told.read_text() if told.exists() else done.stderr
+
+
+def main():
+    for program in sorted((ROOT / "data/programs").glob("*/*")):
+        text = program.read_text()
+        if (sys.argv[1:] and program.name not in sys.argv[1:]) or not re.search(rf"^equal_on .*\b{re.escape(SINCE)}\b", text, re.MULTILINE) or f"since {SINCE}" in text:
+            continue
+        changed = rewritten(text)
+        if changed == text:
+            continue
+        program.write_text(changed)
+        with tempfile.TemporaryDirectory() as folder:
+            before, since = (events(program, release, pathlib.Path(folder)) for release in (program.parent.name, SINCE))
+        if before == since:
+            program.write_text(text)
+        said = "as it was" if before == since else f"{changed.count('since ' + SINCE)} lines"
+        print(f"{program.parent.name}/{program.name}: {said}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
