@@ -76,6 +76,7 @@ Peaks replay(const Run& run, const Circumstances& other, AllocatorObserver* obse
   for (std::size_t i = 0; i < run.history().size() && !refused; ++i) {
     const std::int32_t event = run.history()[i];
     if (config.stream_order) waits.go_to(i);
+    if (i == run.taken().position) allocator.take_from_device(run.taken().bytes);
     if (event == 0) {
       allocator.empty_cache();
       continue;

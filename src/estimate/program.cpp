@@ -345,7 +345,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
         "a step takes longer than the 100 ms between two looks of NCCL's watchdog, until which DDP's first buckets live on "
         "(torch before 2.15)");
   recorder.end_phase(0, Phase::load);
-  run.allocator().take_from_device(taken_by(communicators_of(spec), run.card()));
+  run.take_from_device(taken_by(communicators_of(spec), run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   optimizer.group_sizes = options.hooks.group_sizes;
   optimizer.gradient_placements = options.hooks.gradient_placements;

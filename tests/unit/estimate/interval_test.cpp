@@ -109,6 +109,15 @@ TEST_F(IntervalTest, SinceTorch212ItIsOfOtherStreamsAlone) {
   EXPECT_EQ(interval_of(run)->why, "memory that other streams used given back at once or when the program waits for them");
 }
 
+TEST_F(IntervalTest, WhatALibraryTookIsTakenInAReplayToo) {
+  const auto block = [&](std::int64_t mib) { return empty(run_, Dims{mib * kMib}, Dtype::uint8); };
+  block(400).reset();
+  run_.take_from_device(300 * kMib);
+  const Tensor next = block(500);  // for which the cached one has to go
+  EXPECT_EQ(run_.timeline().reserved_peak_bytes() / kMib, 500);
+  EXPECT_FALSE(interval_of(run_).has_value());
+}
+
 TEST_F(IntervalTest, OneStreamKnowsNoOrder) {
   block(0).reset();
   run_.stream_calls.queue_event(0, 0);
