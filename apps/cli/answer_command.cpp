@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
-#include <iterator>
 
 #include "answers/topics.h"
+#include "base/read_stream.h"
 #include "commands.h"
 #include "resources.h"
 
@@ -24,7 +24,7 @@ void add_answer(CLI::App& app, AnswerOptions& options) {
 
 int answer(const AnswerOptions& options) {
   const answers::Data data = answers::data_of_folder(find_resources().data, version_text(), answers::ReadPrograms::when_asked);
-  const std::string question(std::istreambuf_iterator<char>(std::cin), {});
+  const std::string question = read_stream(std::cin);
   const answers::Answer answer = answers::answer(options.topic, question, data);
   std::fwrite(answer.text.data(), 1, answer.text.size(), stdout);
   if (answer.is_bug) return 70;

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/read_stream.h"
 
 namespace tidemark::cli {
 namespace {
@@ -25,7 +25,7 @@ std::string read_file(const std::filesystem::path& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(errno == ENOENT ? Errc::not_found : Errc::io, "cannot read: " + why(), path.string());
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::string text = read_stream(file);
   if (file.bad()) throw Error(Errc::io, "cannot read it", path.string());
   return text;
 }
@@ -65,7 +65,9 @@ void Fingerprint::add(std::string_view text) {
 void Fingerprint::add_file(const std::filesystem::path& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0) throw Error(Errc::io, why(), path.string());
-  add(fmt::format("{} {} {} {}", path.string(), info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  add(fmt::format("{} {} {} {}", error ? path.string() : real.string(), info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
 }
 
 std::string Fingerprint::hex() const { return fmt::format("{:016x}", state_); }

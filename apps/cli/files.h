@@ -21,6 +21,7 @@ void require_writable(const std::string& path, const char* option);
 class Fingerprint {
  public:
   void add(std::string_view text);
+  /// By where it really lies: an environment that is reached by a link is the same one.
   void add_file(const std::filesystem::path& path);
   std::string hex() const;
 

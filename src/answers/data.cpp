@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/read_stream.h"
 #include "io/efficiency_json.h"
 #include "io/residuals_json.h"
 
@@ -21,7 +21,7 @@ std::string text_of_file(const fs::path& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Errc::not_found, "cannot read: " + std::generic_category().message(errno), path.string());
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_stream(file);
 }
 
 std::vector<std::string> names_of_programs(const fs::path& folder) {

@@ -17,7 +17,7 @@ namespace {
 /// What a family's program is bound to (FamilyUse), and whether it has to tell of image towers (check_towers).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
                        std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
-                       std::int64_t, std::string, std::string, bool, std::int64_t, bool, bool>;
+                       std::int64_t, std::string, std::string, bool, std::int64_t, std::string, bool, bool>;
 
 Way way_of(const Spec& spec) {
   const FamilyUse use = family_use_of(spec);
@@ -37,6 +37,7 @@ Way way_of(const Spec& spec) {
           spec.head,
           use.autocast,
           use.shares,
+          use.transformers,
           spec.parallel == Parallel::zero3 && spec.images > 0,
           spec.quantization && spec.quantization->prepare && spec.images > 0};
 }

@@ -76,6 +76,7 @@ Peaks replay(const Run& run, const Circumstances& other, AllocatorObserver* obse
   for (std::size_t i = 0; i < run.history().size() && !refused; ++i) {
     const std::int32_t event = run.history()[i];
     if (config.stream_order) waits.go_to(i);
+    if (i == run.taken().position) allocator.take_from_device(run.taken().bytes);
     if (event == 0) {
       allocator.empty_cache();
       continue;
@@ -98,6 +99,34 @@ bool uses_other_streams(const Run& run) {
   return std::ranges::any_of(run.ledger(), [](const LedgerEntry& entry) { return entry.used_on != 0; });
 }
 
+/// Where equal free blocks are told apart by what was made first, their addresses only say which is in front within one
+/// segment, wherever that lies (torch since 2.12.1, allocator_rules.h).  Not what expandable segments have not mapped.
+bool goes_by_addresses(const Run& run) {
+  const CachingAllocatorConfig& allocator = run.config().allocator;
+  return allocator.rules.equal_blocks == EqualBlocks::lowest || allocator.settings.expandable_segments;
+}
+
+std::vector<Circumstances> others_of(const Run& run, const Circumstances& own) {
+  std::vector<Circumstances> others;
+  for (const AddressOrder addresses : {AddressOrder::ascending, AddressOrder::descending})
+    for (const StreamWork work : {StreamWork::finished, StreamWork::unfinished}) {
+      const Circumstances other{addresses, work};
+      if (other == own || (addresses != own.addresses && !goes_by_addresses(run))) continue;
+      if (work == StreamWork::finished || uses_other_streams(run)) others.push_back(other);
+    }
+  return others;
+}
+
+std::string why(const Run& run) {
+  std::string reasons;
+  if (goes_by_addresses(run))
+    reasons = "equal free blocks are taken by address; the two ends are segments placed upwards and downwards";
+  if (uses_other_streams(run))
+    reasons += (reasons.empty() ? "memory" : ", and memory") +
+               std::string(" that other streams used given back at once or when the program waits for them");
+  return reasons;
+}
+
 const char* name_of(const Circumstances& other) {
   const bool ascending = other.addresses == AddressOrder::ascending;
   if (other.stream_work == StreamWork::finished) return ascending ? "upwards" : "downwards";
@@ -108,26 +137,20 @@ const char* name_of(const Circumstances& other) {
 
 std::optional<Interval> interval_of(const Run& run) {
   const Circumstances own{run.config().allocator.device.addresses, StreamWork::finished};
-  const bool is_timed = uses_other_streams(run);
+  const std::vector<Circumstances> others = others_of(run, own);
   const std::int64_t allocated = run.timeline().allocated_peak().totals.allocated_bytes;
   const std::int64_t reserved = run.timeline().reserved_peak_bytes();
-  Interval interval{allocated, allocated, reserved, reserved,
-                    "equal free blocks are taken by address; the two ends are segments placed upwards and downwards"};
-  if (is_timed)
-    interval.why += ", and memory that other streams used given back at once or when the program waits for them";
+  Interval interval{allocated, allocated, reserved, reserved, why(run)};
   bool is_open = false;
-  for (const AddressOrder addresses : {AddressOrder::ascending, AddressOrder::descending})
-    for (const StreamWork work : {StreamWork::finished, StreamWork::unfinished}) {
-      const Circumstances other{addresses, work};
-      if (other == own || (work == StreamWork::unfinished && !is_timed)) continue;
-      const Peaks peaks = replay(run, other);
-      is_open |= peaks.refused || peaks.allocated_bytes != allocated || peaks.reserved_bytes != reserved;
-      interval.allocated_low_bytes = std::min(interval.allocated_low_bytes, peaks.allocated_bytes);
-      interval.allocated_high_bytes = std::max(interval.allocated_high_bytes, peaks.allocated_bytes);
-      interval.reserved_low_bytes = std::min(interval.reserved_low_bytes, peaks.reserved_bytes);
-      interval.reserved_high_bytes = std::max(interval.reserved_high_bytes, peaks.reserved_bytes);
-      if (peaks.refused) interval.why += std::string("; ") + name_of(other) + ": out of memory";
-    }
+  for (const Circumstances& other : others) {
+    const Peaks peaks = replay(run, other);
+    is_open |= peaks.refused || peaks.allocated_bytes != allocated || peaks.reserved_bytes != reserved;
+    interval.allocated_low_bytes = std::min(interval.allocated_low_bytes, peaks.allocated_bytes);
+    interval.allocated_high_bytes = std::max(interval.allocated_high_bytes, peaks.allocated_bytes);
+    interval.reserved_low_bytes = std::min(interval.reserved_low_bytes, peaks.reserved_bytes);
+    interval.reserved_high_bytes = std::max(interval.reserved_high_bytes, peaks.reserved_bytes);
+    if (peaks.refused) interval.why += std::string("; ") + name_of(other) + ": out of memory";
+  }
   if (!is_open) return std::nullopt;
   return interval;
 }

@@ -242,7 +242,7 @@ FamilyUse family_use_of(const Spec& spec) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
           spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
-          spec.cp ? spec.cp->degree : 1};
+          spec.cp ? spec.cp->degree : 1, spec.transformers};
 }
 
 Data data_of(const Spec& spec) {
@@ -345,7 +345,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
         "a step takes longer than the 100 ms between two looks of NCCL's watchdog, until which DDP's first buckets live on "
         "(torch before 2.15)");
   recorder.end_phase(0, Phase::load);
-  run.allocator().take_from_device(taken_by(communicators_of(spec), run.card()));
+  run.take_from_device(taken_by(communicators_of(spec), run.card()));
   Optimizer optimizer = make_optimizer(model.root, spec, options.hooks.optimizer_parameters);
   optimizer.group_sizes = options.hooks.group_sizes;
   optimizer.gradient_placements = options.hooks.gradient_placements;

@@ -70,16 +70,10 @@ KnownRelease known_transformers(std::string_view asked) {
 
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked) {
   if (asked.empty()) return {std::string(captured), {}};
-  const auto wanted = numbers_of(asked).parts;
-  std::string_view nearest = captured, newest = captured;
-  while (!equal_on.empty()) {  // in order
-    const std::string_view one = equal_on.substr(0, equal_on.find(' '));
-    const auto of_one = numbers_of(one).parts;
-    if (of_one > numbers_of(newest).parts) newest = one;
-    if (of_one <= wanted && (of_one > numbers_of(nearest).parts || numbers_of(nearest).parts > wanted)) nearest = one;
-    equal_on.remove_prefix(std::min(one.size() + 1, equal_on.size()));
-  }
-  return answered_by("transformers", nearest, numbers_of(nearest).parts == wanted, newest, asked);
+  const std::string_view nearest = nearest_captured(captured, equal_on, asked);
+  const std::string_view last = equal_on.substr(equal_on.rfind(' ') + 1);  // they are in order
+  const std::string_view newest = release_of(last) > release_of(captured) ? last : captured;
+  return answered_by("transformers", nearest, numbers_of(nearest).parts == numbers_of(asked).parts, newest, asked);
 }
 
 bool is_nearer_than_written(std::string_view captured, std::string_view asked) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/release.h"
 #include "program/line_reader.h"
 #include "program/model.h"
 #include "program/reads.h"
@@ -142,6 +143,10 @@ class FamilyReader {
         mains_.emplace_back(at_, line.substr(5));
       else if (reader.take_word("model_type"))
         model_type_ = reader.name("_.-");
+      else if (reader.take_word("transformers"))
+        binding_.release = reader.name("_.-+");
+      else if (reader.take_word("equal_on"))
+        binding_.release = nearest_captured(binding_.release, line.substr(9), use_.transformers);
       else if (reader.take_word("class"))
         class_ = reader.name("_");
       else if (reader.take_word("head"))

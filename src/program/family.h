@@ -18,6 +18,7 @@ struct FamilyUse {
   std::string head = "auto";   // what it is trained for
   bool autocast = false, checkpointing = false;
   std::int64_t shares = 1;     // how many GPUs have a part of each sample, whose batches bring positions
+  std::string transformers = {};  // the release that is asked for
 };
 
 /// Whether the text is one of a family, or of one configuration.

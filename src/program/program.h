@@ -155,6 +155,7 @@ struct Binding {
   std::string main;                                          // the body that the model begins with
   std::map<std::string, std::string> mode;                   // "attention": "sdpa"
   int first_line = 1;                                        // of the text in its file
+  std::string release = {};                                  // of transformers, for which it answers
 };
 
 /// Reads one; `read_value` reads what is JSON in its header.  Throws Error{bad_file} with the line and the nearest

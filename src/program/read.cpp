@@ -6,6 +6,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "base/release.h"
 #include "program/line_reader.h"
 #include "program/program.h"
 #include "program/read_body.h"
@@ -24,6 +25,7 @@ namespace {
 
 /// Outside of quotes, "# " begins a comment.
 std::string_view without_comment(std::string_view text) {
+  if (text.find('#') == std::string_view::npos) return text;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') quoted = !quoted;
@@ -58,6 +60,7 @@ class ProgramReader {
   Program read() {
     header();
     modules();
+    take_release();
     if (binding_) lines_ = written_out(lines_, at_, program_, texts_);
     if (binding_)
       bodies_for(binding_->main);
@@ -74,6 +77,23 @@ class ProgramReader {
       program_.main = body.name;
       add(std::move(body));
     }
+  }
+
+  /// "since 5.24.0 %1 = …" and "before 5.24.0 %1 = …": what a release does otherwise than others that it is equal to.
+  void take_release() {
+    const std::string& release = binding_ ? binding_->release : program_.transformers;
+    const auto is_of_others = [&](ProgramLine& line) {
+      const bool since = line.text.starts_with("since ");
+      if (!since && !line.text.starts_with("before ")) return false;
+      LineReader reader(line.text, program_.where(line.number));
+      reader.take_word(since ? "since" : "before");
+      const std::optional<Release> first = release_of(reader.name("_.-+"));
+      if (!first) fail(line.number, "a release is expected", "such as since 5.24.0");
+      reader.at_end();
+      line.text = reader.rest();
+      return since != (release_of(release) >= first);
+    };
+    lines_.erase(std::remove_if(lines_.begin() + static_cast<std::ptrdiff_t>(at_), lines_.end(), is_of_others), lines_.end());
   }
 
   void add(Body body) {

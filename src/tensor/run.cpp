@@ -116,6 +116,12 @@ void Run::empty_cache() {
   history_.push_back(0);
 }
 
+void Run::take_from_device(std::int64_t bytes) {
+  TM_CHECK(taken_.bytes == 0, "libraries take what they need once");
+  allocator_.take_from_device(bytes);
+  taken_ = {history_.size(), bytes};
+}
+
 void Run::record_stream(const Storage& storage, StreamId used_on) {
   TM_CHECK(used_on < kMostStreams, "a stream of its number is not known");
   ++side_effects;

@@ -117,6 +117,13 @@ class Run {
 
   /// torch.cuda.empty_cache()
   void empty_cache();
+  /// What libraries take of the card for good, in front of that event of the history.
+  struct Taken {
+    std::size_t position = 0;
+    std::int64_t bytes = 0;
+  };
+  void take_from_device(std::int64_t bytes);
+  const Taken& taken() const { return taken_; }
   /// Tensor.record_stream: when it is freed, its memory is the allocator's again only behind the stream's work.
   void record_stream(const Storage& storage, StreamId used_on);
 
@@ -200,6 +207,7 @@ class Run {
   std::vector<LedgerEntry> ledger_;
   bool ended_ = false;
   std::vector<std::int32_t> history_;
+  Taken taken_;
   std::vector<std::string> module_names_{"-"};  // without what wrappers put in front of them
   struct Wrapper {
     std::uint32_t root;

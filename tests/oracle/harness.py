@@ -43,8 +43,10 @@ def allocator_events(program, *arguments, folder, bare, event_order="instant"):
     return json.loads(out.read_text()), names
 
 
-def in_any_order_of_frees(events):
-    """Events with each run of consecutive frees sorted by address."""
+def in_any_order_of_frees(events, with_addresses=True):
+    """Events with each run of consecutive frees sorted by address, or by size and without addresses."""
+    if not with_addresses:
+        events = [(kind, size, *rest) for kind, _, size, *rest in events]
     result, run = [], []
     for event in events:
         if event[0].startswith("free"):

@@ -29,6 +29,14 @@ describe("the answer", () => {
         assert.ok((await tab.locator("#verdict").textContent()).includes(`${bytes.toLocaleString("en-US")} bytes`));
     }));
 
+  test("has the bytes between which addresses put the peak", () =>
+    withPage(at("model=bert-base-uncased&gpu=h100-80gb&batch=16&seq=128&torch=2.11.0"), {}, async (tab) => {
+      const { interval } = JSON.parse(predictedByCommand({ model: hubConfigs()["bert-base-uncased"], gpu: "h100-80gb", batch: 16, seq: 128, torch: "2.11.0" }));
+      const shown = await tab.locator("#verdict").textContent();
+      for (const bytes of [...interval.allocated_bytes, ...interval.reserved_bytes]) assert.ok(shown.includes(bytes.toLocaleString("en-US")), shown);
+      assert.ok(shown.includes(interval.why));
+    }));
+
   test("opens from a folder, without a server", () =>
     withPage(`${pathToFileURL(join(page, "index.html"))}#${TINY}`, {}, async (tab) => {
       assert.match(await verdict(tab), /^fits: peak/);

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "memory/allocator_rules.h"
 #include "memory/caching_allocator.h"
 #include "memory/lower_bound.h"
 #include "naive_allocator.h"
@@ -118,6 +119,40 @@ RC_GTEST_PROP(CachingAllocatorProperty, DoesWhatTheNaiveOneDoes, ()) {
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(chosen));
     }
     RC_ASSERT(allocator.totals().reserved_bytes == naive.reserved_bytes());
+  }
+}
+
+// Why the interval looks at one order of addresses alone with these rules (estimate/interval.cpp).
+RC_GTEST_PROP(CachingAllocatorProperty, WhereSegmentsLieDecidesNothingSince212, ()) {
+  CachingAllocatorConfig config =
+      some_config({"", "max_split_size_mb:40", "roundup_power2_divisions:4", "large_segment_size_mb:33",
+                   "garbage_collection_threshold:0.5,per_process_memory_fraction:0.7"});
+  config.rules = allocator_rules(*rc::gen::element("2.12.1", "2.13.0", "2.15.0"));
+  config.device.addresses = AddressOrder::ascending;
+  CachingAllocator upwards(config);
+  config.device.addresses = AddressOrder::descending;
+  CachingAllocator downwards(config);
+  std::vector<std::pair<AllocationId, AllocationId>> live;
+  const int steps = *rc::gen::inRange(1, 200);
+  const std::vector<std::int64_t> sizes{some_bytes(), some_bytes(), some_bytes(), 512, 3 * kMib};
+  for (int step = 0; step < steps; ++step) {
+    const int what = *rc::gen::inRange(0, 100);
+    if (what < 55 || live.empty()) {
+      const std::int64_t bytes = *rc::gen::elementOf(sizes);
+      const StreamId stream = *rc::gen::inRange<StreamId>(0, 2);
+      const std::pair ids{upwards.alloc(bytes, stream), downwards.alloc(bytes, stream)};
+      RC_ASSERT((ids.first == kOutOfMemory) == (ids.second == kOutOfMemory));
+      if (ids.first != kOutOfMemory) live.push_back(ids);
+    } else if (what < 58) {
+      upwards.empty_cache();
+      downwards.empty_cache();
+    } else {
+      const auto chosen = *rc::gen::inRange<std::size_t>(0, live.size());
+      upwards.free(live[chosen].first);
+      downwards.free(live[chosen].second);
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(chosen));
+    }
+    RC_ASSERT(upwards.totals() == downwards.totals());
   }
 }
 

@@ -243,7 +243,7 @@ def predicted(model_type, mode, folder, tidemark):
         del spec["seq"]
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
-    config = [str(config_of(model_type, folder))] if is_of_family(program) else []
+    config = [str(config_of(model_type, folder)), "--transformers", importlib.metadata.version("transformers")] if is_of_family(program) else []
     asked = subprocess.run([tidemark, "predict", *config, "--program", str(program), "--spec", str(question), "--gpu", "h200", "--memory", MEMORY, "--torch", importlib.metadata.version("torch").partition("+")[0], "--quiet", "--events", str(ours)],
                            capture_output=True, text=True)
     if asked.returncode not in (0, 1):

@@ -14,6 +14,7 @@
     environment variables
     seconds     after which it counts as failed
     host        why it takes more than 4 GiB of the host's memory by itself, as a clause
+    stops       {release of torch: why the program ends there by itself, whatever card it has, as a clause}
     live        true: tests/examples/test_public_programs.py runs it
 """
 
@@ -27,7 +28,7 @@ import standin_models
 import standins
 
 HERE = Path(__file__).resolve().parent
-KEYS = {"title", "source", "packages", "standins", "placed", "before", "command", "inside", "options", "environment", "seconds", "live", "gpu", "host"}
+KEYS = {"title", "source", "packages", "standins", "placed", "before", "command", "inside", "options", "environment", "seconds", "live", "gpu", "host", "stops"}
 SOURCES = ({"package"}, {"archive"}, {"repository", "commit", "release"}, {"repository", "commit", "release", "paths"})
 GIVEN = {"source", "here", "scratch"}
 
@@ -38,7 +39,7 @@ def names():
 
 def read(name):
     """The description, with every key; commands in words."""
-    defaults = {"packages": [], "standins": {}, "placed": {}, "before": [], "inside": False, "options": [], "environment": {}, "seconds": 900, "live": False, "host": "", "gpu": "h100-80gb"}
+    defaults = {"packages": [], "standins": {}, "placed": {}, "before": [], "inside": False, "options": [], "environment": {}, "seconds": 900, "live": False, "host": "", "stops": {}, "gpu": "h100-80gb"}
     described = {**defaults, **json.loads((HERE / f"{name}.json").read_text())}
     words_of = {key: [shlex.split(text) for text in described[key]] for key in ("packages", "before", "command") if key in described}
     return {**described, **words_of, "command": sum(words_of.get("command", []), [])}

@@ -53,8 +53,6 @@ export async function startCore(load, compiled, programText) {
   /// What the core's function says of the question; it gets the programs that it asks for: the nearest release's, and that of another
   /// where this one does not hold.
   async function answered(spec, rest, work) {
-    const { program: nearest } = call("program_needed", JSON.stringify({ spec }));
-    if (nearest !== null) await hold(nearest);
     for (;;) {
       try {
         return work(JSON.stringify({ spec, ...rest }));

@@ -12,6 +12,12 @@ function bar(report) {
 /// What the device holds besides is known within a range.
 const range = ({ low_bytes: low, high_bytes: high }) => (low === high ? exactly(low) : `${low.toLocaleString("en-US")} to ${exactly(high)}`);
 
+/// Between which bytes the peaks are, wherever segments come to lie.
+function between({ allocated_bytes: allocated, reserved_bytes: reserved, why }) {
+  const ends = ([low_bytes, high_bytes]) => range({ low_bytes, high_bytes });
+  return ["interval", reserved[1], `allocated ${ends(allocated)}, reserved ${ends(reserved)}`, why, "part"];
+}
+
 /// What is kept free beside it.
 function kept({ quantile, of, residuals, bytes }) {
   return ["margin", bytes, exactly(bytes), `what measured peaks were above predicted ones at ${quantile}, of ${residuals} ${of === "all" ? "" : `${of} `}trainings: kept free`];
@@ -22,6 +28,7 @@ function table(report) {
     ["allocated", report.peak.allocated_bytes, exactly(report.peak.allocated_bytes), "live tensors"],
     ["reserved", report.peak.reserved_bytes, exactly(report.peak.reserved_bytes), "what PyTorch's allocator holds"],
     ["device", report.peak.device_bytes, exactly(report.peak.device_bytes), "what nvidia-smi shows: reserved, and what is below"],
+    ...(report.interval ? [between(report.interval)] : []),
     ...report.device.map((item) => [item.name, item.typical_bytes, range(item), item.what, "part"]),
     ...(report.margin ? [kept(report.margin)] : []),
     ["card", report.card.total_bytes, exactly(report.card.total_bytes), report.card.name],

@@ -15,10 +15,10 @@ _BY_NUMBER = re.compile(r"(^|_)(layers|layer_ids|idxs)$")
 
 class Layers:
     """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `befores`: {path of such a list, or of a number of layers: the entries ahead of those, or how many};
-    `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `places`: {path of another list of layers by number: the path of how many layers there are}; `published`: {path of a number of layers: those that models have}."""
+    `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `places`: {path of another list of layers by number: the path of how many layers there are}; `published`: {path of a number of layers: those that models have}; `held`: paths that keep their value."""
 
-    def __init__(self, keys, defaults, published=None):
-        self.counts, self.cycles, self.befores, self.numbers, self.places, self.keys, self.published = {}, {}, {}, {}, {}, keys, published or {}
+    def __init__(self, keys, defaults, published=None, held=()):
+        self.counts, self.cycles, self.befores, self.numbers, self.places, self.keys, self.published, self.held = {}, {}, {}, {}, {}, keys, published or {}, held
         self._part("", defaults)
         self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)   # the first layers of another part may take what those by number give
         self.keys = changed(self.keys, {path: at(self.keys, path) + self.taking for path, period in self.counts.items() if period == 1 and path not in self.places.values()})
@@ -58,7 +58,7 @@ class Layers:
     def _by_number(self, prefix, defaults, numbers, count):
         """Layers that a list has by number (Qwen3-VL's deepstack_visual_indexes), far apart."""
         lists = [k for k, v in defaults.items() if numbers and is_rising(v, count) and _NUMBERED.search(k) and prefix + k not in self.numbers]
-        if len(lists) != 1 or self.counts.get(prefix + numbers[0]) != 1:
+        if len(lists) != 1 or self.counts.get(prefix + numbers[0]) != 1 or prefix + lists[0] in self.held:
             return
         places = list(itertools.accumulate([_APART - 1, *(_APART + k % 3 for k in range(len(defaults[lists[0]]) - 1))]))
         self.places[prefix + lists[0]] = prefix + numbers[0]

@@ -26,5 +26,15 @@ TEST(Release, NearestIsTheOneAskedForOrBeforeIt) {
   EXPECT_FALSE(nearest_release({}, Release{5, 17}));
 }
 
+TEST(Release, OfThoseThatAreEqualTheNearestAnswers) {
+  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", ""), "5.23.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.24.1"), "5.24.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.25.0"), "5.24.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "6.0.0"), "5.26.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.17.0"), "5.23.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.17.0 5.24.0", "5.20.0"), "5.17.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "", "5.24.0"), "5.23.0");
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -55,5 +55,28 @@ TEST(Fingerprint, ChangesWithAFile) {
   EXPECT_NE(print_of(), before);
 }
 
+TEST(Fingerprint, IsOneByWhateverLinkAFileIsReached) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  folder.write("real/f", "one");
+  std::filesystem::create_directory_symlink(folder / "real", folder / "link");
+  const auto print_of = [&](const char* name) {
+    Fingerprint print;
+    print.add_file(folder / name);
+    return print.hex();
+  };
+  EXPECT_EQ(print_of("link/f"), print_of("real/f"));
+}
+
+TEST(ReadFile, HasMoreThanABlockOfIt) {
+  const TemporaryFolder folder;
+  std::string text(200'000, 'x');
+  text[131'072] = '\0';
+  folder.write("f", text);
+  EXPECT_EQ(read_file(folder / "f"), text);
+  folder.write("empty", "");
+  EXPECT_EQ(read_file(folder / "empty"), "");
+}
+
 }  // namespace
 }  // namespace tidemark::cli

@@ -95,6 +95,29 @@ TEST_F(IntervalTest, WhatIsDoneIsDroppedFromAQueue) {
   EXPECT_EQ(reserved_at_most_mib(), 60);
 }
 
+TEST_F(IntervalTest, SinceTorch212ItIsOfOtherStreamsAlone) {
+  use_and_free(block(kSide));
+  const Tensor next = block(kSide);
+  EXPECT_NE(interval_of(run_)->why.find("by address"), std::string::npos);
+  RunConfig later = config();
+  later.allocator.rules = allocator_rules("2.15.0");
+  tidemark::Run run(later);
+  const Setting<StreamId> there(run.stream, kSide);
+  run.stream_calls.work(0);
+  run.record_stream(*empty(run, Dims{30 * kMib}, Dtype::uint8).impl().storage, 0);
+  const Tensor after = empty(run, Dims{30 * kMib}, Dtype::uint8);
+  EXPECT_EQ(interval_of(run)->why, "memory that other streams used given back at once or when the program waits for them");
+}
+
+TEST_F(IntervalTest, WhatALibraryTookIsTakenInAReplayToo) {
+  const auto block = [&](std::int64_t mib) { return empty(run_, Dims{mib * kMib}, Dtype::uint8); };
+  block(400).reset();
+  run_.take_from_device(300 * kMib);
+  const Tensor next = block(500);  // for which the cached one has to go
+  EXPECT_EQ(run_.timeline().reserved_peak_bytes() / kMib, 500);
+  EXPECT_FALSE(interval_of(run_).has_value());
+}
+
 TEST_F(IntervalTest, OneStreamKnowsNoOrder) {
   block(0).reset();
   run_.stream_calls.queue_event(0, 0);

@@ -70,6 +70,32 @@ TEST(Family, IsToldFromTheProgramOfOneConfiguration) {
   EXPECT_FALSE(is_family(tiny_program()));
 }
 
+/// The tiny family, equal on 5.24.0 but for a second way of one line.
+std::string equal_but_for(const std::string& first, const std::string& second) {
+  const std::string line = "  %0: T[B, S, 64] = call embed: Embedding#1(0=$input_ids)\n";
+  std::string text = tiny_family();
+  text.replace(text.rfind(line), line.size(), first + second);
+  return with(text, "transformers 5.17.0\n", "transformers 5.17.0\nequal_on 5.24.0\n");
+}
+
+TEST(Family, OfALineThatReleasesDifferInTheirsIsTaken) {
+  const std::string text = equal_but_for("  before 5.24.0 %0: T[B, S, 64] = call embed: Embedding#1(0=$input_ids)\n",
+                                         "  since 5.24.0 %0: T[B, S, 64] = torch.relu($input_ids)\n");
+  const auto kind = [&](const char* transformers) {
+    const FamilyUse use{.context = {.use_cache = false}, .seq = 2, .transformers = transformers};
+    return io::read_family_text(text, "tiny", config({}), use).bodies.at("TinyForCausalLM#2").statements[0].kind;
+  };
+  for (const char* before : {"", "5.17.0", "5.23.0"}) EXPECT_EQ(kind(before), Statement::Kind::call) << before;
+  for (const char* since : {"5.24.0", "5.25.0"}) EXPECT_EQ(kind(since), Statement::Kind::function) << since;
+}
+
+TEST(Family, ALineOfAReleaseNamesOne) {
+  const std::string text = equal_but_for("  since later %0: T[B, S, 64] = torch.relu($input_ids)\n", "");
+  const auto error = error_of([&] { io::read_family_text(text, "tiny", config({}), {.context = {.use_cache = false}, .seq = 2}); });
+  EXPECT_EQ(error->code(), Errc::bad_file);
+  EXPECT_NE(error->message().find("a release is expected"), std::string::npos);
+}
+
 TEST(Family, TakesNumbersFromTheConfigurationAndDefaultsForTheRest) {
   const Program program = bound(config({{"width", 24}, {"hidden", {}}, {"depth", 5}}));
   EXPECT_EQ(number(program, "width"), 24);
