@@ -229,9 +229,11 @@ def test_stages_are_as_predicted(run, tmp_path, family, rank, schedule):
                                   "num_key_value_heads": 2, "vocab_size": 4096, "tie_word_embeddings": False, "pad_token_id": 0, **({"head_dim": 32} if family == "glm" else {})}))
     name, stages = schedule[0], str((schedule[1:] or [1])[0])
     words = ["--batch", "16", "--seq", "64", "--gpus", "2", "--rank", str(rank), "--pp-degree", "2", "--pp-microbatches", "8", "--pp-schedule", name, "--pp-stages-per-rank", stages]
-    predicted = subprocess.run([TIDEMARK, "predict", config, *words, "--gpu", "a100-80gb", "--json", "-"], capture_output=True, text=True, check=True)
+    predicted = subprocess.run([TIDEMARK, "predict", config, *words, "--gpu", "a100-80gb", "--json", "-"], capture_output=True, text=True)
+    if predicted.returncode == 3 and major_version_of("transformers") < 5:
+        pytest.skip(predicted.stderr)   # it does not have the family
     report = json.loads(predicted.stdout)
-    skip_unless_compared(report)   # an older transformers may not have the family
+    skip_unless_compared(report)
     program = [PYTHON, EXAMPLES / "pipeline_transformers.py", config, "--sequence", "64", "--schedule", name, "--stages-per-rank", stages]
     done = succeeded(run(program, options=world(2, "--rank", str(rank), "--event-order", "instant")))
     for kind in ("allocated_bytes", "reserved_bytes"):
