@@ -25,10 +25,10 @@ std::optional<Release> nearest_release(const std::set<Release>& known, std::opti
 std::string_view nearest_captured(std::string_view captured, std::string_view equal_on, std::string_view asked) {
   const std::optional<Release> wanted = release_of(asked);
   std::string_view nearest = captured;
-  while (wanted && !equal_on.empty()) {
+  while (!equal_on.empty()) {
     const std::string_view one = equal_on.substr(0, equal_on.find(' '));
-    const bool is_later = release_of(one) > release_of(nearest) || release_of(nearest) > wanted;
-    if (release_of(one) <= wanted && is_later) nearest = one;
+    const bool is_later = release_of(one) > release_of(nearest) || (wanted && release_of(nearest) > wanted);
+    if ((!wanted || release_of(one) <= wanted) && is_later) nearest = one;
     equal_on.remove_prefix(std::min(one.size() + 1, equal_on.size()));
   }
   return nearest;

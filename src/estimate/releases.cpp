@@ -69,8 +69,8 @@ KnownRelease known_transformers(std::string_view asked) {
 }
 
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked) {
-  if (asked.empty()) return {std::string(captured), {}};
   const std::string_view nearest = nearest_captured(captured, equal_on, asked);
+  if (asked.empty()) return {std::string(nearest), {}};
   const std::string_view last = equal_on.substr(equal_on.rfind(' ') + 1);  // they are in order
   const std::string_view newest = release_of(last) > release_of(captured) ? last : captured;
   return answered_by("transformers", nearest, numbers_of(nearest).parts == numbers_of(asked).parts, newest, asked);

@@ -27,7 +27,8 @@ TEST(Release, NearestIsTheOneAskedForOrBeforeIt) {
 }
 
 TEST(Release, OfThoseThatAreEqualTheNearestAnswers) {
-  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", ""), "5.23.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", ""), "5.26.0");
+  EXPECT_EQ(nearest_captured("5.23.0", "5.17.0", ""), "5.23.0");
   EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.24.1"), "5.24.0");
   EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.25.0"), "5.24.0");
   EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "6.0.0"), "5.26.0");

@@ -85,8 +85,8 @@ TEST(Family, OfALineThatReleasesDifferInTheirsIsTaken) {
     const FamilyUse use{.context = {.use_cache = false}, .seq = 2, .transformers = transformers};
     return io::read_family_text(text, "tiny", config({}), use).bodies.at("TinyForCausalLM#2").statements[0].kind;
   };
-  for (const char* before : {"", "5.17.0", "5.23.0"}) EXPECT_EQ(kind(before), Statement::Kind::call) << before;
-  for (const char* since : {"5.24.0", "5.25.0"}) EXPECT_EQ(kind(since), Statement::Kind::function) << since;
+  for (const char* before : {"5.17.0", "5.23.0"}) EXPECT_EQ(kind(before), Statement::Kind::call) << before;
+  for (const char* since : {"", "5.24.0", "5.25.0"}) EXPECT_EQ(kind(since), Statement::Kind::function) << since;
 }
 
 TEST(Family, ALineOfAReleaseNamesOne) {
