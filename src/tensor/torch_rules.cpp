@@ -38,7 +38,7 @@ std::vector<TorchRules> made() {
   rules.sorts_indices_by_known_bits = true;
   rules.finds_both_ends = true;
   rules.multiplies_single_elements = true;
-  rules.caveat = "a third of its steps have been recorded; of pipelines with DistributedDataParallel not equal ones";
+  rules.caveat = "its steps on one GPU and a quarter of those on several have been recorded; of pipelines with DistributedDataParallel not equal ones";
   rules.multi_head_attention_lets_go = true;
   add("2.13.0");
   rules.cudnn = "9.24";
