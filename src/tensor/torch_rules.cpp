@@ -19,7 +19,8 @@ std::vector<TorchRules> made() {
   add("2.11.0");
   rules.caveat =
       "a few of its steps have been recorded, of pipelines with DistributedDataParallel not equal ones; which of equal free "
-      "blocks it takes follows from the order of frees, which is not told of a checkpoint's attention: allocated bytes were up to 0.03 % off";
+      "blocks it takes follows from the order of frees, which is not told of a checkpoint's attention: allocated bytes were "
+      "up to 0.03 % off";
   rules.cudnn = "9.20";
   rules.blas_workspaces = BlasWorkspaces::shared;
   rules.blackwell_has_large_blas_workspaces = true;
@@ -38,9 +39,12 @@ std::vector<TorchRules> made() {
   rules.sorts_indices_by_known_bits = true;
   rules.finds_both_ends = true;
   rules.multiplies_single_elements = true;
-  rules.caveat = "its steps on one GPU and a quarter of those on several have been recorded; of pipelines with DistributedDataParallel not equal ones";
+  rules.caveat =
+      "its steps on one GPU and a quarter of those on several have been recorded; of pipelines with "
+      "DistributedDataParallel not equal ones";
   rules.multi_head_attention_lets_go = true;
   add("2.13.0");
+  rules.caveat = "a third of its steps have been recorded; of pipelines with DistributedDataParallel not equal ones";
   rules.cudnn = "9.24";
   rules.cudnn_names_large_heads = true;
   rules.cudnn_does_not_decode = true;
