@@ -67,7 +67,8 @@ void Fingerprint::add_file(const std::filesystem::path& path) {
   if (::stat(path.c_str(), &info) != 0) throw Error(Errc::io, why(), path.string());
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  add(fmt::format("{} {} {} {}", error ? path.string() : real.string(), info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
+  add(fmt::format("{} {} {} {}", error ? path.string() : real.string(), info.st_size, info.st_mtim.tv_sec,
+                  info.st_mtim.tv_nsec));
 }
 
 std::string Fingerprint::hex() const { return fmt::format("{:016x}", state_); }

@@ -20,8 +20,9 @@ std::optional<Release> release_of(std::string_view version);
 /// nobody asked for one.  Empty when none is known.
 std::optional<Release> nearest_release(const std::set<Release>& known, std::optional<Release> asked);
 
-/// Of the release that something was captured of, and others that it is equal on ("5.23.0 5.24.0", in order), the one that
-/// answers for `asked`: that one, else the nearest before it, else what it was captured of; the newest where nobody asks.
+/// Of the release that something was captured of, and others that it is equal on ("5.23.0 5.24.0", in order), the one
+/// that answers for `asked`: that one, else the nearest before it, else what it was captured of; the newest where
+/// nobody asks.
 std::string_view nearest_captured(std::string_view captured, std::string_view equal_on, std::string_view asked);
 
 }  // namespace tidemark

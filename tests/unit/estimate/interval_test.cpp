@@ -106,7 +106,8 @@ TEST_F(IntervalTest, SinceTorch212ItIsOfOtherStreamsAlone) {
   run.stream_calls.work(0);
   run.record_stream(*empty(run, Dims{30 * kMib}, Dtype::uint8).impl().storage, 0);
   const Tensor after = empty(run, Dims{30 * kMib}, Dtype::uint8);
-  EXPECT_EQ(interval_of(run)->why, "memory that other streams used given back at once or when the program waits for them");
+  EXPECT_EQ(interval_of(run)->why,
+            "memory that other streams used given back at once or when the program waits for them");
 }
 
 TEST_F(IntervalTest, WhatALibraryTookIsTakenInAReplayToo) {
