@@ -43,6 +43,8 @@ torch::jit::Stack call_on_host(const c10::OperatorHandle& op, const Arguments& a
     else if (name == "pin_memory") stack.emplace_back();
     else stack.push_back(on_host(arguments[i], wider));
   }
+  // Results that are references to arguments are copied after these have left the stack (make_boxed_from_unboxed_functor.h, push_outputs of a tuple).
+  const torch::jit::Stack kept = stack;
   op.callBoxed(&stack);
   return stack;
 }
