@@ -99,29 +99,35 @@ bool uses_other_streams(const Run& run) {
   return std::ranges::any_of(run.ledger(), [](const LedgerEntry& entry) { return entry.used_on != 0; });
 }
 
+/// What can be otherwise than it is in a run.
+struct Open {
+  bool addresses, stream_work;
+};
+
 /// Where equal free blocks are told apart by what was made first, their addresses only say which is in front within one
 /// segment, wherever that lies (torch since 2.12.1, allocator_rules.h).  Not what expandable segments have not mapped.
-bool goes_by_addresses(const Run& run) {
+Open open_in(const Run& run) {
   const CachingAllocatorConfig& allocator = run.config().allocator;
-  return allocator.rules.equal_blocks == EqualBlocks::lowest || allocator.settings.expandable_segments;
+  return {.addresses = allocator.rules.equal_blocks == EqualBlocks::lowest || allocator.settings.expandable_segments,
+          .stream_work = uses_other_streams(run)};
 }
 
-std::vector<Circumstances> others_of(const Run& run, const Circumstances& own) {
+std::vector<Circumstances> others_than(const Circumstances& own, const Open& open) {
   std::vector<Circumstances> others;
   for (const AddressOrder addresses : {AddressOrder::ascending, AddressOrder::descending})
     for (const StreamWork work : {StreamWork::finished, StreamWork::unfinished}) {
       const Circumstances other{addresses, work};
-      if (other == own || (addresses != own.addresses && !goes_by_addresses(run))) continue;
-      if (work == StreamWork::finished || uses_other_streams(run)) others.push_back(other);
+      const bool may_be = (open.addresses || addresses == own.addresses) && (open.stream_work || work == own.stream_work);
+      if (may_be && other != own) others.push_back(other);
     }
   return others;
 }
 
-std::string why(const Run& run) {
+std::string why(const Open& open) {
   std::string reasons;
-  if (goes_by_addresses(run))
+  if (open.addresses)
     reasons = "equal free blocks are taken by address; the two ends are segments placed upwards and downwards";
-  if (uses_other_streams(run))
+  if (open.stream_work)
     reasons += (reasons.empty() ? "memory" : ", and memory") +
                std::string(" that other streams used given back at once or when the program waits for them");
   return reasons;
@@ -137,12 +143,12 @@ const char* name_of(const Circumstances& other) {
 
 std::optional<Interval> interval_of(const Run& run) {
   const Circumstances own{run.config().allocator.device.addresses, StreamWork::finished};
-  const std::vector<Circumstances> others = others_of(run, own);
+  const Open open = open_in(run);
   const std::int64_t allocated = run.timeline().allocated_peak().totals.allocated_bytes;
   const std::int64_t reserved = run.timeline().reserved_peak_bytes();
-  Interval interval{allocated, allocated, reserved, reserved, why(run)};
+  Interval interval{allocated, allocated, reserved, reserved, why(open)};
   bool is_open = false;
-  for (const Circumstances& other : others) {
+  for (const Circumstances& other : others_than(own, open)) {
     const Peaks peaks = replay(run, other);
     is_open |= peaks.refused || peaks.allocated_bytes != allocated || peaks.reserved_bytes != reserved;
     interval.allocated_low_bytes = std::min(interval.allocated_low_bytes, peaks.allocated_bytes);

@@ -16,6 +16,12 @@ TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build" / "release" / "apps
 PYTHON = os.environ.get("TIDEMARK_PYTHON", sys.executable)
 
 
+def versions_of(*packages):
+    """{package: version} of what the programs run with, a build's name left out."""
+    code = "import json, sys; from importlib.metadata import version; print(json.dumps({name: version(name).split('+')[0] for name in sys.argv[1:]}))"
+    return json.loads(subprocess.run([PYTHON, "-c", code, *packages], capture_output=True, text=True, check=True).stdout)
+
+
 def tidemark_run(program, *arguments, options=("--keep-going",), gpu="a100-80gb", environment=None, timeout=900):
     """`tidemark run -- python program arguments`; returns the finished process (its output as text)."""
     command = [TIDEMARK, "run", "--gpu", gpu, "--quiet", *options, "--", PYTHON, str(program), *map(str, arguments)]

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from harness import PROGRAMS, PYTHON, TIDEMARK, report_of
+from harness import PROGRAMS, TIDEMARK, report_of, versions_of
 
 GPU = "a100-80gb"
 LLAMA = {"model": {"model_type": "llama", "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 6, "num_attention_heads": 4,
@@ -18,9 +18,7 @@ LORA = {"r": 8, "alpha": 16, "target_modules": "all-linear"}
 # name: what is trained, and how much of what checkpointing spares the budget has
 CASES = {"llama": (LLAMA, 0.3), "llama_roomy": (LLAMA, 0.8), "llama_lora": ({**LLAMA, "lora": LORA}, 0.6), "llama_reentrant": ({**LLAMA, "checkpointing": "reentrant"}, 0.5),
          "gpt2": (GPT2, 0.4), "llava": (LLAVA, 0.5)}
-TORCH, TRANSFORMERS = subprocess.run(
-    [PYTHON, "-c", "from importlib.metadata import version as v; print(v('torch').split('+')[0], v('transformers'))"],
-    capture_output=True, text=True, check=True).stdout.split()
+TORCH, TRANSFORMERS = versions_of("torch", "transformers").values()
 
 
 def answer(folder, spec, *options):

@@ -1,16 +1,14 @@
 """What runs inside PyTorch must not change what the allocator does: event by event, with and without it."""
 
-import subprocess
-
 import pytest
-from harness import PROGRAMS, PYTHON, allocator_events, first_divergence, in_any_order_of_frees
+from harness import PROGRAMS, allocator_events, first_divergence, in_any_order_of_frees, versions_of
 
 pytestmark = pytest.mark.oracle
 
 # Autocast keeps its casts of the weights in a hash map by address and frees them in its order, which differs between two runs of
 # the plain program as well: there a run of consecutive frees is compared as a set.
 AUTOCAST = {"encoder_autocast", "encoder_float16_scaler", "gpt2_autocast"}
-TORCH = subprocess.run([PYTHON, "-c", "from importlib.metadata import version; print(version('torch'))"], capture_output=True, text=True, check=True).stdout.strip()
+TORCH = versions_of("torch")["torch"]
 
 
 def whatever_order_the_map_has(events):

@@ -12,7 +12,7 @@ import sys
 from itertools import groupby
 
 import pytest
-from harness import PYTHON, ROOT, TIDEMARK
+from harness import PYTHON, ROOT, TIDEMARK, versions_of
 
 sys.path.insert(0, str(ROOT / "validation" / "measure"))
 
@@ -21,8 +21,7 @@ from specs import cases, spec_of  # noqa: E402
 CARD = "h200"
 # id -> why the predicted reserved bytes differ.  At most one row in twenty may stand here.
 RESERVED_DIFFERS = {}
-TORCH = subprocess.run([PYTHON, "-c", "from importlib.metadata import version; print(version('torch').split('+')[0])"], capture_output=True,
-                       text=True, check=True).stdout.strip()
+TORCH = versions_of("torch")["torch"]
 PHASES = ("forward", "backward", "optimizer")
 GROUPS = [(name, list(rows)) for name, rows in groupby(cases(), key=lambda case: case["id"].split("/")[0])]
 

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from harness import PROGRAMS, PYTHON, TIDEMARK, report_of
+from harness import PROGRAMS, TIDEMARK, report_of, versions_of
 
 GPU = "rtx-4090"
 LORA = {"r": 16, "alpha": 32, "dropout": 0.05, "target_modules": "all-linear"}
@@ -19,9 +19,7 @@ TOWER = {"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_s
 LLAVA = {"model_type": "llava", "text_config": {**LLAMA, "hidden_size": 1024, "intermediate_size": 2816, "num_attention_heads": 16}, "vision_config": TOWER, "image_token_index": 31999}
 CASES = {"llama": {"model": LLAMA, **QLORA}, "llama_trl": {"model": LLAMA, **TRL}, "llava": {"model": LLAVA, "images": 1, **QLORA}, "granite": {"model": GRANITE, **QLORA},
          "granite_trl": {"model": GRANITE, **TRL}}
-TORCH, TRANSFORMERS = subprocess.run(
-    [PYTHON, "-c", "from importlib.metadata import version as v; print(v('torch').split('+')[0], v('transformers'))"],
-    capture_output=True, text=True, check=True).stdout.split()
+TORCH, TRANSFORMERS = versions_of("torch", "transformers").values()
 
 
 def peaks(report):

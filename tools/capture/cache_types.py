@@ -23,12 +23,14 @@ ASKED = ["--batch", "2", "--seq", "160", "--dtype", "fp32", "--autocast", "bf16"
 
 
 def rewritten(text):
-    """Each empty tensor as it is since, of the type of what is put behind it."""
-    lines, made = text.split("\n"), []
+    """The empty tensor of each layer's values, which is behind that of its keys, as it is since: of the type of what is put behind it."""
+    lines, made, keys = text.split("\n"), [], None
     for number, line in enumerate(lines):
         found = EMPTY.match(line)
-        behind = found and joined(lines[number + 1:], found[2])
-        if not behind or behind == found[4] or made[-1:] == [line] or not is_second(lines[:number], found):
+        is_of_values = found and keys and keys[4] == found[4]
+        keys = None if is_of_values else found
+        behind = joined(lines[number + 1:], found[2]) if is_of_values else None
+        if not behind or behind == found[4]:
             made.append(line)
             continue
         indent, name, before, kept, after = found.groups()
@@ -45,12 +47,6 @@ def joined(lines, name):
         if found:
             return found[1]
     return None
-
-
-def is_second(lines, found):
-    """Values are behind keys: the line before makes the other of the two."""
-    first = EMPTY.match(lines[-1]) if lines else None
-    return bool(first) and first[4] == found[4] and not is_second(lines[:-1], first)
 
 
 def events(program, release, folder):

@@ -93,18 +93,12 @@ def measured(about, rows):
 def told(about, rows):
     """What did not run, and why; and what took much of the host."""
     known = [rows[name] for name in described.names() if name in rows]
-    apart = [f"- `{row['program']}` {row['outcome']}: {plain(row['why'])}{why_by_itself(row['program'], about['torch'])}" for row in known if row["outcome"] != "ran"]
-    much = [f"`{row['program']}` ({gigabytes(row['host_bytes'])}{why_much(row['program'])})" for row in known if row.get("host_bytes", 0) > MUCH_BYTES]
+    apart = [f"- `{row['program']}` {row['outcome']}: {plain(row['why'])}{clause(described.read(row['program'])['stops'].get(about['torch']))}" for row in known if row["outcome"] != "ran"]
+    much = [f"`{row['program']}` ({gigabytes(row['host_bytes'])}{clause(described.read(row['program'])['host'])})" for row in known if row.get("host_bytes", 0) > MUCH_BYTES]
     return ([""] + apart if apart else []) + (["", f"More than {MUCH_BYTES >> 30} GiB of the host's memory: {', '.join(much)}."] if much else [])
 
 
-def why_much(name):
-    why = described.read(name)["host"]
-    return f": {why}" if why else ""
-
-
-def why_by_itself(name, torch):
-    why = described.read(name)["stops"].get(torch)
+def clause(why):
     return f": {why}" if why else ""
 
 
