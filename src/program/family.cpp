@@ -109,7 +109,7 @@ class FamilyReader {
       if (!is_so(text)) refuse(text);
     }
     choose_main();
-    binding_.sizes = {{"B", use_.batch}, {"images", use_.batch * use_.images}};
+    binding_.sizes = {{"S", values_[0]}, {"B", use_.batch}, {"images", use_.batch * use_.images}};
     binding_.sizes.insert(binding_.sizes.end(), grid_.begin(), grid_.end());
     for (const Key& key : keys_) {
       if (!find_path(binding_.config, key.path)) set_path(binding_.config, key.path, key.value);

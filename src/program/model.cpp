@@ -364,7 +364,7 @@ struct ProgramModel {
     for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(entries[i].of(batch), program.inputs[i], values);
     for (const auto& [expression, value] : program.counted)
       if (expression(values) != value)
-        throw Error(Errc::unsupported, "the program is written out for another number of images", program.file);
+        throw Error(Errc::unsupported, "the program is written out for batches of other sizes", program.file);
     Tensors tensors;
     for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
     Run& run = tensors[0].run();

@@ -1,5 +1,5 @@
-// What a family's program does for each image or layer, and lists with a value of each, written out for as many as
-// there are.
+// What a family's program does for each image, layer or chunk of a text, and lists with a value of each, written out
+// for as many as there are.
 #pragma once
 #include <deque>
 #include <string>

@@ -4,10 +4,11 @@ import itertools
 import random
 import re
 
-from .keys import at, changed, is_whole, kinds_of, leaves_of, window_beside, written
+from .keys import at, changed, is_whole, kinds_of, leaves_of, window_beside, without, written
 
 _HEADS = re.compile(r"(?<!d_)heads?$")
-_KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv")
+_KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv|linear_num_key_heads$")
+_ATTENTION_HEADS = re.compile(r"(^|\.)((\w+_)?attention_heads|num_heads|n_heads?)$")
 _WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width|d_ssm$")
 _HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size", "mamba_d_head", "mamba_head_dim")
 _EXPANSIONS = ("expand", "mamba_expand")
@@ -143,6 +144,8 @@ class Axes:
     def _tie(self, path, value):
         """Keys that have to be equal: this one and another of its value, or several others."""
         others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and p not in self.held and value > 1 and _are_of_a_kind(p, path)]
+        if _KV_HEADS.search(path):   # not those of another mixer
+            others = [p for p in others if _ATTENTION_HEADS.search(p)]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
             if self._told(self._with_widths({p: value * 2 for p in [path, *group]})) == "numbers":
@@ -211,7 +214,14 @@ class Axes:
             return
         tries = [value[:-1], [*value, *value[-1:]]] if value else [[0], [1]]
         if any(self._told({path: v}) != "same" for v in tries):
-            self._guard(path, f"{path} == {written(value)}")
+            self._guard(path, f"{path} in {written([None, value])}" if self._is_usual(path) else f"{path} == {written(value)}")
+
+    def _is_usual(self, path):
+        """Whether a model without the key does the same: what it takes then is in its code (transformers 5.23.0: modeling_qwen3_5.py, mrope_section)."""
+        try:
+            return self.look(without(self.base, path)).exact == self.whole.exact
+        except Exception:   # whatever a model of such a configuration raises
+            return False
 
     def _guard(self, path, text):
         self.guarded.append(path)
@@ -249,7 +259,7 @@ class Axes:
             return False
         groups = [group for group in self.groups if self._told({path: values[path] for path in group if path in values}) == "other"]
         for path, *_ in groups:
-            is_as_another = any(values[path] in (value if isinstance(value, list) else [value]) for other, value in self.leaves.items() if other != path)
+            is_as_another = not _HEADS.search(path) and any(values[path] in (value if isinstance(value, list) else [value]) for other, value in self.leaves.items() if other != path)
             if is_as_another and f"{path} != {values[path]}" not in self.guards:   # drawn before
                 self._guard(path, f"{path} != {values[path]}")
         return bool(groups)
@@ -291,7 +301,7 @@ def _drawn(groups, base, layers, products, drawer, places):
         if path in places:
             continue
         part, name = path.rpartition(".")[0], path.rpartition(".")[2]
-        heads = parts.setdefault(part, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
+        heads = parts.setdefault((part, name.startswith("linear_")), (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))   # linear attention has its own
         first = at(base, path)
         if path in layers:
             value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)   # rounds of many kinds take long

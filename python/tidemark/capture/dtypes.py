@@ -21,16 +21,14 @@ def follow(sized, in_float32, under_autocast, of_half=()):
     """
     walk, model_dtype = _Walk([*sized, in_float32, *of_half, under_autocast]), sized[0].model_dtype
     looked_at = (0, *range(len(sized), len(walk.recorders)))
-    arguments, results, compared, deaths = [], [], set(), []
+    arguments, results, compared = [], [], set()
     for frames in walk.frames():
         _tell_scopes(frames[:len(sized)], frames[-1])
         sized[0].minds_autocast |= _names(frames[-1]) != _names(frames[len(sized)])
         given = {t for _, t in frames[0].given if isinstance(t, Ref)}
         for ops, at_hand in walk.ops(frames):
             compared.add(ops[0])
-            sized[0].minds_autocast |= _lives_on(frames[-1], ops[0], ops[-1])
             arguments += [(ops[:len(sized)], at, _looked_up(frames[:len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
-            deaths += [found for at in range(len(ops[0].results)) for found in _deaths_of_cast(frames, ops, at, len(sized))]
             for made in zip(*(op.results for op in ops)):
                 if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == "float32":
                     results += [(recorder, term.ref) for recorder, term in zip(sized, made) if isinstance(term, Typed)]
@@ -43,24 +41,8 @@ def follow(sized, in_float32, under_autocast, of_half=()):
             _replace(op, at, term)
     for recorder, ref in results:
         recorder.seen[ref.value].dtype = WEIGHTS.name
-    for frames, terms, steps in {(id(frames[0]), terms[0]): (frames, terms, steps) for frames, terms, steps in reversed(deaths)}.values():
-        for frame, term in zip(frames, terms):
-            places = [at for at, e in enumerate(frame.events) if _is_step(e)] + [len(frame.events)]
-            frame.events.insert(places[min(steps, len(places) - 1)], Death(term))
     _follow_weights(sized, in_float32, model_dtype)
     return len(alone)
-
-
-def _lives_on(frame, op, under_autocast):
-    """Whether what is cast under autocast alone is held by more than the name that the cast takes over: without it, nobody sees who holds it."""
-    if not any(isinstance(made, Typed) and not isinstance(one, Typed) for one, made in zip(op.results, under_autocast.results)):
-        return False
-    cast = next((t for t in _terms(under_autocast) if isinstance(t, Ref)), None)
-    if cast is None or cast in {t for _, t in frame.given}:
-        return False   # weights, and what the caller has
-    following = frame.events[frame.events.index(under_autocast) + 1:]
-    at = next((i for i, e in enumerate(following) if not isinstance(e, Death)), len(following))
-    return all(e.ref != cast for e in following[:at])
 
 
 def _follow_weights(sized, in_float32, model_dtype):
@@ -102,25 +84,6 @@ def _chosen(walk, ops, at_hand, given, looked_at, model_dtype):
             yield at, [DtypeFrom(c) for c in next((c for c in alike if c[0] in near), alike[0])]
         elif names[0] == model_dtype and set(names[1:]) == {"float32"}:
             yield at, [WEIGHTS] * len(slots)
-
-
-def _deaths_of_cast(frames, ops, at, count):
-    """(frames, what dies in each, behind how many steps) of an argument that is cast under autocast, or where images are of another dtype, alone: the name that the cast took over ends when the cast dies."""
-    terms = [op.results[at] for op in ops[:count]]
-    if not all(isinstance(t, Ref) and any(t == given and not path.startswith("^") for path, given in f.given) for t, f in zip(terms, frames)):
-        return
-    for frame, op in zip(frames[count + 1:], ops[count + 1:]):
-        made = op.results[at]
-        death = next((i for i, e in enumerate(frame.events) if isinstance(e, Death) and isinstance(made, Typed) and e.ref == made.ref), None)
-        if death is None:
-            continue
-        steps = sum(map(_is_step, frame.events[:death]))
-        if not any(_takes(step, terms[0]) for step in _steps(frames[0])[steps:]):
-            yield frames[:count], terms, steps
-
-
-def _takes(step, term):
-    return term in ([t for _, t in step.frame.given] if isinstance(step, Call) else [r for t in _terms(step) for r in refs(t)])
 
 
 def _looked_up(frames, ops, chosen):

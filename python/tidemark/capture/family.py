@@ -15,12 +15,13 @@ import torch
 from .axes import Axes
 from .batches import Shape
 from .bodies import Bodies
+from .cases import cases_of
 from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without_names_of_labels, written
 from .layers import Layers
-from .merging import Differs, Merger, SameSizes, merged_lines
+from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import class_of, from_configuration
 from .positions import with_positions
@@ -41,13 +42,11 @@ _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12,
 _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
 # Fewer, of models with many layers (those that a list has by number are far apart), but more than the four features that some have of each image; of several windows each, down and across (windows.py).
 _FEWER = ((7, 303, 8, 12, 20), (8, 349, 7, 10, 12), (9, 403, 7, 16, 20), (7, 307, 9, 12, 24), (8, 451, 8, 18, 28), (10, 381, 7, 8, 20))
-_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_MORE = 400   # tokens, so that what is done for each chunk of a text is seen as rounds
+_TEXT_CHUNK = 64        # of linear attention without kernels of its own (transformers 5.23.0: modeling_qwen3_next.py, torch_chunk_gated_delta_rule)
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
-_KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
 _INNER = re.compile(r"(^|\.)n_inner$")
-_CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
-_WIDE = 4096
 _LABELS = 6
 
 
@@ -60,26 +59,6 @@ class Way(NamedTuple):
 
     def conditions(self):
         return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
-
-
-class Case(NamedTuple):
-    """What sizes are to each other: the conditions, the keys of a configuration for which they hold, and how many tokens of about so many."""
-
-    conditions: tuple
-    keys: object = lambda keys: keys
-    tokens: object = lambda tokens, keys: tokens
-    grid: object = lambda grid: grid
-    images: object = lambda images: images   # of a sample
-
-    def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)))
-
-    def sizes(self, sizes, keys):
-        samples, tokens, images, *grid = sizes
-        return (samples, self.tokens(tokens, keys), self.images(images), *self.grid(grid))
-
-
-_ANY = Case(())
 
 
 @dataclasses.dataclass(eq=False)
@@ -105,6 +84,8 @@ class Look:
 
 
 class Family:
+    tokens = _SHAPES[0][1]   # of a look
+
     def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None):
         """`way`: those of its keys that say in which of several ways the family is built; `published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
         `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some."""
@@ -287,95 +268,6 @@ class Family:
             return False
         return True
 
-    def cases(self):
-        by = (self._by_images(), self._by_grid(), self._by_window(), self._by_chunk(), self._by_heads(), self._by_rest())
-        cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
-        return [case for case in cases if set(case.conditions) >= set(self.alone)]
-
-    def _by_rest(self):
-        """Layers in whole rounds of their kinds, and some that are left over."""
-        cases = [_ANY]
-        for path, (period, rests) in self.layers.rests().items():
-            cases = [case.and_also(self._with_rest(path, period, rest)) for case in cases for rest in rests]
-        return cases
-
-    @staticmethod
-    def _with_rest(path, period, rest):
-        return Case((f"{path} % {period} == {rest}",), lambda keys: changed(keys, {path: at(keys, path) // period * period + rest}))
-
-    def _by_images(self):
-        """Of several images of a sample the last one's values die otherwise than those of the others, and of one image those of the first do."""
-        return [Case(("images > B",)), Case(("images == B",), images=lambda images: 1)] if self.has_grids else [_ANY]
-
-    def _by_grid(self):
-        """Images that are wider than high, and others: the positions of a text go on after the longer side (transformers/models/qwen2_vl, get_rope_index)."""
-        if not self.has_grids:
-            return [_ANY]
-        wide, high, square = (self.brief(self.base, grid=grid) for grid in ((8, 12), (12, 8), (12, 12)))
-        if high.is_alike(wide) and square.is_alike(wide):
-            return [_ANY]
-        over, under = (">=", "<") if square.is_alike(wide) else (">", "<=")
-        return [Case((f"grid_w {over} grid_h",)), Case((f"grid_w {under} grid_h",), grid=lambda grid: grid[::-1])]
-
-    def _by_window(self):
-        """Texts within a window, and longer ones; windows of images are beside the size of patches."""
-        names = dict(leaves_of(self.base))
-        paths = [path for path, value in names.items() if _WINDOWS.search(path) and is_whole(value) and path.rpartition(".")[0] + ".patch_size" not in names]
-        if not paths:
-            return [_ANY]
-        wide = dict.fromkeys(paths, _WIDE)
-        try:
-            within = self.brief(changed(self.base, wide))
-        except Exception:   # of images, whose windows have a bias for each two places
-            return [_ANY]
-        if len(paths) > 1:   # a part that is not trained has windows too
-            paths = [path for path in paths if not self.brief(changed(self.base, {**wide, path: 16})).does_as(within, SameSizes)]
-        tokens = _SHAPES[0][1]
-        over, whole = (self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
-        if over.does_as(within, SameSizes):
-            return [_ANY]
-        sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
-        exact = self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, sides * tokens)}))
-        below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
-        windows = [path if sides == 1 else f"{path}//{sides}" for path in paths]
-        cases = [Case(tuple(f"S {below} {w}" for w in windows), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {w}" for w in windows))]
-        none = changed(self.base, dict.fromkeys(paths))
-        return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if self.runs(none) else cases
-
-    def _by_chunk(self):
-        """Texts of whole chunks, and others: what fills the last chunk of those is cut off again."""
-        paths = [path for path, value in leaves_of(self.base) if _CHUNKS.search(path) and is_whole(value)]
-        if len(paths) != 1:
-            return [_ANY]
-        path, tokens = paths[0], _SHAPES[0][1]
-        whole, rest = (self.brief(changed(self.base, {path: chunk})) for chunk in (tokens // 6, tokens // 6 + 1))
-        if rest.is_alike(whole):
-            return [_ANY]
-        return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)),
-                Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
-
-    def _by_heads(self):
-        """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv).  In further parts fewer alone, where they are fewer."""
-        cases = [_ANY]
-        for few, path in ((p, _KEYS.sub("num_attention_heads", p)) for p, _ in leaves_of(self.base) if _KEYS.search(p)):
-            heads = at(self.base, path)
-            if not is_whole(at(self.base, few)) or not is_whole(heads) or cases != [_ANY] and at(self.base, few) == heads:
-                continue
-            width = path.replace("num_attention_heads", "hidden_size")
-            wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
-            if width in wider and not self.runs(changed(self.base, wider)):   # other parts have to be as wide
-                wider.update({p: v * 2 for p, v in leaves_of(self.base) if is_whole(v) and v == at(self.base, width) and p.endswith("hidden_size")})
-            fewer, equal = changed(self.base, {**wider, few: heads // 2}), changed(self.base, {**wider, few: heads * 2})
-            try:
-                alike = [self.brief(fewer, way).is_alike(self.brief(equal, way)) for way in self.looks]
-            except Exception:   # whatever a model of such a configuration raises
-                continue
-            if not all(alike):
-                self.base = fewer
-                less, equal = Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys, few=few, path=path: changed(keys, {few: at(keys, path)}))
-                cases = [less, equal] if cases == [_ANY] else [case.and_also(less) for case in cases]
-        return cases
-
     def head_guards(self):
         """Attention pads heads that are no multiple of 8, and does not share those that are wider than 256 (torch's sdp_utils.cpp, transformers/integrations/sdpa_attention.py)."""
         for path in [p for p, v in leaves_of(self.base) if _HEADS.search(p) and is_whole(v)]:
@@ -392,12 +284,12 @@ class Family:
                     yield f"{name} {bound}"
 
     def text(self):
-        cases = self.cases()
+        cases = cases_of(self)
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places)
         self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
-        self.draws = self.axes.draws(len(self.shapes), seed=7)
+        self.draws, self.attempts = self.axes.draws(len(self.shapes), seed=7), self._attempts()
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
             try:
@@ -415,22 +307,26 @@ class Family:
 
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
-        configurations, why = [case.keys(keys) for keys in self.draws], []
-
-        def merged(recorders, counts):
+        configurations, why, recorded = [case.keys(keys) for keys in self.draws], [], {}
+        for attempt in list(self.attempts):
+            shapes, counts_of = attempt
+            if shapes not in recorded:
+                recorded = {shapes: self._recorded(way, case, configurations, shapes)}
             try:
-                return self._merged(recorders, counts, shared)
+                found = self._merged(recorded[shapes], map(counts_of, recorded[shapes], configurations), shared)
             except Differs as error:
                 why.append(str(error))
+                continue
+            self.attempts.sort(key=lambda other: other is not attempt)   # other cases are mostly done alike
+            return found
+        raise Differs("; as rows: ".join(dict.fromkeys(why)))
 
-        recorders = self._recorded(way, case, configurations, self.shapes)
-        found = merged(recorders, [()] * len(recorders)) or merged(recorders, map(self._layers_of, configurations))
-        if not found:
-            recorders = self._recorded(way, case, configurations, _MANY)
-            found = merged(recorders, [[r.sizes["B"]] for r in recorders])
-        if not found:
-            raise Differs("; as rows: ".join(dict.fromkeys(why)))
-        return found
+    def _attempts(self):
+        """[(sizes, how often what comes as a row may come in a capture of such a configuration)], beside images."""
+        return [(self.shapes, lambda recorder, keys: ()),
+                (self.shapes, lambda recorder, keys: self._layers_of(keys)),
+                (_MANY, lambda recorder, keys: [recorder.sizes["B"]]),
+                (tuple((samples, tokens + _MORE, *rest) for samples, tokens, *rest in self.shapes), lambda recorder, keys: [-(-recorder.sizes["S"] // _TEXT_CHUNK)])]
 
     def _recorded(self, way, case, configurations, shapes):
         """Captures at these sizes, the first with the dtypes of those in others."""

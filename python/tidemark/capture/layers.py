@@ -5,7 +5,7 @@ import re
 
 from .keys import at, changed, is_whole, without, written
 
-_COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers")
+_COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers", "num_global_layers")
 LONGEST_PERIOD = 8
 _NUMBERED = re.compile(r"(index(es)?|indices|_ids|layers)$")
 _APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py); and more, so that these make no rounds themselves

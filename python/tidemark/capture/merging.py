@@ -49,11 +49,8 @@ class Merger:
 
     def statements(self, columns, where):
         scopes = [at for at, s in enumerate(columns[0]) if s.name in _SCOPES]
-        ended = _ended(columns[0]) - set.union(*map(_ended, columns[1:])) if len(columns) > 1 else ()
         if scopes and not any(s.name in _SCOPES for column in columns[1:] for s in column):   # the first alone was compared with what is done under autocast
             return self._with(scopes, columns, where)
-        if ended:   # and with images of another dtype (dtypes.py)
-            return self._with_ended(ended, columns, where)
         if len(set(map(len, columns))) != 1:
             raise Differs(f"{where} does {' or '.join(map(str, sorted({len(c) for c in columns})))} things, as sizes differ")
         return tuple(self.statement(row, where) for row in zip(*columns))
@@ -64,16 +61,6 @@ class Merger:
         for at in places:
             rest.insert(at, columns[0][at])
         return tuple(rest)
-
-    def _with_ended(self, ended, columns, where):
-        """With the names that end in the first alone, among what else is done with there."""
-        kept = [s._replace(args=tuple(a for a in s.args if a[1] not in ended)) if s.kind == "del" else s for s in columns[0]]
-        rest, merged = iter(self.statements([[s for s in kept if s.args or s.kind != "del"], *columns[1:]], where)), []
-        for statement, less in zip(columns[0], kept):
-            one = next(rest) if less.args or less.kind != "del" else statement
-            others = iter(one.args)
-            merged.append(one if less.args in ((), statement.args) else one._replace(args=tuple(a if a[1] in ended else next(others) for a in statement.args)))
-        return tuple(merged)
 
     def statement(self, row, where):
         one = row[0]
@@ -143,11 +130,6 @@ class Merger:
         if len(set(map(any_float, row))) != 1:
             raise Differs(f"{where}: {' or '.join(sorted({str(t) for t in row}))}")
         return one
-
-
-def _ended(column):
-    """Names of what was given that are done with, which hidden ones are not."""
-    return {t for s in column if s.kind == "del" for _, t in s.args if str(t).startswith("$") and not str(t).startswith("$^")}
 
 
 class SameSizes(Merger):

@@ -14,6 +14,7 @@ from .terms import DtypeOf, Listed, Number, Ref, Slice, Typed, Weight, leaves
 
 # Functions with which the host reads data (torch/_tensor.py, python_variable_methods.cpp).
 HOST_READS = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__contains__", "__array__", "numpy", "equal", "allclose", "is_nonzero"}
+CASTS = {"to", "type", "type_as", "float", "double", "half", "bfloat16"}
 SIZED_BY_DATA = {"nonzero", "masked_select", "unique", "unique_consecutive", "argwhere", "bincount", "_unique2"}
 
 
@@ -162,6 +163,8 @@ class Recorder(TorchFunctionMode):
             self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
             return iter(parts)
         out = func(*args, **kwargs)
+        if last in CASTS and out is args[0] and id(out) not in self.weights and storage_of(out) is not None:
+            out = torch.ops.aten.alias(out)   # an object of its own, as it is where the cast makes another tensor: whose names both are told apart by their deaths
         if last == "__format__" and is_tensor(args[0]) and args[0].dim() == 0:   # torch/_tensor.py: a number in a message is read
             self.note("torch.Tensor.item", args[:1], {}, (), "host 1")
         if last in HOST_READS:

@@ -1,0 +1,143 @@
+"""What sizes may be to each other, so that a family does other things: each such case has main bodies of its own."""
+
+import functools
+import itertools
+import re
+from typing import NamedTuple
+
+from .keys import at, changed, is_whole, leaves_of
+from .merging import SameSizes
+
+_WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
+_CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
+_LINEAR_KEYS = re.compile(r"(?:^|(?<=\.))linear_num_key_heads$")   # of linear attention
+_WIDE = 4096
+
+
+class Case(NamedTuple):
+    """What sizes are to each other: the conditions, the keys of a configuration for which they hold, and how many tokens of about so many."""
+
+    conditions: tuple
+    keys: object = lambda keys: keys
+    tokens: object = lambda tokens, keys: tokens
+    grid: object = lambda grid: grid
+    images: object = lambda images: images   # of a sample
+
+    def and_also(self, other):
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)))
+
+    def sizes(self, sizes, keys):
+        samples, tokens, images, *grid = sizes
+        return (samples, self.tokens(tokens, keys), self.images(images), *self.grid(grid))
+
+
+_ANY = Case(())
+
+
+def cases_of(family):
+    """All that its sizes may be to each other, together."""
+    by = (_by_images(family), _by_grid(family), _by_window(family), _by_chunk(family), _by_heads(family), _by_rest(family))
+    cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
+    return [case for case in cases if set(case.conditions) >= set(family.alone)]
+
+
+def _by_rest(family):
+    """Layers in whole rounds of their kinds, and some that are left over."""
+    cases = [_ANY]
+    for path, (period, rests) in family.layers.rests().items():
+        cases = [case.and_also(_with_rest(path, period, rest)) for case in cases for rest in rests]
+    return cases
+
+
+def _with_rest(path, period, rest):
+    return Case((f"{path} % {period} == {rest}",), lambda keys: changed(keys, {path: at(keys, path) // period * period + rest}))
+
+
+def _by_images(family):
+    """Of several images of a sample the last one's values die otherwise than those of the others, and of one image those of the first do."""
+    return [Case(("images > B",)), Case(("images == B",), images=lambda images: 1)] if family.has_grids else [_ANY]
+
+
+def _by_grid(family):
+    """Images that are wider than high, and others: the positions of a text go on after the longer side (transformers/models/qwen2_vl, get_rope_index)."""
+    if not family.has_grids:
+        return [_ANY]
+    wide, high, square = (family.brief(family.base, grid=grid) for grid in ((8, 12), (12, 8), (12, 12)))
+    if high.is_alike(wide) and square.is_alike(wide):
+        return [_ANY]
+    over, under = (">=", "<") if square.is_alike(wide) else (">", "<=")
+    return [Case((f"grid_w {over} grid_h",)), Case((f"grid_w {under} grid_h",), grid=lambda grid: grid[::-1])]
+
+
+def _by_window(family):
+    """Texts within a window, and longer ones; windows of images are beside the size of patches."""
+    names = dict(leaves_of(family.base))
+    paths = [path for path, value in names.items() if _WINDOWS.search(path) and is_whole(value) and path.rpartition(".")[0] + ".patch_size" not in names]
+    if not paths:
+        return [_ANY]
+    wide = dict.fromkeys(paths, _WIDE)
+    try:
+        within = family.brief(changed(family.base, wide))
+    except Exception:   # of images, whose windows have a bias for each two places
+        return [_ANY]
+    if len(paths) > 1:   # a part that is not trained has windows too
+        paths = [path for path in paths if not family.brief(changed(family.base, {**wide, path: 16})).does_as(within, SameSizes)]
+    tokens = family.tokens
+    over, whole = (family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
+    if over.does_as(within, SameSizes):
+        return [_ANY]
+    sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
+    exact = family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, sides * tokens)}))
+    below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
+    windows = [path if sides == 1 else f"{path}//{sides}" for path in paths]
+    cases = [Case(tuple(f"S {below} {w}" for w in windows), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {w}" for w in windows))]
+    none = changed(family.base, dict.fromkeys(paths))
+    return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if family.runs(none) else cases
+
+
+def _by_chunk(family):
+    """Texts of whole chunks, and others: what fills the last chunk of those is cut off again."""
+    paths = [path for path, value in leaves_of(family.base) if _CHUNKS.search(path) and is_whole(value)]
+    if len(paths) != 1:
+        return [_ANY]
+    path, tokens = paths[0], family.tokens
+    whole, rest = (family.brief(changed(family.base, {path: chunk})) for chunk in (tokens // 6, tokens // 6 + 1))
+    if rest.is_alike(whole):
+        return [_ANY]
+    return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)),
+            Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
+
+
+def _by_heads(family):
+    """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv).  In further parts fewer alone, where they are fewer."""
+    cases = [_ANY]
+    for few, path in ((p, _KEYS.sub("num_attention_heads", p)) for p, _ in leaves_of(family.base) if _KEYS.search(p)):
+        heads = at(family.base, path)
+        if not is_whole(at(family.base, few)) or not is_whole(heads) or cases != [_ANY] and at(family.base, few) == heads:
+            continue
+        width = path.replace("num_attention_heads", "hidden_size")
+        wider = {path: heads * 2, **({width: at(family.base, width) * 2} if at(family.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(family.base, width)) else {})}
+        if width in wider and not family.runs(changed(family.base, wider)):   # other parts have to be as wide
+            wider.update({p: v * 2 for p, v in leaves_of(family.base) if is_whole(v) and v == at(family.base, width) and p.endswith("hidden_size")})
+        less, equal = _fewer_or_equal(family, few, path, {**wider, few: heads // 2}, {**wider, few: heads * 2})
+        if less:
+            cases = [less, equal] if cases == [_ANY] else [case.and_also(less) for case in cases]
+    for few, path in ((p, _LINEAR_KEYS.sub("linear_num_value_heads", p)) for p, _ in leaves_of(family.base) if _LINEAR_KEYS.search(p)):
+        heads = at(family.base, path)
+        less, equal = _fewer_or_equal(family, few, path, {few: heads // 4}, {few: heads})
+        cases = [case.and_also(one) for case in cases for one in (less, equal)] if less else cases
+    return cases
+
+
+def _fewer_or_equal(family, few, path, fewer, equal):
+    """The cases of fewer heads of keys and of as many, where they are not alike; the keys of the former are those to begin with."""
+    fewer, equal = changed(family.base, fewer), changed(family.base, equal)
+    try:
+        alike = [family.brief(fewer, way).is_alike(family.brief(equal, way)) for way in family.looks]
+    except Exception:   # whatever a model of such a configuration raises
+        return None, None
+    if all(alike):
+        return None, None
+    family.base = fewer
+    return Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))
