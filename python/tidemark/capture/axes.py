@@ -238,9 +238,15 @@ class Axes:
         """Configurations with other values of the axes each, and in which no two axes go together."""
         for more in range(_DRAWS):
             drawn = self._drawn(count, random.Random(seed + more))
-            if _told_apart([[at(keys, name) for name in self.names()] for keys in drawn]):
+            if _told_apart([[at(keys, name) for name in self.names()] for keys in drawn]) and _told_apart(list(map(self._repeats, drawn))):
                 break
         return drawn
+
+    def _repeats(self, keys):
+        """How many heads share those of keys, in each part and of each kind of attention."""
+        names = self.names()
+        pairs = [(many, few) for few in names if _KV_HEADS.search(few) for many in names if _HEADS.search(many) and not _KV_HEADS.search(many) and _mixer_of(many) == _mixer_of(few)]
+        return [at(keys, many) // at(keys, few) for many, few in pairs]
 
     def _drawn(self, count, drawer):
         drawn = []
@@ -282,6 +288,12 @@ def _are_of_a_kind(one, other):
     return one.rpartition(".")[0] == other.rpartition(".")[0] if all(heads) else not any(heads)
 
 
+def _mixer_of(path):
+    """The part that a key is of, and whether it is of its linear attention, which has heads of its own."""
+    part, _, name = path.rpartition(".")
+    return part, name.startswith("linear_")
+
+
 def _told_apart(rows):
     """Whether no axis is another one, times a number, all along."""
     columns = [column for column in zip(*rows) if len(set(column)) > 1]
@@ -300,8 +312,8 @@ def _drawn(groups, base, layers, products, drawer, places):
         path = group[0]
         if path in places:
             continue
-        part, name = path.rpartition(".")[0], path.rpartition(".")[2]
-        heads = parts.setdefault((part, name.startswith("linear_")), (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))   # linear attention has its own
+        name = path.rpartition(".")[2]
+        heads = parts.setdefault(_mixer_of(path), (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
         if path in layers:
             value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)   # rounds of many kinds take long
