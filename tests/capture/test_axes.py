@@ -65,6 +65,26 @@ def test_all_axes_differ_between_draws_that_run():
     assert all(keys["unused"] == 3 and keys["kernel"] == 4 for keys in draws)
 
 
+class Linear(Seen):
+    """Its linear attention has heads of its own, of which those of keys have to be fewer too."""
+
+    def __init__(self, keys):
+        super().__init__(keys)
+        many, few = keys["linear_num_value_heads"], keys["linear_num_key_heads"]
+        assert many % few == 0
+        self.done += (many == few,)
+        self.exact = (self.exact, many, few)
+
+
+def test_heads_of_linear_attention_are_not_those_of_attention_and_are_shared_by_others():
+    keys = {**BASE, "linear_num_value_heads": 8, "linear_num_key_heads": 2}
+    found = Axes(keys, Linear, lambda keys: True, {"layers": 1})
+    assert [group for group in found.groups if "heads" in group[0]] == [["num_attention_heads"], ["num_key_value_heads"], ["linear_num_value_heads"], ["linear_num_key_heads"]]
+    draws = found.draws(6, seed=3)
+    repeats = [(keys["num_attention_heads"] // keys["num_key_value_heads"], keys["linear_num_value_heads"] // keys["linear_num_key_heads"]) for keys in draws]
+    assert len({a / b for a, b in repeats}) > 1
+
+
 def test_paths():
     assert dict(leaves_of({"a": {"b": 1, "pad_token_id": 5}, "id2label": {"0": "x"}})) == {"a.b": 1}
     assert changed(BASE, {"part.out": 1, "new.er": 2})["new"] == {"er": 2} and BASE["part"]["out"] == 64

@@ -277,23 +277,6 @@ def test_what_no_sample_has_rounds_in_is_no_row_of_samples():
     assert not any(s.kind == "each" for s in in_rows(for_each_image(3), [3], [3]))
 
 
-def test_names_that_end_in_the_first_alone_are_told_among_what_else_is_done_with():
-    """The first of several captures is the one that was compared with those in other dtypes (dtypes.py)."""
-    def body(*ends):
-        statements = (op("neg", [made(1)], "$x"), op("abs", [made(2)], Ref(1)), Statement("del", args=(("", Ref(1)), *(("", end) for end in ends))), op("exp", [made(3)], Ref(2)),
-                      *(Statement("del", args=(("", end),)) for end in ends), dropped(2))
-        return Body("class", "Model", False, (), statements, (), ())
-
-    def merged(*bodies):
-        merger, printer = Merger(Solver([{"B": 2}, {"B": 3}])), Printer()
-        printer.name(merger.body(bodies))
-        return [line.strip() for line in printer.out[-1].splitlines() if line.strip().startswith("del")]
-
-    assert merged(body("$x"), body()) == ["del Ref(value=1) $x", "del $x", "del Ref(value=2)"]
-    with pytest.raises(Differs):
-        merged(body(), body("$x"))
-
-
 def test_several_lists_that_a_call_gives_are_a_row_each():
     def of_both(count):
         results = [made(v) for v in range(1, 2 * count + 1)]

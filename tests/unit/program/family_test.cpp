@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/program_text.h"
+#include "nn/model.h"
 #include "program/tiny_program.h"
 #include "support/sample_card.h"
 #include "support/throws.h"
@@ -138,6 +139,20 @@ TEST(Family, OfPatchesThatTokensAreMadeOfThereIsAUsualNumber) {
   EXPECT_EQ(patches(100, 116), (std::vector<std::int64_t>{6, 7}));
   EXPECT_EQ(patches(1, 16), (std::vector<std::int64_t>{1, 1})) << "a patch at least";
   EXPECT_EQ(patches(0, 0), (std::vector<std::int64_t>{70, 70})) << "1,280 tokens at most";
+}
+
+TEST(Family, WhatIsDoneForEachChunkOfATextIsWrittenOutForItsLength) {
+  const std::string line = "  %0: T[B, S, 64] = call embed: Embedding#1(0=$input_ids)\n";
+  const std::string rounds = line + "  %1[0]: T[B, S, 64] = torch.abs(%0)\n  each i in 1..ceildiv(S, 4) - 1:\n    %1[i]: T[B, S, 64] = torch.abs(%1[i - 1])\n    del %1[i - 1]\n";
+  const std::string text = with(tiny_family(), line + "  return logits=%0\n", rounds + "  return logits=%1[ceildiv(S, 4) - 1]\n");
+  const auto statements = [&](std::int64_t seq) {
+    const Program program = io::read_family_text(text, "tiny", config({{"window", 4096}}), {.context = {.use_cache = false}, .seq = seq});
+    return program.bodies.at(program.main).statements.size();
+  };
+  EXPECT_EQ(statements(4), 3u);
+  EXPECT_EQ(statements(5), 5u);
+  EXPECT_EQ(statements(16), 9u);
+  EXPECT_EQ(statements(0), 3u + 2 * (kUsualTokens / 4 - 1)) << "as long as texts usually are";
 }
 
 TEST(Family, TiesWhatTheConfigurationTies) {
