@@ -161,9 +161,16 @@ std::vector<std::string> noted_as_written(const Spec& spec, const Value& config)
   }
 }
 
+/// Of kernels that transformers takes where they are installed (integrations/hub_kernels.py).
+std::vector<std::string> noted_kernels(const Program& program) {
+  const auto missing = program.header.find("without_kernels_of");
+  if (missing == program.header.end()) return {};
+  return {fmt::format("the model runs in plain torch where it would take kernels of {}: with these installed it keeps other tensors", missing->second)};
+}
+
 /// What a program alone tells of the configuration and the data.
 std::vector<std::string> noted(const Spec& spec, const Program& program) {
-  std::vector<std::string> keys, assumptions;
+  std::vector<std::string> keys, assumptions = noted_kernels(program);
   for (const UnreadKey& one : program.unread)
     if (!is_of_every_class(one.key)) keys.push_back(one.path + (one.nearest.empty() ? "" : " (" + one.nearest + "?)"));
   if (!keys.empty()) assumptions.push_back(told_unread(keys));

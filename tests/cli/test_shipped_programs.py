@@ -18,7 +18,8 @@ def predicted(tidemark, folders):
 
     def run(config, *options, **environment):
         (folders / "work" / "config.json").write_text(json.dumps(config))
-        asked = ASKED if config["model_type"] != "resnet" else (*ASKED[:2], *ASKED[4:])   # which takes no text
+        has_own = config["model_type"] == "resnet" or "--seq" in options   # which takes no text
+        asked = (*ASKED[:2], *ASKED[4:]) if has_own else ASKED
         done = tidemark("predict", "config.json", *asked, *options, "--json", "report.json", **environment)
         return json.loads((folders / "work" / "report.json").read_text()) if done.returncode in (0, 1) else done
 
@@ -34,6 +35,13 @@ def test_a_family_that_is_not_written_in_cpp_needs_no_python(predicted):
     assert any("the model is a program, captured of transformers" in row["what"] for row in report["assumptions"])
     larger = predicted({**GRANITE, "num_hidden_layers": 4}, **NO_PYTHON)
     assert larger["peak"]["allocated_bytes"] > report["peak"]["allocated_bytes"]
+
+
+def test_a_text_is_written_out_chunk_by_chunk_and_kernels_that_would_take_their_place_are_named(predicted):
+    model = {"model_type": "qwen3_5_text", "num_hidden_layers": 4, "hidden_size": 256, "intermediate_size": 512, "vocab_size": 500}
+    one, whole, more = (predicted(model, "--seq", seq, **NO_PYTHON) for seq in (64, 128, 129))
+    assert any("kernels of causal_conv1d, fla" in row["what"] for row in one["assumptions"])
+    assert one["peak"]["allocated_bytes"] < whole["peak"]["allocated_bytes"] < more["peak"]["allocated_bytes"]
 
 
 def test_a_cap_on_logits_that_there_is_none_of_is_another_model(predicted):

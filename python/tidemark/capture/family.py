@@ -20,6 +20,7 @@ from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without_names_of_labels, written
+from .kernels import missing_for
 from .layers import Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
@@ -388,9 +389,12 @@ class Family:
 
         classes = classes_of(self.kind)
         yield from [("head", head.lower()) for head, names in classes.items() if trained in names][:1]
-        named = output_embeddings(self.source(self.base, self.usual).make(torch.bfloat16, self.device))
+        model = self.source(self.base, self.usual).make(torch.bfloat16, self.device)
+        named, missing = output_embeddings(model), missing_for(model)
         if named:
             yield "output_embeddings", named
+        if missing:
+            yield "without_kernels_of", ", ".join(missing)
         others = sorted({name for names in classes.values() for name in names} - {trained})
         if others:
             yield "instead", " ".join(others)

@@ -12,6 +12,7 @@ def header_of(model, padded):
     import torch
     import transformers
 
+    from .kernels import missing_for
     from .models import output_embeddings
 
     config = getattr(model, "config", None)
@@ -22,6 +23,9 @@ def header_of(model, padded):
     named = output_embeddings(model)
     if named:
         yield "output_embeddings", named
+    missing = missing_for(model)
+    if missing:
+        yield "without_kernels_of", ", ".join(missing)
     yield "transformers", transformers.__version__
     yield "torch", torch.__version__.partition("+")[0]
     if config is not None:

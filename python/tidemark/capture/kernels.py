@@ -1,0 +1,16 @@
+"""Packages whose kernels would run in the place of plain torch, were they installed: they keep other tensors."""
+
+import sys
+
+
+def missing_for(model):
+    """Their names, as the code of the model's modules asks for them (transformers 5.23.0: integrations/hub_kernels.py, use_kernel_func_from_hub_with_fallback)."""
+    sources = {type(module).__module__ for module in model.modules()}
+    functions = [value for source in sources for value in vars(sys.modules[source]).values() if callable(value)]
+    return sorted({known["package"] for known in map(_closed_over, functions) if known.get("is_new_implementation") is False and "package" in known})
+
+
+def _closed_over(function):
+    """What a function has of those that made it, by name."""
+    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None)
+    return {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells)} if code and cells else {}
