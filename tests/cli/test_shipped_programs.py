@@ -44,6 +44,14 @@ def test_a_text_is_written_out_chunk_by_chunk_and_kernels_that_would_take_their_
     assert one["peak"]["allocated_bytes"] < whole["peak"]["allocated_bytes"] < more["peak"]["allocated_bytes"]
 
 
+@pytest.mark.parametrize("model_type, usual", [("stablelm", 0.25), ("phi", 0.5), ("qwen3_next", 0.25)])
+def test_how_much_is_rotated_is_read_where_older_files_have_it(predicted, model_type, usual):
+    refused = predicted({"model_type": model_type, "partial_rotary_factor": 0.4}, **NO_PYTHON)
+    assert refused.returncode == 3 and f"rope_parameters.partial_rotary_factor == {usual} alone" in refused.stderr
+    said, unsaid = (predicted({"model_type": model_type, **keys}, "--memory", "4000GB", **NO_PYTHON) for keys in ({"partial_rotary_factor": usual}, {}))
+    assert said["peak"] == unsaid["peak"]
+
+
 def test_a_cap_on_logits_that_there_is_none_of_is_another_model(predicted):
     gemma = {"model_type": "gemma2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500}
     program = ("--program", SHIPPED / "5.23.0/gemma2")

@@ -148,9 +148,10 @@ class Defaults:
         if above and above[-1] == "rope_parameters":
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
             candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
+            candidates += [".".join([*above[:-1], beside]) for beside in (last, *self.older)]   # as files had it before there were rope_parameters
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
-        return [other for other in candidates if self._takes(path, other, value)]
+        return [other for other in dict.fromkeys(candidates) if self._takes(path, other, value)]
 
     def _takes_flat(self, path, other, value):
         """Whether the text part's rope_scaling may stand at the top, as in the files of Qwen2-VL."""
@@ -169,6 +170,8 @@ class Defaults:
         absent = self._built(keys, path)
         if value == absent and is_whole(value):   # what nobody says tells nothing
             value *= 2
+        elif value == absent and isinstance(value, float):
+            value /= 2
         return self._built(changed(keys, {other: value}), path) == value != absent
 
 
