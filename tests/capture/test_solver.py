@@ -26,7 +26,7 @@ def value(text, point):
 
 @pytest.mark.parametrize("wanted", [
     "B*S", "hidden//heads", "2*head_dim*heads", "head_dim//2", "S + 1", "-head_dim", "hidden + 2*heads*head_dim", "B*heads*S", "(image//patch)*(image//patch)", "(image//patch)*(image//patch) + 1",
-    "B*((image//patch)*(image//patch) + 1)", "ceildiv(S, 64)", "-S % 64", "B*ceildiv(S, 64)", "S % head_dim", "min(S, ffn)", "max(0, ffn - S)", "ffn + heads + head_dim", "(image//patch)*(image//patch) + heads + 1", "64*S", "hidden//2 - heads", "17", "S - image*patch//4 - 1", "heads*ceildiv(2*ffn//3, heads)", "ceildiv(2*ffn//3, head_dim)*head_dim", "image*patch//4 + B - 2"])
+    "B*((image//patch)*(image//patch) + 1)", "ceildiv(S, 64)", "-S % 64", "B*ceildiv(S, 64)", "S % head_dim", "min(S, ffn)", "max(0, ffn - S)", "ffn + heads + head_dim", "(image//patch)*(image//patch) + heads + 1", "64*S", "hidden//2 - heads", "17", "S - image*patch//4 - 1", "heads*ceildiv(2*ffn//3, heads)", "ceildiv(2*ffn//3, head_dim)*head_dim", "image*patch//4 + B - 2", "6404*B", "161280//heads"])
 def test_what_is_found_holds_at_points_that_were_not_seen(wanted):
     seen, later = points(7, 1), points(20, 2)
     found = Solver(seen)(tuple(value(wanted, p) for p in seen))

@@ -307,7 +307,7 @@ def _images(paths):
 
 def _drawn(groups, base, layers, products, drawer, places):
     """A value for each axis; heads divide widths, those of keys divide those of queries, and patches images."""
-    values, parts, patched = {}, {}, dict(_images([group[0] for group in groups]))
+    values, parts, shared, patched = {}, {}, set(), dict(_images([group[0] for group in groups]))
     for group in sorted(groups, key=lambda g: bool(_HEADS.search(g[0])), reverse=True):
         path = group[0]
         if path in places:
@@ -317,8 +317,9 @@ def _drawn(groups, base, layers, products, drawer, places):
         first = at(base, path)
         if path in layers:
             value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)   # rounds of many kinds take long
-        elif _KV_HEADS.search(name):
-            value = first * heads[0]
+        elif _KV_HEADS.search(name):   # where some layers have others, these are not those times a number
+            value = first * (heads[0] if _mixer_of(path) not in shared else drawer.choice((1, heads[0])))
+            shared.add(_mixer_of(path))
         elif _HEADS.search(name):
             value = first * heads[0] * heads[1]
         elif _WIDTHS.search(name):

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 _FACTORS = (1, -1, 2, -2, 3, -3, 4, -4)
-_LARGEST_FACTOR = 4096   # of a term; what is larger comes of chance
+_LARGEST_FACTOR = 4096   # of a term of a sum; what is larger comes of chance
 _MADE = 1.1             # cost of what is made of names
 _MOST_TERMS = 60         # of which any two are looked at together
 
@@ -55,7 +55,7 @@ class Solver:
         self.simple.sort(key=lambda entry: entry[0])
 
     def _add(self, text, cost, column):
-        if 0 in column:
+        if 0 in column or len(set(column)) == 1:   # one number at all points is any other, up to a factor
             return
         entry = (cost, text, column)
         kept = self.table.setdefault(_direction(column), entry)
@@ -75,13 +75,13 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._quotient(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values)
+        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values)
 
     def _term(self, values):
-        found = self._match(values)
+        found = self._match(values, largest=math.inf)   # nothing but a factor: of 1,601 patches of each of four tiles, 6,404
         return found and _times(found[1], found[2])
 
-    def _match(self, values):
+    def _match(self, values, largest=_LARGEST_FACTOR):
         """(cost, factor, text) of the product that the values are, up to a factor."""
         if 0 in values:
             return None
@@ -89,13 +89,21 @@ class Solver:
         if entry is None:
             return None
         factor = Fraction(values[0], entry[2][0])
-        return (entry[0] + _cost(factor), factor, entry[1]) if abs(factor.numerator) <= _LARGEST_FACTOR and factor.denominator <= 64 else None
+        return (entry[0] + _cost(factor), factor, entry[1]) if abs(factor.numerator) <= largest and factor.denominator <= 64 else None
 
     def _quotient(self, values):
         """A name over another that divides it, of the same part first: how often heads of keys are repeated is one of a few numbers, and a sum may happen to be these."""
         exact = [(a, b) for a, b in itertools.permutations(self.names, 2) if all(y and x == v * y for x, y, v in zip(self.columns[a], self.columns[b], values))]
         found = sorted(exact, key=lambda pair: (pair[0].rpartition(".")[0] != pair[1].rpartition(".")[0], pair))
         return "//".join(found[0]) if found else None
+
+    def _part_of_a_number(self, values):
+        """One number over a name: of a width that a program is held to, that of each head."""
+        for name in self.names:
+            products = {v * n for v, n in zip(values, self.columns[name])}
+            if len(products) == 1 and 0 not in products:
+                return f"{products.pop()}//{name}"
+        return None
 
     def _divided(self, values):
         """A product over a name that divides it without a rest, and none of its factors alone."""
