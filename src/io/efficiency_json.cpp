@@ -140,8 +140,12 @@ void read_card(ObjectReader& reader, const plan::ProductTimes::Axes& axes, Effic
   read_entry(reader, "within_node", card, link(card.within_node));
   read_entry(reader, "between_nodes", card, link(card.between_nodes));
   read_entry(reader, "host_link", card, [&](ObjectReader& entry) { card.host_link.share = share_in(entry); });
+  read_entry(reader, "beside_collectives", card,
+             [&](ObjectReader& entry) { card.beside_collectives = share_in(entry); });
   read_entry(reader, "operation", card,
              [&](ObjectReader& entry) { card.seconds_per_operation = seconds_in(entry, "seconds"); });
+  read_entry(reader, "collective", card,
+             [&](ObjectReader& entry) { card.seconds_per_collective = seconds_in(entry, "seconds"); });
 }
 
 plan::ProductTimes::Axes axes_in(ObjectReader& reader) {

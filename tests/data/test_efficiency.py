@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = json.loads((ROOT / "data/efficiency.json").read_text(encoding="utf-8"))
 CARDS = {card["key"] for card in json.loads((ROOT / "data/gpus.json").read_text(encoding="utf-8"))["cards"]}
 CLASSES = [TABLE["general"], *TABLE["rows"]]
-MEASURED = {"products", "memory", "single_products", "collectives", "within_node", "between_nodes", "host_link", "operation"}
+MEASURED = {"products", "memory", "single_products", "collectives", "within_node", "between_nodes", "host_link",
+            "beside_collectives", "operation", "collective"}  # fmt: skip
 
 
 def sources():
