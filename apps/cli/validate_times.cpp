@@ -79,9 +79,18 @@ class Estimates {
   }
 
  private:
+  const plan::Efficiency& reached(const TimedRow& row, const Card& card) const {
+    if (row.kernels.empty()) return efficiencies_.of(card.key);
+    const auto found = efficiencies_.cards.find(row.kernels);
+    if (found == efficiencies_.cards.end())
+      throw Error(Errc::bad_value, fmt::format("data/efficiency.json has no row \"{}\"", row.kernels), row.where);
+    return found->second;
+  }
+
   Timed& of(const TimedRow& row, Asked asked) {
     const std::string key =
-        fmt::format("{} {} {}", row.gpu, row.network_bytes_per_s, io::value_to_json(asked.model_config));
+        fmt::format("{} {} {} {} {}", row.gpu, row.kernels, row.network_bytes_per_s, row.parts_between_stages,
+                    io::value_to_json(asked.model_config));
     std::unique_ptr<Timed>& timed = timed_[key];
     if (timed) return *timed;
     timed = std::make_unique<Timed>();
@@ -92,8 +101,9 @@ class Estimates {
                      .card = card,
                      .programs = timed->asked.programs_of,
                      .keep_margin = {},
-                     .efficiency = efficiencies_.of(card.key),
-                     .network_bytes_per_s = row.network_bytes_per_s};
+                     .efficiency = reached(row, card),
+                     .network_bytes_per_s = row.network_bytes_per_s,
+                     .parts_between_stages = row.parts_between_stages};
     timed->oracle = plan::make_oracle(timed->engine);
     return *timed;
   }

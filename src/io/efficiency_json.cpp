@@ -140,8 +140,12 @@ void read_card(ObjectReader& reader, const plan::ProductTimes::Axes& axes, Effic
   read_entry(reader, "within_node", card, link(card.within_node));
   read_entry(reader, "between_nodes", card, link(card.between_nodes));
   read_entry(reader, "host_link", card, [&](ObjectReader& entry) { card.host_link.share = share_in(entry); });
+  read_entry(reader, "beside_collectives", card,
+             [&](ObjectReader& entry) { card.beside_collectives = share_in(entry); });
   read_entry(reader, "operation", card,
              [&](ObjectReader& entry) { card.seconds_per_operation = seconds_in(entry, "seconds"); });
+  read_entry(reader, "collective", card,
+             [&](ObjectReader& entry) { card.seconds_per_collective = seconds_in(entry, "seconds"); });
 }
 
 plan::ProductTimes::Axes axes_in(ObjectReader& reader) {
@@ -170,6 +174,15 @@ std::vector<double> ratios_in(ObjectReader& reader) {
   return ratios;
 }
 
+/// Has what a row does not: the card that it is a variant of, which stands before it, or cards in general.
+const Efficiency& base_of(ObjectReader& row, const plan::EfficiencyTable& table) {
+  if (!row.optional("variant_of")) return table.general;
+  const std::string card = row.text("variant_of");
+  const auto found = table.cards.find(card);
+  if (found == table.cards.end()) refuse(fmt::format("no row above is of \"{}\"", card), row.path("variant_of"));
+  return found->second;
+}
+
 }  // namespace
 
 plan::EfficiencyTable read_efficiency(std::string_view text, const std::string& where) {
@@ -185,7 +198,7 @@ plan::EfficiencyTable read_efficiency(std::string_view text, const std::string& 
   std::size_t at = 0;
   for (const Json& one : reader.array("rows")) {
     ObjectReader row(one, fmt::format("{}[{}]", reader.path("rows"), at++));
-    Efficiency card = table.general;  // for what the row does not have
+    Efficiency card = base_of(row, table);
     card.is_general = false;
     read_card(row, axes, card);
     for (const Json& key : row.array("cards")) {

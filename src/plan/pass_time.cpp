@@ -43,10 +43,10 @@ double product_seconds(const Spec& spec, const ProductShape& shape, const Machin
   return std::max(seconds, bytes / memory_rate(machine));
 }
 
-/// Kernels that are neither read about as much as they write; those of the backward pass also what was kept for them.
+/// By kernels that are neither.
 double moved_bytes(const Work& work) {
   const double forward = work.forward_bytes - static_cast<double>(work.parameter_bytes);
-  return 2 * std::max(forward, 0.0) + 3 * std::max(work.backward_bytes, 0.0);
+  return kForwardTraffic * std::max(forward, 0.0) + kBackwardTraffic * std::max(work.backward_bytes, 0.0);
 }
 
 }  // namespace

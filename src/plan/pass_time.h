@@ -13,6 +13,10 @@ struct PassTime {
 /// On one of `tp` GPUs that share matrices, of `cp` that share tokens.
 PassTime pass_time(const Spec& spec, const PassWork& pass, const Machine& machine);
 
+/// Bytes that kernels read and write for each that they write: about as much as they write in the forward pass; in the
+/// backward pass also what was kept for them.
+inline constexpr double kForwardTraffic = 2, kBackwardTraffic = 3;
+
 /// Operations per second, for numbers of two bytes or four.
 double peak_flops(const Spec& spec, const Card& card, bool half);
 /// Bytes per second that kernels reach.

@@ -1,6 +1,7 @@
 #include "plan/step_time.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "plan/decision.h"
 #include "plan/links.h"
@@ -56,47 +57,88 @@ class Parts {
   }
   double layers() const { return static_cast<double>(std::max<std::int64_t>(pass_.layers, 1)); }
 
-  /// Kernels follow each other; the host is ahead of them, or they wait for it.
+  /// Kernels and collectives follow each other on the card; the host is ahead of them, or they wait for it.
   double stage(const PassTime& time, double outside) const {
-    const double kernels = time.layers / stages_ + outside;
-    return std::max(kernels, time.host / stages_) + sent_within_layers() / stages_ + sent_between_stages();
+    const double card = (time.layers + alike_on_all_ranks() + sent_within_layers()) / stages_ + outside;
+    const double calls = collectives_within_layers() / stages_ + calls_between_stages();
+    const double host = time.host / stages_ + calls * machine_.reached.seconds_per_collective;
+    return std::max(card, host) + sent_between_stages();
   }
+
+  bool runs_again() const { return spec_.checkpointing != Checkpointing::none; }
 
   /// Tensor parallelism reduces twice per layer in either pass (arXiv 1909.08053, 3), and again where the forward pass
   /// is repeated; context parallelism sends keys and values around, forth, and with their gradients back.
+  double reductions() const { return spec_.tp ? (runs_again() ? 6 : 4) * layers() : 0; }
+  double rounds() const { return spec_.cp ? 3 * layers() : 0; }
+  double collectives_within_layers() const { return reductions() + rounds(); }
+
   double sent_within_layers() const {
     double seconds = 0;
-    const double reductions = spec_.checkpointing == Checkpointing::none ? 4 : 6;
     if (spec_.tp)
-      seconds +=
-          reductions * layers() * links_.seconds(Collective::all_reduce, hidden_bytes(), sharing_matrices(spec_));
+      seconds += reductions() * links_.seconds(Collective::all_reduce, hidden_bytes(), sharing_matrices(spec_));
     if (spec_.cp) {
       const auto ranks = static_cast<double>(spec_.cp->degree);
       const RankGroup ring{ranks, std::min(ranks, others_.per_node)};
-      seconds += 3 * layers() * links_.seconds(Collective::all_gather, 2 * hidden_bytes(), ring);
+      seconds += rounds() * links_.seconds(Collective::all_gather, 2 * hidden_bytes(), ring);
     }
     return seconds;
   }
 
+  /// Without sequence parallelism, ranks that share matrices each do the whole of what lies between these (arXiv
+  /// 2205.05198, 4.2): two norms and two sums per layer, in the backward pass the gradients of both.  pass_time() has
+  /// divided it by their number.
+  double alike_on_all_ranks() const {
+    if (!spec_.tp || spec_.tp->sequence_parallel) return 0;
+    const double written = 4 * hidden_bytes() * layers();
+    const double moved = (runs_again() ? 2 : 1) * kForwardTraffic * written + kBackwardTraffic * written;
+    return (1 - 1 / degree_of_tp(spec_)) * moved / memory_rate(machine_);
+  }
+
+  bool is_pipeline() const { return spec_.pp && stages_ > 1; }
+  bool gathers_between_stages() const {
+    return machine_.parts_between_stages && spec_.tp && !spec_.tp->sequence_parallel;
+  }
+  /// Either pass receives and sends.
+  double calls_between_stages() const { return is_pipeline() ? (gathers_between_stages() ? 6 : 4) : 0; }
+
   /// What a layer made, and its gradient, for which the next stage waits.
   double sent_between_stages() const {
-    if (!spec_.pp || stages_ <= 1) return 0;
+    if (!is_pipeline()) return 0;
     const double apart = static_cast<double>(spec_.gpus) / stages_;
-    return 2 * links_.hop_seconds(hidden_bytes(), apart < static_cast<double>(ranks_per_node(spec_)));
+    const bool has_parts = spec_.tp && (spec_.tp->sequence_parallel || machine_.parts_between_stages);
+    const double bytes = hidden_bytes() / (has_parts ? degree_of_tp(spec_) : 1);
+    double seconds = links_.hop_seconds(bytes, apart < static_cast<double>(ranks_per_node(spec_)));
+    if (gathers_between_stages())
+      seconds += links_.seconds(Collective::all_gather, hidden_bytes(), sharing_matrices(spec_));
+    return 2 * seconds;
   }
 
   /// Bytes of weights and of gradients that this rank's part of the model has.
   double weights() const { return static_cast<double>(pass_.work.parameter_bytes) / (degree_of_tp(spec_) * stages_); }
   double gradients() const { return static_cast<double>(pass_.work.trained_bytes) / (degree_of_tp(spec_) * stages_); }
 
-  /// A message for each layer.
-  double by_layers(Collective operation, double bytes) const {
-    const double pieces = std::max(layers() / stages_, 1.0);
+  double in_pieces(Collective operation, double bytes, double pieces) const {
     return pieces * links_.seconds(operation, bytes / pieces, others_);
   }
+  /// A message for each layer.
+  double by_layers(Collective operation, double bytes) const {
+    return in_pieces(operation, bytes, std::max(layers() / stages_, 1.0));
+  }
 
-  /// Computing hides what is sent meanwhile, but for the first piece of it or the last.
-  double exposed(double sent, double compute) const { return std::max(sent - compute, sent / (layers() + 1)); }
+  /// Computing hides what is sent meanwhile, but for the first piece of it or the last, and is slower beside the rest,
+  /// which takes multiprocessors from it.
+  double exposed(double sent, double compute, double pieces) const {
+    const double alone = sent / pieces;
+    return std::max(sent - compute, alone + (1 - machine_.reached.beside_collectives) * (sent - alone));
+  }
+  double exposed(double sent, double compute) const { return exposed(sent, compute, layers() + 1); }
+
+  /// Of DDP, which reduces each when all of its gradients are there.
+  double buckets() const {
+    const double cap = (spec_.ddp ? spec_.ddp->bucket_cap_mb : DdpSpec{}.bucket_cap_mb) * 1024 * 1024;
+    return std::max(1.0, std::ceil(gradients() / cap));
+  }
 
   /// What computing does not hide of what ranks send each other.
   double exposed_between_ranks(double compute) const {
@@ -107,8 +149,8 @@ class Parts {
     switch (spec_.parallel) {
       case ddp: {
         const bool last_alone = spec_.ddp && spec_.ddp->no_sync;
-        const double reduce = by_layers(Collective::all_reduce, gradients());
-        return (last_alone || spec_.pp ? 1 : passes) * exposed(reduce, backward);
+        const double reduce = in_pieces(Collective::all_reduce, gradients(), buckets());
+        return (last_alone || spec_.pp ? 1 : passes) * exposed(reduce, backward, buckets());
       }
       case zero1: return reduced() + gathered_trained();  // overlap_comm is off
       case zero2: return passes * reduced() + gathered_trained();
@@ -120,7 +162,7 @@ class Parts {
       case fsdp1:
       case fsdp2: {
         const double again = keeps_gathered() ? 0 : gathered();
-        return passes * (exposed(gathered(), compute - backward) + exposed(again + reduced(), backward));
+        return passes * (exposed(gathered(), compute - backward) + exposed(again + reduced(), backward) + copies());
       }
       case gemini: return passes * (2 * gathered() + reduced());
       case ep: return passes * 2 * sent_to_experts();
@@ -136,6 +178,13 @@ class Parts {
   /// All tokens go around twice per layer and pass (docs/design/experts.md).
   double sent_to_experts() const {
     return 2 * layers() * links_.seconds(Collective::alltoall, hidden_bytes() * others_.ranks, others_);
+  }
+
+  /// FSDP 2 copies what it has gathered to each parameter, and gradients to what it reduces, on the stream that
+  /// computes (torch 2.11.0, distributed/fsdp/_fully_shard/_fsdp_collectives.py); FSDP 1 has views of both.
+  double copies() const {
+    if (spec_.parallel != Parallel::fsdp2) return 0;
+    return 2 * ((keeps_gathered() ? 1 : 2) * weights() + gradients()) / memory_rate(machine_);
   }
 
   bool keeps_gathered() const {

@@ -24,6 +24,9 @@ struct Machine {
   const Card& card;
   const Efficiency& reached;
   double network_bytes_per_s = 0;  // one direction of one GPU's port to other nodes; 0: as is usual
+  /// Ranks that share matrices each send a part of what goes between stages, and gather the rest (arXiv 2104.04473,
+  /// 4.1).
+  bool parts_between_stages = false;
 };
 
 StepTime step_time(const Spec& spec, const PassWork& pass, const Machine& machine);

@@ -33,6 +33,8 @@ struct TimedRow {
   std::string id, source, model, gpu, group;
   double seconds = 0;  // of one optimizer step
   double network_bytes_per_s = 0;
+  std::string kernels;  // a row of data/efficiency.json; empty: the card's own
+  bool parts_between_stages = false;
   Value spec;
   std::string ranked_among;
   bool ranked_alone = false;  // its seconds are not comparable
@@ -105,6 +107,10 @@ void TimedRow::fields(Self& self, Visit&& visit) {
         FieldInfo{.help = "One direction of one GPU's port to other nodes, as the source states it (0: not stated)",
                   .low = 0,
                   .high = 1e13});
+  visit("kernels", self.kernels,
+        FieldInfo{.help = "A row of data/efficiency.json, where other kernels ran than the card has today"});
+  visit("parts_between_stages", self.parts_between_stages,
+        FieldInfo{.help = "Ranks that share matrices each send a part to the next stage, and gather the rest"});
   visit("spec", self.spec, FieldInfo{.help = "What was trained"});
   visit("ranked_among", self.ranked_among,
         FieldInfo{.help = "Rows of the same text are ways to train the same, of which a plan chooses"});

@@ -45,6 +45,19 @@ H100_ATTENTION = [  # TFLOP/s forward and backward, not causal
 ]
 H100_CAUSAL = [causal / whole for causal, whole in zip([191, 260, 298, 319, 333, 335], H100_ATTENTION[1][2], strict=True)]
 H100_PEAK = 989.4e12
+FLASH_1 = ("Dao-AILab/flash-attention@0251105a2f assets/flash2_{}_fwd_bwd_benchmark.png: FlashAttention (the first), causal, "
+           "forward and backward together; its flash_attn_triton.py says of itself that it is slightly slower than that")  # fmt: skip
+FLASH_1_TOKENS = [512, 1024, 2048, 4096, 8192, 16384]
+FLASH_1_SPEEDS = {  # TFLOP/s, by the width of heads
+    "a100": {64: [58, 70, 77, 87, 92, 97], 128: [55, 62, 69, 76, 80, 83]},
+    "h100": {64: [104, 123, 136, 138, 149, 156], 128: [98, 109, 108, 126, 135, 137]},
+}
+CUBLAS_12 = {  # of H100, rows of a product with 8,192 columns on either side: TFLOP/s, the middle of 549.5 and 542.9
+    "from_rows": 4096, "per_s": 546.2e12,
+    "source": "as H100 with today's cuBLAS, but of 4,096 rows and more at most 546 TFLOP/s: cuBLAS 12.0.2 with products of 4,096 and of 8,192 "
+              "rows, which reached 743 with 2,048 (pytorch/pytorch issue 100850, May 2023)"}  # fmt: skip
+ROOFLINE = "pytorch/ao torchao/testing/training/roofline_utils.py"  # of Meta's H100: 500 W, memory of 2.4 TB/s
+H100_500W = {"products": 69.0, "memory_per_s": 0.92 * 2.4e12}  # large products in bf16; large pointwise kernels
 A100_BACKWARD = 63 / 73  # arXiv 2307.08691, 4.1: up to 73 % of the peak forward, and 63 % backward
 
 
@@ -191,6 +204,9 @@ def card_rows(roots, cards):
             row["memory"] = {"percent": percent(factor), "source": f"{source} {system}, mem_bw_empirical_scaling_factor"}
         if key in measured:
             row["memory"] = dict(zip(("percent", "source"), measured[key], strict=True))
+        if key in ("h100-80gb", "h200"):
+            row["beside_collectives"] = {"percent": 59.0, "source": "NVIDIA developer forum, topic 337991: a product beside an all_gather "
+                                         "reaches 47 % of the peak of an H100, and 80 % alone"}  # fmt: skip
         if key == "a100-80gb":
             row["single_products"] = {"percent": single["NVIDIA A100-PCIE-40GB"],
                                       "source": f"{neusight}/linear.csv, A100-PCIE-40GB"}  # fmt: skip
@@ -198,6 +214,31 @@ def card_rows(roots, cards):
             rows = collectives(table(roots["aiconfigurator"], COLLECTIVES[key], "nccl"))
             row["collectives"] = {"rows": rows, "source": f"{source} {COLLECTIVES[key]}"}
         yield row
+
+
+def variants(rows, cards):
+    """What of a card's row is otherwise where other kernels ran than it has today, or where it is built otherwise."""
+    grid = next(row for row in rows if "h100-80gb" in row["cards"])["products"]["percent"]
+
+    def products(most, from_rows, source):
+        kept = [[[min(value, most) if m >= from_rows else value for value in line] for line in plane]
+                for m, plane in zip(ROWS, grid, strict=True)]  # fmt: skip
+        return {"percent": kept, "source": source}
+
+    yield {"cards": ["h100-cublas-12.0"], "variant_of": "h100-80gb",
+           "products": products(percent(CUBLAS_12["per_s"] / H100_PEAK), CUBLAS_12["from_rows"], CUBLAS_12["source"])}  # fmt: skip
+    for name, base, key in (("a100", "a100-80gb", "a100-80gb"), ("h100", "h100-cublas-12.0", "h100-80gb")):
+        yield {"cards": [f"{base.removesuffix('-80gb')}-flash-attention-1"], "variant_of": base, "attention": [
+            {"head_width": width, "tokens": FLASH_1_TOKENS, "forward_percent": reached, "backward_percent": reached,
+             "source": FLASH_1.format(name)}
+            for width, speeds in FLASH_1_SPEEDS[name].items()
+            for reached in [[percent(speed * 1e12 / cards[key]["bf16_flops"]) for speed in speeds]]
+        ]}  # fmt: skip
+    most = H100_500W["products"]
+    yield {"cards": ["h100-500w"], "variant_of": "h100-80gb",
+           "products": products(most, 0, f"as H100 at 700 W, but at most {most:.0f} %: {ROOFLINE}"),
+           "memory": {"percent": percent(H100_500W["memory_per_s"] / cards["h100-80gb"]["memory_bandwidth_bytes_per_s"]),
+                      "source": f"0.92 of 2.4 TB/s: {ROOFLINE}"}}  # fmt: skip
 
 
 def general(rows, roots):
@@ -220,8 +261,17 @@ def general(rows, roots):
                           "source": "46 to 48 GB/s of an NDR port of 50: NVIDIA/nccl-tests issue 290; a hop of a ring: "
                                     "NVIDIA/nccl src/graph/tuning.cc, hwLat, NET, Ring, Simple"},
         "host_link": {"percent": 80.0, "source": "26 of 31.5 GB/s and 50 of 63: what pinned copies reach; weak"},
-        "operation": {"seconds": 11e-6,
-                      "source": "jiahuanglin.xyz, From PyTorch op to kernel launch: 5 to 25 us, of which the geometric middle; weak"},
+        "beside_collectives": {"percent": 77.8,
+                               "source": "84 of A100's 108 multiprocessors: NCCL takes as many as it has channels, 24 (NVIDIA developer "
+                                         "forum, topic 337991)"},
+        "operation": {"seconds": 26e-6,
+                      "source": "forward passes that wait for the host: of BERT base, 0.006 s with 8 x 8 tokens as with 8 x 32, of 288 operations "
+                                "(huggingface/transformers v4.8.0 docs/source/benchmarks.rst; TITAN RTX, torch 1.4.0), and of ResNet-50, "
+                                "0.0059 s of 175 (dataset optimum-benchmark/cuda@44cc52959b cuda_inference_timm_image-classification_timm; "
+                                "A10G): 21 and 33 us, of which the geometric middle; weak"},
+        "collective": {"seconds": 85e-6,
+                       "source": "all_reduce of 1.25 MB called from Python among 8 H100: 110.6 us at least (issue 1 of "
+                                 "IBM/pytorch-communication-benchmarks), of which 26 are the collective's own; weak"},
     }  # fmt: skip
 
 
@@ -246,7 +296,8 @@ def main():
     rows = list(card_rows(roots, cards))
     whole = {"schema": "tidemark.efficiency/1",
              "source": "tools/efficiency/make.py: kernels and collectives that others measured; no training",
-             "axes": {"m": ROWS, "n": WIDTHS, "k": WIDTHS}, "general": general(rows, roots), "rows": rows}  # fmt: skip
+             "axes": {"m": ROWS, "n": WIDTHS, "k": WIDTHS}, "general": general(rows, roots),
+             "rows": [*rows, *variants(rows, cards)]}  # fmt: skip
     (REPOSITORY / "data/efficiency.json").write_text(lines(whole) + "\n")
 
 

@@ -16,12 +16,21 @@ OUT = Path(__file__).resolve().parents[2] / "validation/step_times"
 MPT = {  # width, heads, layers: scripts/train/yamls/pretrain/mpt-*.yaml
     "125m": (768, 12, 12), "350m": (1024, 16, 24), "760m": (1536, 12, 24), "1b": (2048, 16, 24), "3b": (2560, 20, 32),
     "7b": (4096, 32, 32), "13b": (5120, 40, 40), "30b": (7168, 56, 48), "70b": (8192, 64, 80)}  # fmt: skip
+LARGE_SCALE = "H100 80GB BF16 (Large Scale, >= 128 GPUs)"
 SECTIONS = {  # title: card, the port of one GPU to other nodes
-    "H100 80GB BF16 (Large Scale, >= 128 GPUs)": ("h100-80gb", 0),
+    LARGE_SCALE: ("h100-80gb", 0),
     "H100 80GB BF16": ("h100-80gb", 0),
     "A100 80GB with 1600 Gbps node-node interconnect (RoCE)": ("a100-80gb", 25e9),
     "A100 40GB with 1600 Gbps node-node interconnect (RoCE)": ("a100-40gb", 25e9),
 }
+TRITON_IN_LARGE_SCALE = {"13b", "30b"}
+
+
+def runs_triton(section, model):
+    """Which attention: submit_benchmarks.py has --attn_impl triton as its default where the tables were made, b2a43a147 (sweep.sh asks for
+    no other) and 5e85bd62d, which added those of 128 GPUs and more: its sweep.py asks for triton or flash by model.  It is
+    llmfoundry/models/layers/flash_attn_triton.py: the first FlashAttention."""
+    return section != LARGE_SCALE or model in TRITON_IN_LARGE_SCALE
 
 
 def show(root, path):
@@ -32,10 +41,12 @@ def revision(root):
     return subprocess.check_output(["git", "-C", root, "rev-parse", "--short=10", "HEAD"], text=True).strip()
 
 
-def gpt(width, heads, layers, tokens, vocabulary, activation="gelu", dropout=0.0):
+def gpt(width, heads, layers, tokens, vocabulary):
+    """Without dropout, as MPT is.  Megatron has it, in one kernel with bias and sum, and has one kernel for scaling, mask and softmax:
+    a pass over the scores for softmax and one for dropout, where GPT-2 without dropout has three."""
     return {"model_type": "gpt2", "n_embd": width, "n_head": heads, "n_layer": layers, "n_positions": tokens,
-            "vocab_size": vocabulary, "activation_function": activation,
-            "attn_pdrop": dropout, "embd_pdrop": dropout, "resid_pdrop": dropout}  # fmt: skip
+            "vocab_size": vocabulary, "activation_function": "gelu",
+            "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}  # fmt: skip
 
 
 def write(folder, rows):
@@ -68,6 +79,11 @@ def foundry_rows(root):
                 "max_grad_norm": 1.0, "gpus": gpus, "gpus_per_node": min(gpus, 8), "parallel": "fsdp1",
                 "checkpointing": "non_reentrant" if cells[17] == "True" else "none",
                 "fsdp1": {"sharding_strategy": cells[16]}}  # fmt: skip
+        kernels = ["h100-cublas-12.0"] if gpu == "h100-80gb" else ["a100"]
+        if runs_triton(section, model):
+            kernels.append("flash-attention-1")
+        if kernels != ["a100"]:
+            row["kernels"] = "-".join(kernels)
         row |= {"seconds": round(samples * tokens / int(rate), 5), "spec": spec}
         yield row | ({"network_bytes_per_s": network} if network else {})
 
@@ -79,7 +95,7 @@ def vtrain_spec(row):
         return None
     tokens = int(row["sequence length"])
     sizes = int(row["hidden size"]), int(row["attention heads"]), int(row["# layers"])
-    spec = {"model": gpt(*sizes, tokens, 51200, "gelu", 0.1), "attn": "eager", "dtype": "fp16", "seq": tokens,
+    spec = {"model": gpt(*sizes, tokens, 51200), "attn": "eager", "dtype": "fp16", "seq": tokens,
             "gpus": gpus, "gpus_per_node": min(gpus, 8), "optimizer_impl": "fused", "max_grad_norm": 1.0,
             "checkpointing": "non_reentrant"}  # fmt: skip
     passes = total // (dp * micro)
@@ -107,6 +123,8 @@ def vtrain_rows(root):
                 continue
             one |= {"seconds": float(row["iteration time (ms)"]) / 1000, "spec": spec}
             one["ranked_among"] = f"{sizes} {where}"
+            if {"tp", "pp"} <= spec.keys():  # deepspeed/runtime/pipe/engine.py: is_pipe_partitioned = is_model_parallel
+                one["parts_between_stages"] = True
             yield one | ({"network_bytes_per_s": 12.5e9} if group == "several nodes" else {})
 
 

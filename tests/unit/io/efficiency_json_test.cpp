@@ -47,6 +47,18 @@ TEST(EfficiencyJson, HasTheGeneralClassWhereARowSaysNothing) {
   EXPECT_EQ(table.of("x").sources.at("products"), "p");
 }
 
+const char* const kVariant = R"(}, {"cards": ["x-slow"], "variant_of": "x",
+ "beside_collectives": {"percent": 60, "source": "b"}}]})";
+
+TEST(EfficiencyJson, HasTheCardWhereAVariantOfItSaysNothing) {
+  const plan::EfficiencyTable table = read_efficiency(with(kSmall, "}]}", kVariant), "e.json");
+  EXPECT_EQ(table.of("x-slow").memory, .9);
+  EXPECT_EQ(table.of("x-slow").beside_collectives, .6);
+  EXPECT_EQ(table.of("x").beside_collectives, 1);
+  EXPECT_EQ(refusal(with(with(kSmall, "}]}", kVariant), "\"variant_of\": \"x\"", "\"variant_of\": \"y\"")),
+            "e.json: rows[1]: variant_of: no row above is of \"y\"");
+}
+
 TEST(EfficiencyJson, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal(with(kSmall, "[7, 8]", "[7, 108]")),
             "e.json: general: products: percent[1][1][1]: 108 is not above 0 and at most 100 percent");

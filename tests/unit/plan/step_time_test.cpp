@@ -89,6 +89,72 @@ TEST(StepTime, IsLessByAFasterNetwork) {
   EXPECT_LT(step_time(spec, pass(), {on, plain, 100e9}).seconds, step_time(spec, pass(), {on, plain, 10e9}).seconds);
 }
 
+/// Small matrices that 8 ranks share: what the host has to call is as much for each of them as for one alone.
+TEST(StepTime, WaitsForTheHostToCallOperationsAndCollectives) {
+  PassWork small = pass();
+  small.work.products = {{{true, 256, 1024, 1024}, 300}};
+  small.work.operations = 2000;
+  Spec spec = spec_of(8, Parallel::none);
+  spec.tp = TpSpec{};
+  spec.tp->degree = 8;
+  Efficiency reached;
+  const Card on = card();
+  const double waits_for_none = step_time(spec, small, {on, reached}).seconds;
+  reached.seconds_per_operation = 2e-5;
+  const double for_operations = step_time(spec, small, {on, reached}).seconds;
+  reached.seconds_per_collective = 1e-4;
+  const double for_both = step_time(spec, small, {on, reached}).seconds;
+  EXPECT_GT(for_operations, waits_for_none);
+  EXPECT_NEAR(for_both - for_operations, 4 * 32 * 1e-4, 1e-9);  // two for each layer and pass
+}
+
+/// Ranks that share sequences too have a part of norms and sums; the others each have all of them.
+TEST(StepTime, OfSharedMatricesHasWhatEachRankDoesAlike) {
+  Spec spec = spec_of(8, Parallel::none);
+  spec.tp = TpSpec{};
+  spec.tp->degree = 8;
+  const double alike = seconds(spec);
+  spec.tp->sequence_parallel = true;
+  const double hidden_bytes = 2.0 * 2048 * 4096, traffic = 4 * (2 + 3);
+  EXPECT_NEAR(alike - seconds(spec), 7.0 / 8 * 32 * traffic * hidden_bytes / 3.35232e12, 1e-9);
+}
+
+TEST(StepTime, IsLessWhereEachRankSendsAPartToTheNextStage) {
+  Spec spec = spec_of(16, Parallel::none);
+  spec.gpus_per_node = 8;
+  spec.tp = TpSpec{};
+  spec.tp->degree = 8;
+  spec.pp = PipelineSpec{};
+  spec.pp->degree = 2;
+  spec.batch = spec.pp->microbatches = 16;
+  const Efficiency plain;
+  const Card on = card();
+  EXPECT_LT(step_time(spec, pass(), {on, plain, 0, true}).seconds, step_time(spec, pass(), {on, plain}).seconds);
+}
+
+/// All gradients in one bucket are there when the backward pass is over.
+TEST(StepTime, HidesNothingOfOneBucket) {
+  Spec spec = spec_of(8, Parallel::ddp);
+  spec.batch = 64;
+  const double many = seconds(spec);
+  spec.ddp = DdpSpec{};
+  spec.ddp->bucket_cap_mb = 1e6;
+  EXPECT_GT(seconds(spec) - many, 0.9 * 2 * 7.0 / 8 * 8e9 / 450e9);
+}
+
+TEST(StepTime, IsMoreWhereComputingIsSlowerBesideCollectives) {
+  const Spec spec = spec_of(8, Parallel::fsdp1);
+  Efficiency reached;
+  const Card on = card();
+  const double alone = step_time(spec, pass(), {on, reached}).seconds;
+  reached.beside_collectives = 0.6;
+  EXPECT_GT(step_time(spec, pass(), {on, reached}).seconds, alone);
+}
+
+TEST(StepTime, OfFsdp2HasItsCopies) {
+  EXPECT_GT(seconds(spec_of(8, Parallel::fsdp2)), seconds(spec_of(8, Parallel::fsdp1)));
+}
+
 TEST(StepTime, HasTheBandOfItsCard) {
   Efficiency reached;
   reached.band = {0.9, 1.3};
