@@ -95,7 +95,7 @@ def step_times(times):
     yield "## Step times\n"
     yield ("`tidemark plan` ranks by an estimate of the time of a step ([what it is made of](howto/plan.md#what-is-exact-and-what-is-not)); nothing in it was fitted to a row here. "
            "*Rows*: [`validation/step_times`](../validation/step_times/README.md). Errors are |estimated − measured| / measured. Kendall's tau is over pairs of ways to train the same on as many GPUs. "
-           "Rows whose source says which kernels ran are estimated with those (`kernels`: the first FlashAttention, cuBLAS 12.0, an H100 at 500 W); a plan has the kernels of today.\n")
+           "Rows whose source says which kernels ran are estimated with those (`kernels`: the first FlashAttention, an H100 at 500 W); a plan has the kernels of today.\n")
     rows = []
     for one in times["groups"]:
         tau = "" if one["kendall_tau"] is None else f"{one['kendall_tau']:.2f} of {one['pairs']:.0f} pairs"

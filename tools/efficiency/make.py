@@ -52,10 +52,6 @@ FLASH_1_SPEEDS = {  # TFLOP/s, by the width of heads
     "a100": {64: [58, 70, 77, 87, 92, 97], 128: [55, 62, 69, 76, 80, 83]},
     "h100": {64: [104, 123, 136, 138, 149, 156], 128: [98, 109, 108, 126, 135, 137]},
 }
-CUBLAS_12 = {  # of H100, rows of a product with 8,192 columns on either side: TFLOP/s, the middle of 549.5 and 542.9
-    "from_rows": 4096, "per_s": 546.2e12,
-    "source": "as H100 with today's cuBLAS, but of 4,096 rows and more at most 546 TFLOP/s: cuBLAS 12.0.2 with products of 4,096 and of 8,192 "
-              "rows, which reached 743 with 2,048 (pytorch/pytorch issue 100850, May 2023)"}  # fmt: skip
 ROOFLINE = "pytorch/ao torchao/testing/training/roofline_utils.py"  # of Meta's H100: 500 W, memory of 2.4 TB/s
 H100_500W = {"products": 69.0, "memory_per_s": 0.92 * 2.4e12}  # large products in bf16; large pointwise kernels
 A100_BACKWARD = 63 / 73  # arXiv 2307.08691, 4.1: up to 73 % of the peak forward, and 63 % backward
@@ -194,7 +190,7 @@ def card_rows(roots, cards):
         "l40s": (moved["NVIDIA L4"], f"{neusight}/elem.csv, L4, of the same generation"),
     }
     for key, (folder, keys) in PRODUCTS.items():
-        peak = cards[key]["bf16_flops"]
+        peak = cards[f"{name}-80gb"]["bf16_flops"]
         row = {"cards": keys, "products": {"percent": products(table(roots["aiconfigurator"], folder, "gemm"), peak),
                                            "source": f"{source} {folder}"}}  # fmt: skip
         row["attention"] = attention_rows(key, roots, peak, source)
@@ -220,23 +216,17 @@ def variants(rows, cards):
     """What of a card's row is otherwise where other kernels ran than it has today, or where it is built otherwise."""
     grid = next(row for row in rows if "h100-80gb" in row["cards"])["products"]["percent"]
 
-    def products(most, from_rows, source):
-        kept = [[[min(value, most) if m >= from_rows else value for value in line] for line in plane]
-                for m, plane in zip(ROWS, grid, strict=True)]  # fmt: skip
-        return {"percent": kept, "source": source}
-
-    yield {"cards": ["h100-cublas-12.0"], "variant_of": "h100-80gb",
-           "products": products(percent(CUBLAS_12["per_s"] / H100_PEAK), CUBLAS_12["from_rows"], CUBLAS_12["source"])}  # fmt: skip
-    for name, base, key in (("a100", "a100-80gb", "a100-80gb"), ("h100", "h100-cublas-12.0", "h100-80gb")):
-        yield {"cards": [f"{base.removesuffix('-80gb')}-flash-attention-1"], "variant_of": base, "attention": [
+    for name in FLASH_1_SPEEDS:
+        yield {"cards": [f"{name}-flash-attention-1"], "variant_of": f"{name}-80gb", "attention": [
             {"head_width": width, "tokens": FLASH_1_TOKENS, "forward_percent": reached, "backward_percent": reached,
              "source": FLASH_1.format(name)}
             for width, speeds in FLASH_1_SPEEDS[name].items()
-            for reached in [[percent(speed * 1e12 / cards[key]["bf16_flops"]) for speed in speeds]]
+            for reached in [[percent(speed * 1e12 / cards[f"{name}-80gb"]["bf16_flops"]) for speed in speeds]]
         ]}  # fmt: skip
     most = H100_500W["products"]
     yield {"cards": ["h100-500w"], "variant_of": "h100-80gb",
-           "products": products(most, 0, f"as H100 at 700 W, but at most {most:.0f} %: {ROOFLINE}"),
+           "products": {"percent": [[[min(value, most) for value in line] for line in plane] for plane in grid],
+                        "source": f"as H100 at 700 W, but at most {most:.0f} %: {ROOFLINE}"},
            "memory": {"percent": percent(H100_500W["memory_per_s"] / cards["h100-80gb"]["memory_bandwidth_bytes_per_s"]),
                       "source": f"0.92 of 2.4 TB/s: {ROOFLINE}"}}  # fmt: skip
 

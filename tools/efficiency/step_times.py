@@ -79,11 +79,8 @@ def foundry_rows(root):
                 "max_grad_norm": 1.0, "gpus": gpus, "gpus_per_node": min(gpus, 8), "parallel": "fsdp1",
                 "checkpointing": "non_reentrant" if cells[17] == "True" else "none",
                 "fsdp1": {"sharding_strategy": cells[16]}}  # fmt: skip
-        kernels = ["h100-cublas-12.0"] if gpu == "h100-80gb" else ["a100"]
         if runs_triton(section, model):
-            kernels.append("flash-attention-1")
-        if kernels != ["a100"]:
-            row["kernels"] = "-".join(kernels)
+            row["kernels"] = f"{gpu.partition('-')[0]}-flash-attention-1"
         row |= {"seconds": round(samples * tokens / int(rate), 5), "spec": spec}
         yield row | ({"network_bytes_per_s": network} if network else {})
 

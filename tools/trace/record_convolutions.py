@@ -8,6 +8,7 @@
 
 Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
+Behind OUT may stand how many channels these have.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -25,7 +26,7 @@ SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664))
            (16, 32, (128,)), (16, 64, (128,)), (16, 224, (192, 384, 768, 1024, 1152, 1280)),
            (16, 256, (768, 1024, 1152)), (16, 384, (768, 1024, 1152)), (16, 512, (768, 1024, 1152)),
            (32, 64, (128,)), (32, 224, (768, 1024)), (32, 384, (768, 1024))]
-CUBES = [(14, (128, 1280)), (16, (1024, 1152))]
+CUBES = [(14, (128, 1280, 1536)), (16, (1024, 1152))]
 
 
 def resnet_50():
@@ -56,6 +57,7 @@ OTHERS = [
     *((bins, hidden, (3,), (3000,), (1,), (1,), 1, 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *((hidden, hidden, (3,), (3000,), (2,), (1,), 1, 64) for hidden in (384, 512, 768, 1024, 1280)),
     *dict.fromkeys(resnet_50()),
+    (1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 1, 16384),   # GLM-4.1V's patches, merged four by four
 ]
 
 
@@ -162,17 +164,19 @@ def measure_other(torch, dtype, shape, count):
     return forward, weight, of_input
 
 
-def record_others(path):
+def record_others(path, *channels):
     import torch
     with open(path, "w") as out:
         for shape in OTHERS:
+            if channels and str(shape[0]) not in channels:
+                continue
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
                 def ask(count, direction):
                     if count not in memory:
                         memory[count] = measure_other(torch, dtype, shape, count)
                     return memory[count][direction]
-                points = list(range(1, shape[-1] + 1))
+                points = [*range(1, min(shape[-1], IMAGES) + 1), *range(2 * IMAGES, shape[-1] + 1, IMAGES)]
                 parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]
                 out.write(json.dumps({"dtype": str(dtype)[6:], "shape": shape, "parts": parts}) + "\n")
                 out.flush()
