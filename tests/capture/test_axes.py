@@ -96,6 +96,17 @@ def test_what_older_files_say_is_taken_where_the_class_takes_it():
     assert defaults.line("heads", []) == "heads = 4; also n_head"   # its value is the default's
 
 
+def test_what_older_files_say_outside_of_rope_parameters_is_taken():
+    """EleutherAI/pythia-410m says rotary_pct."""
+
+    def build(keys):
+        share = keys.pop("rotary_pct", 0.25)
+        return {**keys, "rope_parameters": {"share": share, "rope_type": "default", **keys.get("rope_parameters", {})}}
+
+    defaults = Defaults(build, [{"rope_parameters": {"share": 0.25, "rope_type": "default"}}], {}, ["rotary_pct", "rotary_base"])
+    assert defaults.line("rope_parameters.share", []) == "rope_parameters.share = 0.25; also rope_scaling.share rotary_pct"
+
+
 def test_layers_go_round_by_the_lists_of_a_configuration():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13, "vision": {"depth": 12}, "sizes": [1, 2]}
     layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "vision": {"depth": 4}}, defaults)

@@ -148,6 +148,7 @@ class Defaults:
         if above and above[-1] == "rope_parameters":
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
             candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
+            candidates += [".".join([*above[:-1], old]) for old in dict.fromkeys((last, *self.older)) if isinstance(value, float)]   # partial_rotary_factor, GPT-NeoX's rotary_pct
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
         return [other for other in candidates if self._takes(path, other, value)]
@@ -169,6 +170,8 @@ class Defaults:
         absent = self._built(keys, path)
         if value == absent and is_whole(value):   # what nobody says tells nothing
             value *= 2
+        elif value == absent and isinstance(value, float):
+            value /= 2
         return self._built(changed(keys, {other: value}), path) == value != absent
 
 
