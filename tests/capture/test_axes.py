@@ -135,6 +135,16 @@ def test_lists_of_layers_by_number_go_round_too():
     assert layers.with_numbers({}) == {}, "a class says it itself"
 
 
+def test_lists_that_say_how_often_kinds_come_follow_how_many_layers_there_are():
+    """GPT-Neo: the class makes the second list of the first."""
+    defaults = {"num_layers": 24, "types": [[["a", "b"], 12]], "layers": ["a", "b"] * 12}
+    layers = Layers({**defaults, "num_layers": 2}, defaults)
+    assert layers.keys == {"num_layers": 5} and layers.counts == {"num_layers": 1}
+    assert list(layers.conditions()) == ['types spells num_layers of ["a", "b"]']
+    assert layers.with_numbers({"num_layers": 5})["types"] == layers.with_numbers({"num_hidden_layers": 5})["types"] == [[["a", "b"], 2], [["a"], 1]]
+    assert layers.with_numbers({}) == {}, "a class says it itself"
+
+
 def test_layers_that_are_left_over_are_cases_of_their_own():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "a", "b"] * 8 + ["a", "a"]}
     layers = Layers({"num_hidden_layers": 3, "kinds": ["a", "a", "b"]}, defaults, {"num_hidden_layers": [34, 48, 62, 60]})

@@ -8,13 +8,13 @@ import dataclasses
 import functools
 import itertools
 import re
-from typing import NamedTuple
 
 import torch
 
 from .axes import Axes
 from .batches import Shape
 from .bodies import Bodies
+from .cases import ANY, Case, Way
 from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
@@ -45,41 +45,10 @@ _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|atten
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
-_INNER = re.compile(r"(^|\.)n_inner$")
+_INNER = re.compile(r"(^|\.)(n_inner|intermediate_size)$")
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _WIDE = 4096
 _LABELS = 6
-
-
-class Way(NamedTuple):
-    """How a model is made to run."""
-
-    attention: str
-    cache: object   # None where a model has none
-    positions: bool = False   # whether the batch brings them
-
-    def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
-
-
-class Case(NamedTuple):
-    """What sizes are to each other: the conditions, the keys of a configuration for which they hold, and how many tokens of about so many."""
-
-    conditions: tuple
-    keys: object = lambda keys: keys
-    tokens: object = lambda tokens, keys: tokens
-    grid: object = lambda grid: grid
-    images: object = lambda images: images   # of a sample
-
-    def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)))
-
-    def sizes(self, sizes, keys):
-        samples, tokens, images, *grid = sizes
-        return (samples, self.tokens(tokens, keys), self.images(images), *self.grid(grid))
-
-
-_ANY = Case(())
 
 
 @dataclasses.dataclass(eq=False)
@@ -121,7 +90,7 @@ class Family:
         if self.head == "contrastive":
             self._of_captions(keys)
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
-        inner = {path: 4 * at(self.layers.keys, path.replace("n_inner", "n_embd")) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None}
+        inner = {path: 4 * at(self.layers.keys, _width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, _width_of(path))}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
@@ -137,6 +106,7 @@ class Family:
             raise self.refusal
         self.usual = next(iter(self.looks))
         self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
+        self.base = changed(self.base, {path: None for path in inner if path not in self.inner})
         self.few = self._few()
         self.experts = self._experts()
 
@@ -155,7 +125,7 @@ class Family:
     def _read(self, way):
         """Notes which keys the model asks for."""
         with reading() as built:
-            self.config_class(**self._own(self.base))
+            self.config_class(**self._own(self._whole(self.base)))
         with reading() as all_read:
             self.capture(self.base, way, _SHAPES[0], is_warm=False)
         self.reads.add(all_read, built, times=2)   # a source builds one, and the model another
@@ -174,7 +144,7 @@ class Family:
 
     def _is_read(self, path):
         """Whether the model asks for a key, or others are made of it."""
-        return path in self.unwritten or self.reads.of(self.config_class(**self._own(self.base)), path) or self._makes_others(path)
+        return path in self.unwritten or self.reads.of(self.config_class(**self._own(self._whole(self.base))), path) or self._makes_others(path)
 
     def _makes_others(self, path):
         value = at(self.base, path)
@@ -294,7 +264,7 @@ class Family:
 
     def _by_rest(self):
         """Layers in whole rounds of their kinds, and some that are left over."""
-        cases = [_ANY]
+        cases = [ANY]
         for path, (period, rests) in self.layers.rests().items():
             cases = [case.and_also(self._with_rest(path, period, rest)) for case in cases for rest in rests]
         return cases
@@ -305,15 +275,15 @@ class Family:
 
     def _by_images(self):
         """Of several images of a sample the last one's values die otherwise than those of the others, and of one image those of the first do."""
-        return [Case(("images > B",)), Case(("images == B",), images=lambda images: 1)] if self.has_grids else [_ANY]
+        return [Case(("images > B",)), Case(("images == B",), images=lambda images: 1)] if self.has_grids else [ANY]
 
     def _by_grid(self):
         """Images that are wider than high, and others: the positions of a text go on after the longer side (transformers/models/qwen2_vl, get_rope_index)."""
         if not self.has_grids:
-            return [_ANY]
+            return [ANY]
         wide, high, square = (self.brief(self.base, grid=grid) for grid in ((8, 12), (12, 8), (12, 12)))
         if high.is_alike(wide) and square.is_alike(wide):
-            return [_ANY]
+            return [ANY]
         over, under = (">=", "<") if square.is_alike(wide) else (">", "<=")
         return [Case((f"grid_w {over} grid_h",)), Case((f"grid_w {under} grid_h",), grid=lambda grid: grid[::-1])]
 
@@ -322,18 +292,18 @@ class Family:
         names = dict(leaves_of(self.base))
         paths = [path for path, value in names.items() if _WINDOWS.search(path) and is_whole(value) and path.rpartition(".")[0] + ".patch_size" not in names]
         if not paths:
-            return [_ANY]
+            return [ANY]
         wide = dict.fromkeys(paths, _WIDE)
         try:
             within = self.brief(changed(self.base, wide))
         except Exception:   # of images, whose windows have a bias for each two places
-            return [_ANY]
+            return [ANY]
         if len(paths) > 1:   # a part that is not trained has windows too
             paths = [path for path in paths if not self.brief(changed(self.base, {**wide, path: 16})).does_as(within, SameSizes)]
         tokens = _SHAPES[0][1]
         over, whole = (self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
         if over.does_as(within, SameSizes):
-            return [_ANY]
+            return [ANY]
         sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
         exact = self.brief(changed(self.base, {**wide, **dict.fromkeys(paths, sides * tokens)}))
         below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
@@ -346,20 +316,20 @@ class Family:
         """Texts of whole chunks, and others: what fills the last chunk of those is cut off again."""
         paths = [path for path, value in leaves_of(self.base) if _CHUNKS.search(path) and is_whole(value)]
         if len(paths) != 1:
-            return [_ANY]
+            return [ANY]
         path, tokens = paths[0], _SHAPES[0][1]
         whole, rest = (self.brief(changed(self.base, {path: chunk})) for chunk in (tokens // 6, tokens // 6 + 1))
         if rest.is_alike(whole):
-            return [_ANY]
+            return [ANY]
         return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)),
                 Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
 
     def _by_heads(self):
         """As many heads of keys as of queries, or fewer: those are repeated (transformers/integrations/sdpa_attention.py, repeat_kv).  In further parts fewer alone, where they are fewer."""
-        cases = [_ANY]
+        cases = [ANY]
         for few, path in ((p, _KEYS.sub("num_attention_heads", p)) for p, _ in leaves_of(self.base) if _KEYS.search(p)):
             heads = at(self.base, path)
-            if not is_whole(at(self.base, few)) or not is_whole(heads) or cases != [_ANY] and at(self.base, few) == heads:
+            if not is_whole(at(self.base, few)) or not is_whole(heads) or cases != [ANY] and at(self.base, few) == heads:
                 continue
             width = path.replace("num_attention_heads", "hidden_size")
             wider = {path: heads * 2, **({width: at(self.base, width) * 2} if at(self.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(self.base, width)) else {})}
@@ -373,7 +343,7 @@ class Family:
             if not all(alike):
                 self.base = fewer
                 less, equal = Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys, few=few, path=path: changed(keys, {few: at(keys, path)}))
-                cases = [less, equal] if cases == [_ANY] else [case.and_also(less) for case in cases]
+                cases = [less, equal] if cases == [ANY] else [case.and_also(less) for case in cases]
         return cases
 
     def head_guards(self):
@@ -519,12 +489,17 @@ class Family:
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", f"{path} = null") for path in by_number),
+                  *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
                   *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
+
+
+def _width_of(inner):
+    """The key of the width that an inner one is four times, where nobody says it."""
+    return inner.replace("n_inner", "n_embd").replace("intermediate_size", "hidden_size")
 
 
 def _body(recorder, more=()):
