@@ -128,14 +128,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::sp
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
   const Head& head = head_of(entry, spec.head, config);
-  Context context = context_of(spec);
-  if (!entry.has_sdpa) {  // transformers: PreTrainedModel.get_correct_attn_implementation
-    if (spec.attn == Attention::sdpa)
-      throw Error(Errc::unsupported, fmt::format("transformers has no sdpa for {}", entry.model_type), "attn",
-                  "leave it out, or say eager");
-    context.attention = AttentionKind::eager;
-  }
-  std::unique_ptr<Model> model = entry.make({config, head.name, context, dtype_of(spec.dtype)});
+  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec), dtype_of(spec.dtype)});
   model->root.class_name = head.class_name;
   return model;
 }

@@ -44,17 +44,15 @@ std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary&
   return {std::move(q_embed), std::move(k_embed)};
 }
 
-std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary,
-                                                       bool rotates_both_first) {
+std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary) {
   const Tensor cos = unsqueeze(rotary.cos, 1), sin = unsqueeze(rotary.sin, 1);
   const std::int64_t rotary_dim = cos.size(-1), head = q.size(-1);
   const Tensor q_rot = slice(q, -1, 0, rotary_dim), q_pass = slice(q, -1, rotary_dim, head);
   const Tensor k_rot = slice(k, -1, 0, rotary_dim), k_pass = slice(k, -1, rotary_dim, head);
   const auto rotated = [&](const Tensor& x) { return add({mul(x, cos), mul(rotate_half(x), sin)}); };
   Tensor q_embed = rotated(q_rot);
-  if (!rotates_both_first) q_embed = cat({q_embed, q_pass}, -1);
+  q_embed = cat({q_embed, q_pass}, -1);
   Tensor k_embed = rotated(k_rot);
-  if (rotates_both_first) q_embed = cat({q_embed, q_pass}, -1);
   k_embed = cat({k_embed, k_pass}, -1);
   return {std::move(q_embed), std::move(k_embed)};
 }
@@ -66,24 +64,6 @@ Tensor text_position_ids(const Tensor& inputs_embeds) {
 Attended projected(Module& projection, Attended attended) {
   attended.output = projection(attended.output);
   return attended;
-}
-
-Attended upcast_attention(Module& dropout, Tensor query, Tensor key, const Tensor& value, const Tensor& causal_mask,
-                          const Tensor& attention_mask, bool is_scaled) {
-  query = to(query, Dtype::f32);
-  key = to(key, Dtype::f32);
-  Tensor attn_weights = matmul(query, transpose(key, -1, -2)), mask_value;
-  if (causal_mask) {
-    mask_value = to_device(query.run(), Dims{}, attn_weights.dtype());
-    attn_weights = where(causal_mask, attn_weights, mask_value);
-  }
-  if (attention_mask) attn_weights = add(attn_weights, attention_mask);
-  if (is_scaled) attn_weights = div_scalar(attn_weights);
-  attn_weights = softmax(attn_weights);
-  attn_weights = to(attn_weights, value.dtype());
-  attn_weights = dropout(attn_weights);
-  Tensor attn_output = matmul(attn_weights, value);
-  return {std::move(attn_output), std::move(attn_weights)};
 }
 
 Tensor split_heads(Tensor x, std::int64_t head_dim) {

@@ -24,10 +24,8 @@ Rotary rotary_embedding(Module& m, const Tensor& like, Tensor position_ids, cons
 Tensor rotate_half(Tensor x);
 /// x (B, H, S, D); unsqueezes the positions at dimension 1.
 std::pair<Tensor, Tensor> apply_rotary_pos_emb(Tensor q, Tensor k, const Rotary& rotary);
-/// The same of the first part of each head, as wide as the positions.  GPT-NeoX rotates queries and keys before it puts
-/// heads together again; Phi 3 is done with queries first.
-std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary,
-                                                       bool rotates_both_first);
+/// The same of the first part of each head, as wide as the positions.
+std::pair<Tensor, Tensor> apply_partial_rotary_pos_emb(const Tensor& q, const Tensor& k, const Rotary& rotary);
 /// 0 to S - 1 for all samples: inputs_embeds (B, S, D) -> (1, S)
 Tensor text_position_ids(const Tensor& inputs_embeds);
 
@@ -94,12 +92,6 @@ inline Attended returned(const Call& call, Attended attended) {
 
 /// attn_output = projection(attn_output), beside the weights.
 Attended projected(Module& projection, Attended attended);
-
-/// The older way of GPT-Neo and GPT-J: weights in float32, then in the type of `value`.  What a causal mask (1, 1, S,
-/// S) leaves out is replaced by a number; `is_scaled` where the scores, not the queries' weights, make up for the
-/// width.
-Attended upcast_attention(Module& dropout, Tensor query, Tensor key, const Tensor& value, const Tensor& causal_mask,
-                          const Tensor& attention_mask, bool is_scaled);
 
 /// `a, b = tensors`: the list itself is let go of.
 template <std::size_t N>

@@ -31,18 +31,4 @@ Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
   return hidden_states;
 }
 
-/// The same for layers that return (hidden_states, weights): `outputs` is the caller's local, which holds the latest
-/// layer's until the next one's take its place.
-template <class Inputs>
-Tensor run_layers(Module& layers, Tensor hidden_states, const Inputs& inputs,
-                  Tensors (*layer)(Module& m, Tensor x, const Inputs& inputs, std::size_t index), Tensors& outputs) {
-  for (const std::unique_ptr<Module>& child : layers.children()) {
-    const std::size_t i = child->place();
-    outputs = checkpoint_layer(inputs.context, static_cast<std::int64_t>(i), hidden_states,
-                               [&m = *child, inputs, i, layer](Tensor x) { return layer(m, std::move(x), inputs, i); });
-    hidden_states = outputs[0];
-  }
-  return hidden_states;
-}
-
 }  // namespace tidemark

@@ -18,12 +18,6 @@ Tensor embedding_forward(Module& m, Tensor indices) {
   return with_parameters(run, embedding, m("weight"), std::move(indices));
 }
 
-/// transformers: models/opt/modeling_opt.py, OPTLearnedPositionalEmbedding.forward
-Tensor offset_embedding_forward(Module& m, Tensor positions) {
-  const Tensor position_ids = std::move(positions);
-  return with_parameters(position_ids.run(), embedding, m("weight"), add_scalar(position_ids));
-}
-
 Tensor layer_norm_forward(Module& m, Tensor x) {
   const bool affine = m.has_parameter("weight");
   if (!affine) return layer_norm(std::move(x), {}, {});
@@ -101,18 +95,14 @@ Module& add_embedding(Module& parent, std::string_view name, std::int64_t entrie
   return parent.add(name, embedding_forward).parameter("weight", {entries, features});
 }
 
-Module& add_offset_embedding(Module& parent, std::string_view name, std::int64_t positions, std::int64_t features) {
-  return parent.add(name, offset_embedding_forward).parameter("weight", {positions + 2, features});
-}
-
 Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t features) {
   return parent.add(name, rms_norm_forward).parameter("weight", {features});
 }
 
-Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine) {
+Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features) {
   Module& m = parent.add(name, layer_norm_forward);
   m.is_layer_norm = true;
-  return affine ? m.parameter("weight", {features}).parameter("bias", {features}) : m;
+  return m.parameter("weight", {features}).parameter("bias", {features});
 }
 
 Module& add_conv1d(Module& parent, std::string_view name, std::int64_t in, std::int64_t out) {
@@ -131,11 +121,10 @@ Module& add_activation(Module& parent, std::string_view name, std::string_view a
   throw Error(Errc::unsupported, "no activation " + std::string(activation), "config.json");
 }
 
-void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation,
-             bool bias) {
-  add_linear(m, names.first, features, inner, bias);
+void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation) {
+  add_linear(m, names.first, features, inner, true);
   add_activation(m, names.activation, activation);
-  add_linear(m, names.second, inner, features, bias);
+  add_linear(m, names.second, inner, features, true);
 }
 
 bool is_linear(const Module& module) { return module.forward == linear_forward; }

@@ -12,31 +12,19 @@ Module& add_linear(Module& parent, std::string_view name, std::int64_t in, std::
 Module& add_conv1d(Module& parent, std::string_view name, std::int64_t in, std::int64_t out);
 /// torch.nn.Embedding: weight (entries, features).  Called with indices.
 Module& add_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features);
-/// OPTLearnedPositionalEmbedding, and BART's: the first two entries are passed over.
-Module& add_offset_embedding(Module& parent, std::string_view name, std::int64_t positions, std::int64_t features);
 /// LlamaRMSNorm: float32 inside, weight times the result in the input's type.
 Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t features);
 /// torch.nn.LayerNorm
-Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features, bool affine = true);
+Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features);
 /// An activation by the name of transformers' ACT2FN.  Throws Error{unsupported}.
 Module& add_activation(Module& parent, std::string_view name, std::string_view activation);
 /// Two linear layers with an activation between them.
 struct MlpNames {
   const char *first, *activation, *second;
 };
-void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation,
-             bool bias = true);
+void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation);
 /// torch.nn.Dropout
 Module& add_dropout(Module& parent, std::string_view name, double probability);
-
-/// An nn.ModuleList of `count` layers.
-template <class Config>
-Module& add_layers(Module& parent, std::string_view name, std::int64_t count,
-                   void (*add_layer)(Module& layer, const Config& config), const Config& config) {
-  Module& layers = parent.add(name);
-  for (std::int64_t i = 0; i < count; ++i) add_layer(layers.add(std::to_string(i)), config);
-  return layers;
-}
 
 /// Features of a torch.nn.Linear, or of what adapters treat like one; none of any other module.
 struct LinearShape {

@@ -107,14 +107,6 @@ std::vector<Tensor> trainable_parameters(Module& module) {
   return parameters;
 }
 
-Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input) {
-  const Tensor argument = std::move(input);
-  Tensor hidden_states = argument;
-  const Call call(m, hidden_states);
-  for (const char* child : children) hidden_states = m[child](hidden_states);
-  return call.returns(hidden_states);
-}
-
 void Module::to_device(Run& run) {
   number_ = run.name_module(full_name_.empty() ? class_name : full_name_);
   for (const std::unique_ptr<Module>& child : children_) child->to_device(run);

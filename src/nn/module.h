@@ -201,9 +201,6 @@ Tensor called(Module& module, Tensor input, Body&& forward, std::initializer_lis
   return call.returns(forward(input));
 }
 
-/// Its children, one after the other, as a forward of one statement for each does; the argument lives until the end.
-Tensor chain(Module& m, std::initializer_list<const char*> children, Tensor input);
-
 /// As state_dict and named_parameters name it.
 std::string full_name(const Module& module, const Parameter& parameter);
 

@@ -36,8 +36,9 @@ class FsdpState {
     hooks_.before_forward = [this](Module&, Tensor& input) {
       if (is_first_to_run()) pre_forward(input);
     };
-    hooks_.after_forward = [this](Module& module, Tensor& output) {
-      if (is_last_to_run(module)) post_forward(output);
+    hooks_.returning = [this](Module&) { is_first_output_ = true; };
+    hooks_.after_forward = [this](Module& module, Tensor& output) {  // of the others nothing is gathered any more
+      if (std::exchange(is_first_output_, false) && is_last_to_run(module)) post_forward(output);
     };
   }
   FsdpState(const FsdpState&) = delete;
@@ -115,6 +116,7 @@ class FsdpState {
   StateContext& context_;
   const std::vector<Module*> modules_;
   std::vector<Module*> modules_to_run_;  // of several, while some of them have run
+  bool is_first_output_ = false;         // of the call that returns
   const std::unique_ptr<FsdpGroup> group_;
   const std::optional<Dtype> param_dtype_;
   State state_ = State::idle;

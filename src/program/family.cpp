@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/release.h"
+#include "program/layer_lists.h"
 #include "program/line_reader.h"
 #include "program/model.h"
 #include "program/reads.h"
@@ -365,7 +366,9 @@ class FamilyReader {
     LineReader reader = reader_of(text);
     LineReader named = reader;
     if (!reader.rest().empty() && reader.rest().find_first_of("_abcdefghijklmnopqrstuvwxyz") == 0) {
-      const Value* value = value_of(named.name("_."));
+      const std::string path = named.name("_.");
+      const Value* value = value_of(path);
+      if (value && named.take_word("spells")) return spells(path, *value, named);
       if (value && named.take_word("in")) return is_one_of(*value, list(named));
       if (value && named.take_word("cycles")) return cycles(*value, named);
       if (value && named.take_word("numbers")) return numbers(*value, named);
@@ -393,14 +396,7 @@ class FamilyReader {
     const std::size_t at = text.find(separator);
     const bool has_before = at != std::string_view::npos;
     const Value cycle = read_value_(text.substr(0, at), file_);
-    const Value ahead = has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List());
-    const Value::List *entries = value.as_list(), *round = cycle.as_list(), *before = ahead.as_list();
-    if (!entries || !round || round->empty() || !before) return false;
-    for (std::size_t i = 0; i < entries->size(); ++i) {
-      const std::size_t place = i - before->size();
-      if (!((*entries)[i] == (i < before->size() ? (*before)[i] : (*round)[place % round->size()]))) return false;
-    }
-    return true;
+    return goes_round(value, cycle, has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List()));
   }
 
   /// `layers in [false, true]`: the numbers of those of so many whose entry, round and round, is true.
@@ -417,6 +413,16 @@ class FamilyReader {
       among[static_cast<std::size_t>(*number)] = Value(true);
     }
     return cycles(Value(std::move(among)), reader);
+  }
+
+  /// `layers of ["a", "b"]`: [[kinds, how often], …] comes to so many layers, each of these kinds.
+  bool spells(const std::string& path, const Value& value, LineReader& reader) const {
+    const std::int64_t layers = reader.number(" ", names_)(values_);
+    reader.expect("of ");
+    const std::optional<double> spelled = layers_spelled(value, list(reader));
+    if (spelled && *spelled != static_cast<double>(layers))
+      throw Error(Errc::bad_value, fmt::format("it names {} layers, and there are {}", *spelled, layers), "config.json: " + path);
+    return spelled.has_value();
   }
 
   /// "rises 3 below depth": so many numbers of layers, in their order.

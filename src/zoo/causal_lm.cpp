@@ -4,8 +4,8 @@
 
 namespace tidemark {
 
-BatchSizes text_batch(const Data& data, std::int64_t longest) {
-  const Dims tokens{data.batch, data.seq > 0 ? data.seq : longest};
+BatchSizes text_batch(const Data& data) {
+  const Dims tokens{data.batch, data.seq > 0 ? data.seq : kUsualTokens};
   BatchSizes sizes{.input_ids = tokens, .attention_mask = tokens, .labels = {}, .pixel_values = {}};
   if (data.labels) sizes.labels = tokens;
   return sizes;
@@ -39,15 +39,6 @@ std::optional<Stack> stack_of(Module& root, Module& text, const Decoder& decoder
 
 }  // namespace
 
-std::function<BatchSizes(const Data&)> text_batches(Keyed positions, bool learned) {
-  return [key = std::string(positions.key), longest = positions.value, learned](const Data& data) {
-    check_no_images(data);
-    BatchSizes sizes = text_batch(data, longest);
-    if (learned) note_length(sizes, {key, longest});
-    return sizes;
-  };
-}
-
 std::unique_ptr<Model> new_model(const ModelRequest& request) {
   auto model = std::make_unique<Model>();
   model->root.dtype = request.dtype;
@@ -65,8 +56,8 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
       return with_one_label(texts(data), padded);
     };
   } else {
-    add_linear(root, head.name, sizes[1], sizes[0], head.bias);
-    if (head.tie_word_embeddings) root[head.name].tie("weight", embedding, "weight");
+    add_linear(root, "lm_head", sizes[1], sizes[0], false);
+    if (head.tie_word_embeddings) root["lm_head"].tie("weight", embedding, "weight");
   }
   model.forward = [&root, enabled = request.context.use_cache, body = std::move(forward), classifies, padded,
                    head](const Batch& batch) {
@@ -75,7 +66,7 @@ void finish_text_model(Model& model, const ModelRequest& request, Module& embedd
     std::vector<Tensor> held;
     const Tensor hidden_states = body(batch, cache, held);
     ModelOutputs outputs = classifies ? sequence_classified(root, hidden_states, batch, padded)
-                                      : causal_lm_outputs(root[head.name], hidden_states, batch, head, held);
+                                      : causal_lm_outputs(root["lm_head"], hidden_states, batch, head, held);
     for (auto& [key, value] : cache.layers) {
       outputs.cache.push_back(std::move(key));
       outputs.cache.push_back(std::move(value));
@@ -93,15 +84,14 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   add_decoder(m, decoder);
   refuse(request.head == "sequence_classification" && decoder.experts.output_router_logits, "output_router_logits",
          "true with a score for each class");
-  model->batch_sizes = text_batches({"max_position_embeddings", kUsualTokens}, false);
-  if (decoder.experts.count > 0)
-    model->batch_sizes = [texts = std::move(model->batch_sizes),
-                          skew = request.context.routing_skew](const Data& data) {
-      BatchSizes sizes = texts(data);
+  model->batch_sizes = [has_experts = decoder.experts.count > 0, skew = request.context.routing_skew](const Data& data) {
+    check_no_images(data);
+    BatchSizes sizes = text_batch(data);
+    if (has_experts)
       sizes.assumptions.push_back(skew > 0 ? "top-k of float scores: skewed routing"
                                            : "top-k of float scores: balanced routing");
-      return sizes;
-    };
+    return sizes;
+  };
   finish_text_model(
       *model, request, m["embed_tokens"],
       {.tie_word_embeddings = decoder.tie_word_embeddings,

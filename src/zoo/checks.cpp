@@ -51,35 +51,10 @@ void check_decoder(const Decoder& c) {
          "torch.topk takes at most all of them");
 }
 
-void check_layers_of_types(const Value& types, std::int64_t usual, const Keyed& layers) {
-  const ValuePath path{"config.json", std::string(layers.key)};
-  std::int64_t named = types.is_null() ? usual : 0;
-  if (!types.is_null()) {
-    for (const Value& item : to_list(types, path)) {
-      const Value::List& pair = to_list(item, path);
-      if (pair.size() != 2) fail_expected("a list of types and a number", item, path);
-      const std::int64_t times = to_integer(pair[1], path);
-      if (times < 0 || static_cast<double>(times) > kLayers.high) fail_expected("a number of layers", pair[1], path);
-      named += static_cast<std::int64_t>(to_list(pair[0], path).size()) * times;
-    }
-  }
-  if (named == layers.value) return;
-  fail(layers.key, fmt::format("it names {} layers, and there are {}", named, layers.value),
-       "such as [[[\"global\", \"local\"], 12]]: those types, twelve times");
-}
-
 void check_padding_index(std::optional<std::int64_t> index, std::int64_t vocab_size) {
   if (!index || (-vocab_size <= *index && *index < vocab_size)) return;
   fail("pad_token_id", fmt::format("{} is not among the {} tokens of vocab_size", *index, vocab_size),
        "torch.nn.Embedding refuses it: write a smaller one, or null");
-}
-
-void note_length(BatchSizes& sizes, const Keyed& positions) {
-  const std::int64_t length = (*sizes.input_ids)[1];
-  if (length > positions.value)
-    sizes.assumptions.push_back(
-        fmt::format("{} tokens are more than the {} positions of the model ({}): on a real card the lookup fails",
-                    length, positions.value, positions.key));
 }
 
 void check_no_images(const Data& data) {

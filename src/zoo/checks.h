@@ -25,11 +25,6 @@ void check_rotary(const Keyed& rotated);
 void check_decoder(const Decoder& decoder);
 /// nn.Embedding(vocab_size, …, padding_idx)
 void check_padding_index(std::optional<std::int64_t> pad_token_id, std::int64_t vocab_size);
-/// GPT-Neo's [[[type, …], times], …], or as many as usual: one for each layer.
-void check_layers_of_types(const Value& types, std::int64_t usual, const Keyed& layers);
-
-/// Positions that the model learned: where a sample is longer, the lookup fails on a real card, and allocates all the same.
-void note_length(BatchSizes& sizes, const Keyed& positions);
 /// Data with images for a model that takes none.
 void check_no_images(const Data& data);
 

@@ -15,18 +15,6 @@ const char* const kKeysOfAllClasses =
 namespace {
 
 const ConfigClass kClasses[] = {
-    {"gpt_neo",
-     "activation_function attention_dropout attention_layers attention_types bos_token_id classifier_dropout "
-     "embed_dropout eos_token_id hidden_size initializer_range intermediate_size layer_norm_epsilon "
-     "max_position_embeddings num_attention_heads num_heads num_hidden_layers num_layers pad_token_id resid_dropout "
-     "tie_word_embeddings use_cache vocab_size window_size",
-     {}, false},
-    {"gpt_neox",
-     "attention_bias attention_dropout bos_token_id classifier_dropout eos_token_id head_dim hidden_act hidden_dropout "
-     "hidden_size initializer_range intermediate_size is_decoder layer_norm_eps max_position_embeddings "
-     "num_attention_heads num_hidden_layers pad_token_id partial_rotary_factor rope_parameters rope_scaling rope_theta "
-     "rotary_emb_base rotary_pct tie_word_embeddings use_cache use_parallel_residual vocab_size",
-     {}, false},
     {"llama",
      "attention_bias attention_dropout bos_token_id eos_token_id head_dim hidden_act hidden_size initializer_range "
      "intermediate_size max_position_embeddings mlp_bias num_attention_heads num_hidden_layers num_key_value_heads "
@@ -52,11 +40,6 @@ const ConfigClass kClasses[] = {
      "num_experts_per_tok num_hidden_layers num_key_value_heads num_local_experts output_router_logits pad_token_id "
      "partial_rotary_factor rms_norm_eps rope_parameters rope_scaling rope_theta router_aux_loss_coef sliding_window "
      "tie_word_embeddings use_cache vocab_size",
-     {}, false},
-    {"opt",
-     "activation_function attention_dropout bos_token_id do_layer_norm_before dropout enable_bias eos_token_id ffn_dim "
-     "hidden_size init_std layer_norm_elementwise_affine layerdrop max_position_embeddings num_attention_heads "
-     "num_hidden_layers pad_token_id tie_word_embeddings use_cache vocab_size word_embed_proj_dim",
      {}, false},
     {"phi3",
      "attention_dropout bos_token_id embd_pdrop eos_token_id head_dim hidden_act hidden_size initializer_range "

@@ -12,15 +12,6 @@ namespace tidemark {
 namespace {
 
 const ModelEntry kEntries[] = {
-    {"gpt_neo",
-     "GPT-Neo",
-     {{"causal_lm", "GPTNeoForCausalLM"}, {"sequence_classification", "GPTNeoForSequenceClassification"}},
-     make_gpt_neo,
-     false},
-    {"gpt_neox",
-     "GPT-NeoX and Pythia",
-     {{"causal_lm", "GPTNeoXForCausalLM"}, {"sequence_classification", "GPTNeoXForSequenceClassification"}},
-     make_gpt_neox},
     {"llama",
      "Llama 1 to 3, and what is built like them",
      {{"causal_lm", "LlamaForCausalLM"}, {"sequence_classification", "LlamaForSequenceClassification"}},
@@ -34,10 +25,6 @@ const ModelEntry kEntries[] = {
      {{"causal_lm", "MixtralForCausalLM"}, {"sequence_classification", "MixtralForSequenceClassification"}},
      make_mixtral},
     {"olmoe", "OLMoE", {{"causal_lm", "OlmoeForCausalLM"}}, make_olmoe},
-    {"opt",
-     "OPT",
-     {{"causal_lm", "OPTForCausalLM"}, {"sequence_classification", "OPTForSequenceClassification"}},
-     make_opt},
     {"phi3",
      "Phi 3 and 4, and their long versions",
      {{"causal_lm", "Phi3ForCausalLM"}, {"sequence_classification", "Phi3ForSequenceClassification"}},

@@ -4,13 +4,10 @@
 
 namespace tidemark {
 
-std::unique_ptr<Model> make_gpt_neo(const ModelRequest& request);
-std::unique_ptr<Model> make_gpt_neox(const ModelRequest& request);
 std::unique_ptr<Model> make_llama(const ModelRequest& request);
 std::unique_ptr<Model> make_mistral(const ModelRequest& request);
 std::unique_ptr<Model> make_mixtral(const ModelRequest& request);
 std::unique_ptr<Model> make_olmoe(const ModelRequest& request);
-std::unique_ptr<Model> make_opt(const ModelRequest& request);
 std::unique_ptr<Model> make_phi3(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen2(const ModelRequest& request);
 std::unique_ptr<Model> make_qwen2_moe(const ModelRequest& request);

@@ -28,7 +28,6 @@ struct ModelEntry {
   const char* summary;
   std::vector<Head> heads;  // the first is the default
   std::unique_ptr<Model> (*make)(const ModelRequest& request);
-  bool has_sdpa = true;  // transformers: PreTrainedModel._supports_sdpa
 };
 
 /// Every family, in alphabetical order.

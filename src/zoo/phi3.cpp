@@ -51,7 +51,7 @@ Attended attention(Module& m, const Tensor& hidden_states, const DecoderInputs& 
   Tensor key_states = slice(qkv, -1, queries, queries + keys);
   Tensor value_states = slice(qkv, -1, queries + keys, qkv.size(-1));
   for (Tensor* x : {&query_states, &key_states, &value_states}) *x = split_heads(*x, c.head_dim);
-  std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary, false);
+  std::tie(query_states, key_states) = apply_partial_rotary_pos_emb(query_states, key_states, inputs.rotary);
   Attended attended = projected(m["o_proj"], attend({.dropout = c.attention_dropout}, inputs, layer, query_states,
                                                     key_states, value_states, is_sliding(c, layer)));
   return returned(call, std::move(attended));

@@ -96,7 +96,7 @@ Qwen2Vl read_qwen2_vl(const Value& config, const Context& context) {
 }
 
 BatchSizes qwen2_vl_batch(const Qwen2Vl& model, const Data& data) {
-  const BatchSizes text = text_batch(data, kUsualTokens);
+  const BatchSizes text = text_batch(data);
   if (data.images == 0) return text;
   if (model.context.padding) throw Error(Errc::unsupported, "padding beside images is not simulated", "padding");
   const std::int64_t side = usual_image_side(model.vision);

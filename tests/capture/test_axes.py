@@ -116,6 +116,17 @@ def test_what_older_files_say_is_taken_where_the_class_takes_it():
     assert defaults.line("heads", []) == "heads = 4; also n_head"   # its value is the default's
 
 
+def test_what_older_files_say_outside_of_rope_parameters_is_taken():
+    """EleutherAI/pythia-410m says rotary_pct."""
+
+    def build(keys):
+        share = keys.pop("rotary_pct", 0.25)
+        return {**keys, "rope_parameters": {"share": share, "rope_type": "default", **keys.get("rope_parameters", {})}}
+
+    defaults = Defaults(build, [{"rope_parameters": {"share": 0.25, "rope_type": "default"}}], {}, ["rotary_pct", "rotary_base"])
+    assert defaults.line("rope_parameters.share", []) == "rope_parameters.share = 0.25; also rope_scaling.share rotary_pct"
+
+
 def test_layers_go_round_by_the_lists_of_a_configuration():
     defaults = {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13, "vision": {"depth": 12}, "sizes": [1, 2]}
     layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "vision": {"depth": 4}}, defaults)
@@ -141,6 +152,16 @@ def test_lists_of_layers_by_number_go_round_too():
     assert list(layers.conditions()) == ["num_hidden_layers % 5 == 0", "cross_layers numbers num_hidden_layers in [false, false, false, true, false]"]
     assert layers.with_numbers({"num_hidden_layers": 10}) == {"num_hidden_layers": 10, "cross_layers": [3, 8]}
     assert layers.with_numbers({"num_hidden_layers": 10, "cross_layers": [1]})["cross_layers"] == [1]
+    assert layers.with_numbers({}) == {}, "a class says it itself"
+
+
+def test_lists_that_say_how_often_kinds_come_follow_how_many_layers_there_are():
+    """GPT-Neo: the class makes the second list of the first."""
+    defaults = {"num_layers": 24, "types": [[["a", "b"], 12]], "layers": ["a", "b"] * 12}
+    layers = Layers({**defaults, "num_layers": 2}, defaults)
+    assert layers.keys == {"num_layers": 5} and layers.counts == {"num_layers": 1}
+    assert list(layers.conditions()) == ['types spells num_layers of ["a", "b"]']
+    assert layers.with_numbers({"num_layers": 5})["types"] == layers.with_numbers({"num_hidden_layers": 5})["types"] == [[["a", "b"], 2], [["a"], 1]]
     assert layers.with_numbers({}) == {}, "a class says it itself"
 
 

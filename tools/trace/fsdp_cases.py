@@ -1,6 +1,6 @@
 """Cases of record_steps.py whose parameters are sharded by FSDP."""
 
-from step_groups import LORA, MODEL, classifiers, grids, vision
+from step_groups import LORA, MODEL, classifiers, grids, older_families, vision
 
 
 def fully_sharded():
@@ -37,7 +37,7 @@ def fully_sharded():
         "wrapped_tied": {"load": "wrapped", "model": {**MODEL, "tie_word_embeddings": True}}, "wrapped_llava": {"load": "wrapped", "model": llava, "images": 1, "freeze": ["vision_tower"]},
         "llava": {"model": llava, "images": 1}, "llava_mixed": {"model": llava, "images": 1, **mixed, "checkpointing": "non_reentrant"}, "llava_frozen_tower": {"model": llava, "images": 1, "freeze": ["vision_tower"]},
         "llava_projector": {**vision()["llava_projector"], **mixed}, "llava_lora": vision()["llava_lora"], "llava_reentrant": {"model": llava, "images": 1, "checkpointing": "reentrant"},
-        "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "classifier": classifiers()["classifier_full"]}.items()}
+        "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "gpt_neo": older_families()["gpt_neo_full"], "classifier": classifiers()["classifier_full"]}.items()}
 
 
 def flat_sharded():

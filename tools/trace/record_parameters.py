@@ -20,6 +20,7 @@ EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 
 GPT = {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100, "n_positions": 128}
 GPT_NEO = {"hidden_size": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 100, "max_position_embeddings": 128,
            "attention_types": [[["global", "local"], 1]]}
+OPT = {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
 CAUSAL, MASKED, CLASSES, IMAGES = "causal_lm", "masked_lm", "sequence_classification", "image_text_to_text"
 HEADS = {CAUSAL: transformers.AutoModelForCausalLM, MASKED: transformers.AutoModelForMaskedLM,
          CLASSES: transformers.AutoModelForSequenceClassification, IMAGES: transformers.AutoModelForImageTextToText}
@@ -52,11 +53,9 @@ CASES = {
     "mistral": [(CAUSAL, {**GROUPED, "head_dim": 24}), (CAUSAL, {})],
     "mixtral": [(CAUSAL, {**GROUPED, "num_local_experts": 4, "tie_word_embeddings": True}), (CAUSAL, {}), (CLASSES, {**GROUPED, "num_labels": 5})],
     "olmoe": [(CAUSAL, {**GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "attention_bias": True}), (CAUSAL, {})],
-    "opt": [(CAUSAL, {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4,
-                      "vocab_size": 100, "word_embed_proj_dim": 32, "do_layer_norm_before": False,
-                      "enable_bias": False}), (CAUSAL, {}),
-            (CLASSES, {"hidden_size": 64, "ffn_dim": 100, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100,
-                       "word_embed_proj_dim": 32})],
+    "opt": [(CAUSAL, {**OPT, "word_embed_proj_dim": 32, "do_layer_norm_before": False}), (CAUSAL, {}), (CLASSES, {**OPT, "word_embed_proj_dim": 32}),
+            (CAUSAL, {**OPT, "word_embed_proj_dim": 64, "activation_function": "gelu", "attention_dropout": 0.1, "enable_bias": False,
+                      "layer_norm_elementwise_affine": False, "tie_word_embeddings": False})],
     "phi3": [(CAUSAL, {**GROUPED, "partial_rotary_factor": 0.5, "pad_token_id": 0}), (CAUSAL, {})],
     "qwen2": [(CAUSAL, {**GROUPED, "tie_word_embeddings": True}), (CAUSAL, {})],
     "qwen2_moe": [(CAUSAL, {**GROUPED, **EXPERTS, "mlp_only_layers": [0], "shared_expert_intermediate_size": 48}), (CAUSAL, {}), (CLASSES, {**GROUPED, **EXPERTS})],
@@ -73,11 +72,6 @@ CASES = {
 
 # Keys that decide parameters, and what random configurations of a family take for them; the first is the usual one.
 CHANGES = {
-    "opt": {"hidden_size": [64, 32, 96], "ffn_dim": [100, 7, 256], "num_hidden_layers": [2, 0, 1], "num_attention_heads": [4, 1, 8],
-            "vocab_size": [100, 2, 513], "word_embed_proj_dim": [64, 32, 5, 128], "max_position_embeddings": [2048, 1, 77],
-            "do_layer_norm_before": [True, False], "_remove_final_layer_norm": [False, True], "enable_bias": [True, False],
-            "layer_norm_elementwise_affine": [True, False], "tie_word_embeddings": [True, False],
-            "activation_function": ["relu", "gelu", "silu"]},
     "qwen3": {"hidden_size": [64, 32, 100], "intermediate_size": [160, 1, 77], "num_hidden_layers": [2, 0, 1],
               "num_attention_heads": [4, 2, 8], "num_key_value_heads": [2, 1], "head_dim": [16, 8, 128], "vocab_size": [100, 3, 513],
               "attention_bias": [False, True], "tie_word_embeddings": [False, True], "pad_token_id": [None, 0, 1],

@@ -1,11 +1,11 @@
-"""What sizes may be to each other, so that a family does other things: each such case has main bodies of its own."""
+"""The ways in which a family is made to run, and what its sizes may be to each other, so that it does other things: each has a main body of its own."""
 
 import functools
 import itertools
 import re
 from typing import NamedTuple
 
-from .keys import at, changed, is_whole, leaves_of
+from .keys import at, changed, is_whole, leaves_of, written
 from .merging import SameSizes
 
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
@@ -13,6 +13,17 @@ _KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _LINEAR_KEYS = re.compile(r"(?:^|(?<=\.))linear_num_key_heads$")   # of linear attention
 _WIDE = 4096
+
+
+class Way(NamedTuple):
+    """How a model is made to run."""
+
+    attention: str
+    cache: object   # None where a model has none
+    positions: bool = False   # whether the batch brings them
+
+    def conditions(self):
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
 
 
 class Case(NamedTuple):

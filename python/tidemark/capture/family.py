@@ -8,14 +8,13 @@ import dataclasses
 import functools
 import itertools
 import re
-from typing import NamedTuple
 
 import torch
 
 from .axes import Axes
 from .batches import Shape
 from .bodies import Bodies
-from .cases import cases_of
+from .cases import Way, cases_of
 from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
@@ -47,19 +46,8 @@ _MORE = 400   # tokens, so that what is done for each chunk of a text is seen as
 _TEXT_CHUNK = 64        # of linear attention without kernels of its own (transformers 5.23.0: modeling_qwen3_next.py, torch_chunk_gated_delta_rule)
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
-_INNER = re.compile(r"(^|\.)n_inner$")
+_INNER = re.compile(r"(^|\.)(n_inner|intermediate_size)$")
 _LABELS = 6
-
-
-class Way(NamedTuple):
-    """How a model is made to run."""
-
-    attention: str
-    cache: object   # None where a model has none
-    positions: bool = False   # whether the batch brings them
-
-    def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
 
 
 @dataclasses.dataclass(eq=False)
@@ -103,7 +91,7 @@ class Family:
         if self.head == "contrastive":
             self._of_captions(keys)
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
-        inner = {path: 4 * at(self.layers.keys, path.replace("n_inner", "n_embd")) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None}
+        inner = {path: 4 * at(self.layers.keys, _width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, _width_of(path))}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
@@ -119,6 +107,7 @@ class Family:
             raise self.refusal
         self.usual = next(iter(self.looks))
         self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
+        self.base = changed(self.base, {path: None for path in inner if path not in self.inner})
         self.few = self._few()
         self.experts = self._experts()
 
@@ -137,7 +126,7 @@ class Family:
     def _read(self, way):
         """Notes which keys the model asks for."""
         with reading() as built:
-            self.config_class(**self._own(self.base))
+            self.config_class(**self._own(self._whole(self.base)))
         with reading() as all_read:
             self.capture(self.base, way, _SHAPES[0], is_warm=False)
         self.reads.add(all_read, built, times=2)   # a source builds one, and the model another
@@ -156,7 +145,7 @@ class Family:
 
     def _is_read(self, path):
         """Whether the model asks for a key, or others are made of it."""
-        return path in self.unwritten or self.reads.of(self.config_class(**self._own(self.base)), path) or self._makes_others(path)
+        return path in self.unwritten or self.reads.of(self.config_class(**self._own(self._whole(self.base))), path) or self._makes_others(path)
 
     def _makes_others(self, path):
         value = at(self.base, path)
@@ -419,12 +408,17 @@ class Family:
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", f"{path} = 4*{path.replace('n_inner', 'n_embd')}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", f"{path} = null") for path in by_number),
+                  *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
                   *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
+
+
+def _width_of(inner):
+    """The key of the width that an inner one is four times, where nobody says it."""
+    return inner.replace("n_inner", "n_embd").replace("intermediate_size", "hidden_size")
 
 
 def _body(recorder, more=()):

@@ -15,10 +15,11 @@ _BY_NUMBER = re.compile(r"(^|_)(layers|layer_ids|idxs)$")
 
 class Layers:
     """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `befores`: {path of such a list, or of a number of layers: the entries ahead of those, or how many};
+    `spelled`: {path of a list that says kinds and how often these come: (the kinds, the path of how many layers there are)};
     `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `places`: {path of another list of layers by number: the path of how many layers there are}; `published`: {path of a number of layers: those that models have}; `held`: paths that keep their value."""
 
     def __init__(self, keys, defaults, published=None, held=()):
-        self.counts, self.cycles, self.befores, self.numbers, self.places, self.keys, self.published, self.held = {}, {}, {}, {}, {}, keys, published or {}, held
+        self.counts, self.cycles, self.befores, self.numbers, self.places, self.spelled, self.keys, self.published, self.held = {}, {}, {}, {}, {}, {}, keys, published or {}, held
         self._part("", defaults)
         self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)   # the first layers of another part may take what those by number give
         self.keys = changed(self.keys, {path: at(self.keys, path) + self.taking for path, period in self.counts.items() if period == 1 and path not in self.places.values()})
@@ -26,7 +27,11 @@ class Layers:
     def _part(self, prefix, defaults):
         numbers = [c for c in _COUNTS if is_whole(defaults.get(c))]
         count = defaults[numbers[0]] if numbers else None
-        lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2 and not _are_sizes(v)}
+        spelled = {k: kinds for k, v in defaults.items() if numbers and len(kinds := spelled_out(v)) == count}
+        self.spelled.update({prefix + key: (list(dict.fromkeys(kinds)), prefix + numbers[0]) for key, kinds in spelled.items()})
+        for key in [k for k, v in defaults.items() if k in spelled or v in spelled.values()]:   # and what the class makes of it
+            self.keys = without(self.keys, prefix + key)
+        lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2 and not _are_sizes(v) and v not in spelled.values()}
         numbered = {k: _among(v, count) for k, v in defaults.items() if isinstance(k, str) and _BY_NUMBER.search(k) and count and is_rising(v, count) and len(v) > 1}
         numbered = {k: flags for k, flags in numbered.items() if len(rounds(flags)[1]) <= LONGEST_PERIOD}
         self.numbers.update({prefix + key: prefix + numbers[0] for key in numbered})
@@ -86,11 +91,23 @@ class Layers:
     def with_numbers(self, keys):
         """The keys with the lists of layers' numbers, for as many as there are: some classes make those of a number, others have one list by default."""
         counts = {path: at(keys, count) for path, count in self.numbers.items() if at(keys, path) is None and is_whole(at(keys, count))}
-        return changed(keys, {path: self._numbers(path, count) for path, count in counts.items()}) if counts else keys
+        made = {path: self._numbers(path, count) for path, count in counts.items()}
+        made |= {path: self._spelled(kinds, layers) for path, (kinds, count) in self.spelled.items() for layers in self._said(keys, count)}
+        return changed(keys, made) if made else keys
 
     def _numbers(self, path, count):
         before, cycle = self.befores.get(path, []), self.cycles[path]
         return [i for i in range(count) if (before[i] if i < len(before) else cycle[(i - len(before)) % len(cycle)])]
+
+    @staticmethod
+    def _said(keys, path):
+        """How many layers, as a configuration says it: classes take another name for it, too."""
+        above = path[:path.rfind(".") + 1]
+        return [count for count in (at(keys, one) for one in (path, *(above + name for name in _COUNTS))) if is_whole(count)][:1]
+
+    @staticmethod
+    def _spelled(kinds, count):
+        return [[kinds, count // len(kinds)], [kinds[:count % len(kinds)], 1]]
 
     def conditions(self):
         for path, period in self.counts.items():
@@ -99,6 +116,15 @@ class Layers:
         for path, cycle in self.cycles.items():
             told = written(cycle) + (f" after {written(self.befores[path])}" if path in self.befores else "")
             yield f"{path} numbers {self.numbers[path]} in {told}" if path in self.numbers else f"{path} cycles {told}"
+        for path, (kinds, count) in self.spelled.items():
+            yield f"{path} spells {count} of {written(kinds)}"
+
+
+def spelled_out(entries):
+    """The kinds of layers that a list says with how often they come, as GPT-Neo's [[["global", "local"], 12]] does."""
+    if not isinstance(entries, list) or not all(isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], list) and is_whole(entry[1]) for entry in entries):
+        return []
+    return [kind for kinds, times in entries for _ in range(times) for kind in kinds]
 
 
 def is_rising(entries, count):

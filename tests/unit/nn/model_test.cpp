@@ -50,14 +50,10 @@ TEST(Parts, LayersKeepTheirPlaces) {
 
 TEST(Parts, AreOfStacksOfLikeLayers) {
   EXPECT_TRUE(make(sizes("qwen2"), "qwen2")->stack);
-  const Value::Map gpt_neox{{"model_type", "gpt_neox"}, {"hidden_size", 64}, {"num_attention_heads", 4}};
-  EXPECT_TRUE(make(gpt_neox, "gpt_neox")->stack);
   Value windows = sizes("qwen2");
   windows.set("use_sliding_window", true);
   windows.set("max_window_layers", 1);
   EXPECT_FALSE(make(windows, "qwen2")->stack);  // the first layer sees all, the others a window
-  const Value::Map opt{{"model_type", "opt"}, {"hidden_size", 64}, {"num_attention_heads", 4}};
-  EXPECT_FALSE(make(opt, "opt")->stack);  // adds positions to what it is given
 }
 
 TEST(Configs, OfOlmoeHaveHeadsThatFillTheirNorm) {

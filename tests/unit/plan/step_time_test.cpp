@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "estimate/asked.h"
+#include "estimate/program.h"
+#include "io/program_text.h"
 #include "plan/oracle.h"
 
 namespace tidemark::plan {
@@ -166,9 +170,17 @@ TEST(StepTime, HasTheBandOfItsCard) {
 }
 
 Engine gpt_neo() {
-  return {.model_config = Value::Map{{"model_type", "gpt_neo"}, {"num_layers", 24}, {"hidden_size", 768}, {"num_heads", 12}},
+  const Value config = Value::Map{{"model_type", "gpt_neo"}, {"num_layers", 24}, {"hidden_size", 768}, {"num_heads", 12}};
+  std::ifstream file(TIDEMARK_SOURCE_DIR "/data/programs/5.17.0/gpt_neo");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return {.model_config = config,
           .card = card(),
-          .programs = [](const Spec&) { return std::make_shared<const std::vector<Program>>(); },
+          .programs =
+              [config, text](const Spec& spec) {
+                std::vector<Program> programs;
+                programs.push_back(io::read_family_text(text, "gpt_neo", config, family_use_of(spec)));
+                return std::make_shared<const std::vector<Program>>(std::move(programs));
+              },
           .keep_margin = {}};
 }
 

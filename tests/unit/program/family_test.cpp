@@ -261,6 +261,23 @@ TEST(Family, HoldsForListsThatGoRound) {
   EXPECT_EQ(bound(config({{"kinds", Value::List{"a", "b", "a"}}})).main, "TinyForCausalLM#1");
 }
 
+TEST(Family, CountsLayersOfAListThatSaysHowOftenTheirKindsCome) {
+  const std::string text = with(tiny_family(), "holds hidden % 8 == 0\n",
+                                "key types = [[[\"a\", \"b\"], 1]]\nholds types spells layers of [\"a\", \"b\"]\n");
+  const auto read = [&](std::int64_t layers, Value::List types) {
+    const Value of = config({{"layers", layers}, {"types", std::move(types)}});
+    return error_of([&] { io::read_family_text(text, "tiny", of, {.context = {.use_cache = false}, .seq = 8}); });
+  };
+  const auto some = [](Value::List kinds, Value times) { return Value(Value::List{std::move(kinds), std::move(times)}); };
+  EXPECT_FALSE(read(5, {some({"a", "b"}, 2), some({"b"}, 1)}));
+  const auto fewer = read(5, {some({"a", "b"}, 2)});
+  EXPECT_EQ(fewer->message(), "it names 4 layers, and there are 5");
+  EXPECT_EQ(fewer->where(), "config.json: types");
+  const std::string refused = "the program of tiny holds for types spells layers of [\"a\", \"b\"] alone, and types is a list";
+  for (const Value& other : {some({"c"}, 5), some({"a"}, -5), some({"a"}, "5"), some({}, {}), Value("a"), Value(Value::List{5, 5})})
+    EXPECT_EQ(read(5, {other})->message(), refused);
+}
+
 /// Of layers that a list has by number.
 std::string with_numbered_layers() {
   return with(tiny_family(), "holds hidden % 8 == 0\n", "key taken = [1, 3]\nholds taken rises 2 below layers + 3\n");
