@@ -17,7 +17,7 @@ pytestmark = pytest.mark.oracle
 def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
     command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--memory", "1000TB", "--quiet", "--keep-going", "--", PYTHON, ROOT / "tools/capture/ship.py", folder, "granite"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=900, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=900, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"})
     found = list(folder.glob("*/granite"))
     assert len(found) == 1, done.stdout + done.stderr
     return found[0]

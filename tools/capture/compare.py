@@ -164,7 +164,7 @@ def captured_all(programs, folder):
 
 
 def on_virtual_gpu(model_types, of, folder):
-    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1"}
+    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}
     command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--memory", "1000TB", "--quiet", "--keep-going", "--", sys.executable, __file__, *model_types, "--of", of, "--on-virtual-gpu", folder]
     subprocess.run(list(map(str, command)), env=environment, capture_output=True)
 

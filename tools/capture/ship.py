@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Captures the programs of whole families that Tidemark comes with: data/programs/RELEASE OF TRANSFORMERS/MODEL_TYPE.
 
-usage: tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [MODEL_TYPE ...]
+usage: PYTHONHASHSEED=0 tidemark run --gpu h100-80gb --memory 1000TB --keep-going -- python tools/capture/ship.py FOLDER [MODEL_TYPE ...]
 
 FOLDER is data/programs; without model types, all that transformers can train and that are not there yet.  MODEL_TYPE.sequence_classification is the
 family with a score for each class, MODEL_TYPE.contrastive that of images and their captions.
@@ -81,6 +81,8 @@ def ship_all(folder, wanted):
 
 
 def main():
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        sys.exit("set PYTHONHASHSEED=0: which kind of layers is first in a set is chance, else (transformers 5.23.0: modeling_gemma4.py, unique_layer_types)")
     os.environ.update(PYTORCH_JIT="0", TORCHDYNAMO_DISABLE="1")
     ship_all(pathlib.Path(sys.argv[1]), sys.argv[2:])
 

@@ -57,7 +57,6 @@ OTHERS = [
     *((bins, hidden, (3,), (3000,), (1,), (1,), 1, 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *((hidden, hidden, (3,), (3000,), (2,), (1,), 1, 64) for hidden in (384, 512, 768, 1024, 1280)),
     *dict.fromkeys(resnet_50()),
-    (1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 1, 16384),   # GLM-4.1V's patches, merged four by four
 ]
 
 
@@ -176,7 +175,7 @@ def record_others(path, *channels):
                     if count not in memory:
                         memory[count] = measure_other(torch, dtype, shape, count)
                     return memory[count][direction]
-                points = [*range(1, min(shape[-1], IMAGES) + 1), *range(2 * IMAGES, shape[-1] + 1, IMAGES)]
+                points = list(range(1, shape[-1] + 1))
                 parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]
                 out.write(json.dumps({"dtype": str(dtype)[6:], "shape": shape, "parts": parts}) + "\n")
                 out.flush()
