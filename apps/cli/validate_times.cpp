@@ -88,9 +88,8 @@ class Estimates {
   }
 
   Timed& of(const TimedRow& row, Asked asked) {
-    const std::string key =
-        fmt::format("{} {} {} {} {}", row.gpu, row.kernels, row.network_bytes_per_s, row.parts_between_stages,
-                    io::value_to_json(asked.model_config));
+    const std::string key = fmt::format("{} {} {} {} {}", row.gpu, row.kernels, row.network_bytes_per_s,
+                                        row.parts_between_stages, io::value_to_json(asked.model_config));
     std::unique_ptr<Timed>& timed = timed_[key];
     if (timed) return *timed;
     timed = std::make_unique<Timed>();

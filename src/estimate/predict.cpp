@@ -158,7 +158,9 @@ std::vector<std::string> noted_as_written(const Spec& spec, const Value& config)
 std::vector<std::string> noted_kernels(const Program& program) {
   const auto missing = program.header.find("without_kernels_of");
   if (missing == program.header.end()) return {};
-  return {fmt::format("the model runs in plain torch where it would take kernels of {}: with these installed it keeps other tensors", missing->second)};
+  return {fmt::format(
+      "the model runs in plain torch where it would take kernels of {}: with these installed it keeps other tensors",
+      missing->second)};
 }
 
 /// What a program alone tells of the configuration and the data.

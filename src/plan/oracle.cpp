@@ -110,9 +110,8 @@ class Times {
   explicit Times(const Engine& engine) : engine_(engine) {}
 
   StepTime operator()(const Spec& spec) {
-    return step_time(
-        spec, of_pass(alone_of(spec)),
-        {engine_.card, engine_.efficiency, engine_.network_bytes_per_s, engine_.parts_between_stages});
+    return step_time(spec, of_pass(alone_of(spec)),
+                     {engine_.card, engine_.efficiency, engine_.network_bytes_per_s, engine_.parts_between_stages});
   }
 
  private:

@@ -396,7 +396,8 @@ class FamilyReader {
     const std::size_t at = text.find(separator);
     const bool has_before = at != std::string_view::npos;
     const Value cycle = read_value_(text.substr(0, at), file_);
-    return goes_round(value, cycle, has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List()));
+    return goes_round(value, cycle,
+                      has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List()));
   }
 
   /// `layers in [false, true]`: the numbers of those of so many whose entry, round and round, is true.
@@ -421,7 +422,8 @@ class FamilyReader {
     reader.expect("of ");
     const std::optional<double> spelled = layers_spelled(value, list(reader));
     if (spelled && *spelled != static_cast<double>(layers))
-      throw Error(Errc::bad_value, fmt::format("it names {} layers, and there are {}", *spelled, layers), "config.json: " + path);
+      throw Error(Errc::bad_value, fmt::format("it names {} layers, and there are {}", *spelled, layers),
+                  "config.json: " + path);
     return spelled.has_value();
   }
 

@@ -22,7 +22,9 @@ std::optional<double> layers_spelled(const Value& entries, const Value& kinds) {
     const Value::List* pair = entry.as_list();
     const Value::List* some = pair && pair->size() == 2 ? (*pair)[0].as_list() : nullptr;
     const std::int64_t* times = some ? (*pair)[1].as_integer() : nullptr;
-    const auto is_known = [&](const Value& kind) { return std::find(known->begin(), known->end(), kind) != known->end(); };
+    const auto is_known = [&](const Value& kind) {
+      return std::find(known->begin(), known->end(), kind) != known->end();
+    };
     if (!times || *times < 0 || !std::all_of(some->begin(), some->end(), is_known)) return std::nullopt;
     layers += static_cast<double>(some->size()) * static_cast<double>(*times);
   }

@@ -84,7 +84,8 @@ std::unique_ptr<Model> make_causal_lm(const ModelRequest& request, const Decoder
   add_decoder(m, decoder);
   refuse(request.head == "sequence_classification" && decoder.experts.output_router_logits, "output_router_logits",
          "true with a score for each class");
-  model->batch_sizes = [has_experts = decoder.experts.count > 0, skew = request.context.routing_skew](const Data& data) {
+  model->batch_sizes = [has_experts = decoder.experts.count > 0,
+                        skew = request.context.routing_skew](const Data& data) {
     check_no_images(data);
     BatchSizes sizes = text_batch(data);
     if (has_experts)

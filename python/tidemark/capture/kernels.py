@@ -5,8 +5,8 @@ import sys
 
 def missing_for(model):
     """Their names, as the code of the model's modules asks for them (transformers 5.23.0: integrations/hub_kernels.py, use_kernel_func_from_hub_with_fallback)."""
-    sources = {type(module).__module__ for module in model.modules()}
-    functions = [value for source in sources for value in vars(sys.modules[source]).values() if callable(value)]
+    sources = [sys.modules.get(name) for name in {type(module).__module__ for module in model.modules()}]   # a file of one's own need not be there
+    functions = [value for source in sources if source for value in vars(source).values() if callable(value)]
     return sorted({known["package"] for known in map(_closed_over, functions) if known.get("is_new_implementation") is False and "package" in known})
 
 

@@ -170,7 +170,8 @@ TEST(StepTime, HasTheBandOfItsCard) {
 }
 
 Engine gpt_neo() {
-  const Value config = Value::Map{{"model_type", "gpt_neo"}, {"num_layers", 24}, {"hidden_size", 768}, {"num_heads", 12}};
+  const Value config =
+      Value::Map{{"model_type", "gpt_neo"}, {"num_layers", 24}, {"hidden_size", 768}, {"num_heads", 12}};
   std::ifstream file(TIDEMARK_SOURCE_DIR "/data/programs/5.17.0/gpt_neo");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   return {.model_config = config,

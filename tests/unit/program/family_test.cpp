@@ -143,10 +143,14 @@ TEST(Family, OfPatchesThatTokensAreMadeOfThereIsAUsualNumber) {
 
 TEST(Family, WhatIsDoneForEachChunkOfATextIsWrittenOutForItsLength) {
   const std::string line = "  %0: T[B, S, 64] = call embed: Embedding#1(0=$input_ids)\n";
-  const std::string rounds = line + "  %1[0]: T[B, S, 64] = torch.abs(%0)\n  each i in 1..ceildiv(S, 4) - 1:\n    %1[i]: T[B, S, 64] = torch.abs(%1[i - 1])\n    del %1[i - 1]\n";
-  const std::string text = with(tiny_family(), line + "  return logits=%0\n", rounds + "  return logits=%1[ceildiv(S, 4) - 1]\n");
+  const std::string rounds = line +
+                             "  %1[0]: T[B, S, 64] = torch.abs(%0)\n  each i in 1..ceildiv(S, 4) - 1:\n    %1[i]: T[B, "
+                             "S, 64] = torch.abs(%1[i - 1])\n    del %1[i - 1]\n";
+  const std::string text =
+      with(tiny_family(), line + "  return logits=%0\n", rounds + "  return logits=%1[ceildiv(S, 4) - 1]\n");
   const auto statements = [&](std::int64_t seq) {
-    const Program program = io::read_family_text(text, "tiny", config({{"window", 4096}}), {.context = {.use_cache = false}, .seq = seq});
+    const Program program =
+        io::read_family_text(text, "tiny", config({{"window", 4096}}), {.context = {.use_cache = false}, .seq = seq});
     return program.bodies.at(program.main).statements.size();
   };
   EXPECT_EQ(statements(4), 3u);
@@ -268,13 +272,17 @@ TEST(Family, CountsLayersOfAListThatSaysHowOftenTheirKindsCome) {
     const Value of = config({{"layers", layers}, {"types", std::move(types)}});
     return error_of([&] { io::read_family_text(text, "tiny", of, {.context = {.use_cache = false}, .seq = 8}); });
   };
-  const auto some = [](Value::List kinds, Value times) { return Value(Value::List{std::move(kinds), std::move(times)}); };
+  const auto some = [](Value::List kinds, Value times) {
+    return Value(Value::List{std::move(kinds), std::move(times)});
+  };
   EXPECT_FALSE(read(5, {some({"a", "b"}, 2), some({"b"}, 1)}));
   const auto fewer = read(5, {some({"a", "b"}, 2)});
   EXPECT_EQ(fewer->message(), "it names 4 layers, and there are 5");
   EXPECT_EQ(fewer->where(), "config.json: types");
-  const std::string refused = "the program of tiny holds for types spells layers of [\"a\", \"b\"] alone, and types is a list";
-  for (const Value& other : {some({"c"}, 5), some({"a"}, -5), some({"a"}, "5"), some({}, {}), Value("a"), Value(Value::List{5, 5})})
+  const std::string refused =
+      "the program of tiny holds for types spells layers of [\"a\", \"b\"] alone, and types is a list";
+  for (const Value& other :
+       {some({"c"}, 5), some({"a"}, -5), some({"a"}, "5"), some({}, {}), Value("a"), Value(Value::List{5, 5})})
     EXPECT_EQ(read(5, {other})->message(), refused);
 }
 
