@@ -14,6 +14,7 @@ using Order = std::vector<std::size_t>;
 
 constexpr std::size_t kMostPermuted = 2;  // kinds of layers
 constexpr std::size_t kMostSpread = 16;   // layers
+constexpr std::size_t kMostMixed = 16;    // layers; of more, one that runs again too often is little of all
 constexpr std::size_t kMostOperators = 7, kMostSubsets = 8;
 constexpr std::size_t kBisections = 4;  // bisections that go on together, whatever the number of cores
 
@@ -133,14 +134,19 @@ class ChoiceSearch {
     if (known_[none]) return FoundChoice{std::move(none), 0};
     const std::vector<Order> chains = chains_of(costs_);
     const std::vector<Subset> subsets = subsets_of(costs_);
-    candidates = static_cast<std::int64_t>(1 + chains.size() * (2 * subsets.size() - 1) * costs_.size());
     std::vector<Bisection> wave;
+    const auto look = [&](const Order& chain, const Subset& subset, std::size_t whole, std::size_t choices) {
+      candidates += static_cast<std::int64_t>(choices);
+      wave.push_back({&chain, &subset.kept, whole, 1, choices + 1, {}});
+      if (wave.size() == kBisections) finish(wave);
+    };
     for (const Order& chain : chains)
-      for (const Subset& subset : subsets) {
-        const std::size_t choices = (subset.seconds > 0 ? 2 : 1) * chain.size();
-        wave.push_back({&chain, &subset.kept, 1, choices + 1, {}});
-        if (wave.size() == kBisections) finish(wave);
-      }
+      for (const Subset& subset : subsets) look(chain, subset, 0, (subset.seconds > 0 ? 2 : 1) * chain.size());
+    const std::size_t most_whole = costs_.size() <= kMostMixed ? costs_.size() : 2;
+    for (const Order& chain : chains)
+      for (const Subset& subset : subsets)
+        for (std::size_t whole = 1; whole < most_whole && subset.seconds > 0; ++whole)
+          look(chain, subset, whole, chain.size() - whole);
     finish(wave);
     return std::move(best_);
   }
@@ -151,6 +157,7 @@ class ChoiceSearch {
   struct Bisection {
     const Order* chain;
     const std::vector<bool>* kept;
+    std::size_t whole;      // that never run again, or none: as many as fit
     std::size_t low, high;  // the fewest layers that fit are among these, the last excluded
     LayerChoice asked;
   };
@@ -190,11 +197,13 @@ class ChoiceSearch {
 
   static LayerChoice first(const Bisection& one, std::size_t count) {
     const std::size_t layers = one.chain->size();
+    const std::size_t again = one.whole > 0 ? layers - one.whole : std::min(count, layers);
+    const std::size_t keeping_none = one.whole > 0 ? count : count - again;
     LayerChoice choice{std::vector<bool>(layers), std::vector<bool>(layers), *one.kept};
     const bool keeps_any = std::ranges::find(*one.kept, true) != one.kept->end();
-    for (std::size_t i = 0; i < std::min(count, layers); ++i) {
+    for (std::size_t i = 0; i < again; ++i) {
       choice.layers[(*one.chain)[i]] = true;
-      choice.keeping[(*one.chain)[i]] = keeps_any && i + layers >= count;
+      choice.keeping[(*one.chain)[i]] = keeps_any && i >= keeping_none;
     }
     if (std::ranges::find(choice.keeping, true) == choice.keeping.end()) choice.kept.assign(choice.kept.size(), false);
     return choice;
