@@ -190,7 +190,7 @@ def card_rows(roots, cards):
         "l40s": (moved["NVIDIA L4"], f"{neusight}/elem.csv, L4, of the same generation"),
     }
     for key, (folder, keys) in PRODUCTS.items():
-        peak = cards[f"{name}-80gb"]["bf16_flops"]
+        peak = cards[key]["bf16_flops"]
         row = {"cards": keys, "products": {"percent": products(table(roots["aiconfigurator"], folder, "gemm"), peak),
                                            "source": f"{source} {folder}"}}  # fmt: skip
         row["attention"] = attention_rows(key, roots, peak, source)
@@ -215,7 +215,6 @@ def card_rows(roots, cards):
 def variants(rows, cards):
     """What of a card's row is otherwise where other kernels ran than it has today, or where it is built otherwise."""
     grid = next(row for row in rows if "h100-80gb" in row["cards"])["products"]["percent"]
-
     for name in FLASH_1_SPEEDS:
         yield {"cards": [f"{name}-flash-attention-1"], "variant_of": f"{name}-80gb", "attention": [
             {"head_width": width, "tokens": FLASH_1_TOKENS, "forward_percent": reached, "backward_percent": reached,

@@ -8,7 +8,6 @@
 
 Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
-Behind OUT may stand how many channels these have.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -163,12 +162,10 @@ def measure_other(torch, dtype, shape, count):
     return forward, weight, of_input
 
 
-def record_others(path, *channels):
+def record_others(path):
     import torch
     with open(path, "w") as out:
         for shape in OTHERS:
-            if channels and str(shape[0]) not in channels:
-                continue
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
                 def ask(count, direction):
