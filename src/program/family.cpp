@@ -110,8 +110,6 @@ class FamilyReader {
       if (!is_so(text)) refuse(text);
     }
     choose_main();
-    binding_.sizes = {{"S", values_[0]}, {"B", use_.batch}, {"images", use_.batch * use_.images}};
-    binding_.sizes.insert(binding_.sizes.end(), grid_.begin(), grid_.end());
     for (const Key& key : keys_) {
       if (!find_path(binding_.config, key.path)) set_path(binding_.config, key.path, key.value);
       if (const bool* flag = key.value.as_bool(); flag && *flag) binding_.flags.insert(key.path);
@@ -330,17 +328,20 @@ class FamilyReader {
   }
 
   void collect() {
-    names_ = {"S", "B", "images"};
-    values_ = {text_length(with_positions(), use_.seq) / use_.shares, use_.batch, use_.batch * use_.images};
-    for (const auto& [name, value] : grid_) {
-      names_.push_back(name);
-      values_.push_back(value);
-    }
-    for (const Key& key : keys_)
-      for (auto& [name, number] : numbers_of(key)) {
-        names_.push_back(std::move(name));
+    binding_.sizes = {{"S", text_length(with_positions(), use_.seq) / use_.shares},
+                      {"B", use_.batch},
+                      {"images", use_.batch * use_.images}};
+    binding_.sizes.insert(binding_.sizes.end(), grid_.begin(), grid_.end());
+    names_.clear();
+    values_.clear();
+    const auto name = [&](const std::vector<std::pair<std::string, std::int64_t>>& numbers) {
+      for (const auto& [path, number] : numbers) {
+        names_.push_back(path);
         values_.push_back(number);
       }
+    };
+    name(binding_.sizes);
+    for (const Key& key : keys_) name(numbers_of(key));
   }
 
   /// Of a configuration that leaves out how many tokens there may be, what the class has.

@@ -85,6 +85,23 @@ def test_heads_of_linear_attention_are_not_those_of_attention_and_are_shared_by_
     assert len({a / b for a, b in repeats}) > 1
 
 
+class Rotates(Seen):
+    """Its sections are in its code, where the configuration has none."""
+
+    def __init__(self, keys):
+        super().__init__(keys)
+        self.done += (tuple(keys.get("rope_parameters", {}).get("sections", [2, 1])),)
+        self.exact = (self.exact, self.done)
+
+
+def test_a_list_that_is_in_the_models_code_is_the_default():
+    found = Axes({**BASE, "rope_parameters": {"sections": [2, 1]}}, Rotates, runs, {"layers": 1})
+    assert found.guards[-1] == "rope_parameters.sections == [2, 1]" and found.usual == {"rope_parameters.sections": [2, 1]}
+    assert Defaults(dict, [found.base], {}, usual=found.usual).line("rope_parameters.sections", []) == "rope_parameters.sections = [2, 1]; also rope_scaling.sections"
+    other = Axes({**BASE, "rope_parameters": {"sections": [3]}}, Rotates, runs, {"layers": 1})
+    assert other.guards[-1] == "rope_parameters.sections == [3]" and other.usual == {}
+
+
 def test_paths():
     assert dict(leaves_of({"a": {"b": 1, "pad_token_id": 5}, "id2label": {"0": "x"}})) == {"a.b": 1}
     assert changed(BASE, {"part.out": 1, "new.er": 2})["new"] == {"er": 2} and BASE["part"]["out"] == 64

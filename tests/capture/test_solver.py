@@ -111,3 +111,10 @@ def test_what_images_take_of_a_text_and_how_many_windows_they_have_is_found(want
     for side, other in ((20, 36), (8, 10), (14, 30)):
         unseen = {**seen[0], "B": 5, "images": 60, "grid_h": side, "grid_w": other, "S": 5001}
         assert value(found, unseen) == value(wanted, unseen), found
+
+
+def test_what_fills_a_chunk_is_of_the_size_that_is_called_so():
+    """Of 32 tokens, or twice or four times as many: of 32 what is left may be the same at every point."""
+    points = [{"S": tokens, "chunk_size": size} for tokens, size in ((97, 32), (226, 128), (355, 32), (612, 128), (37, 32), (998, 128))]
+    assert len({(-p["S"] % 32, -p["S"] % p["chunk_size"]) for p in points}) == len({-p["S"] % 32 for p in points}) == 6
+    assert Solver(points)(tuple(-p["S"] % p["chunk_size"] for p in points)) == "-S % chunk_size"

@@ -28,6 +28,7 @@ from limits import at_most  # noqa: E402
 
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
+ALIKE = {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}   # of processes that do the same: scripted functions are Python ones, and sets go in one order
 ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
 WAYS = ([], ["--dtype", "fp32", "--autocast", "bf16"])
 TOKENS = 160
@@ -164,9 +165,8 @@ def captured_all(programs, folder):
 
 
 def on_virtual_gpu(model_types, of, folder):
-    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}
     command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--memory", "1000TB", "--quiet", "--keep-going", "--", sys.executable, __file__, *model_types, "--of", of, "--on-virtual-gpu", folder]
-    subprocess.run(list(map(str, command)), env=environment, capture_output=True)
+    subprocess.run(list(map(str, command)), env={**os.environ, **ALIKE}, capture_output=True)
 
 
 def with_few_layers(config):

@@ -355,9 +355,10 @@ def main():
 
 def train_all(tidemark):
     """The same command once more, on the virtual GPU."""
-    environment = {**os.environ, "PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}
+    from compare import ALIKE
+
     subprocess.run([tidemark, "run", "--gpu", "h200", "--memory", MEMORY, "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
-                   env=environment, check=True)
+                   env={**os.environ, **ALIKE}, check=True)
 
 
 if __name__ == "__main__":

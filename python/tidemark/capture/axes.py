@@ -9,6 +9,7 @@ from .keys import at, changed, is_whole, kinds_of, leaves_of, window_beside, wit
 _HEADS = re.compile(r"(?<!d_)heads?$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv|linear_num_key_heads$")
 _ATTENTION_HEADS = re.compile(r"(^|\.)((\w+_)?attention_heads|num_heads|n_heads?)$")
+_OF_CASES = re.compile(r"(?<!d_)heads?$|chunk_size$")   # whose relations to other sizes are cases of their own (cases.py)
 _WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width|d_ssm$")
 _HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size", "mamba_d_head", "mamba_head_dim")
 _EXPANSIONS = ("expand", "mamba_expand")
@@ -22,7 +23,7 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
 class Axes:
-    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others."""
+    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others; `usual`: {path of a list: what the model takes where it is left out}."""
 
     def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=(), places=None):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
@@ -31,7 +32,7 @@ class Axes:
         `places`: {path of a list of layers by number: the path of how many there are}."""
         self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
         self.places = places or {}
-        self.groups, self.products, self.guards, self.guarded = [], {}, [], []
+        self.groups, self.products, self.guards, self.guarded, self.usual = [], {}, [], [], {}
         self.first = look(changed(base, self.few))
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
         self.beside = [(other, other(changed(base, self.few))) for other in beside]
@@ -214,7 +215,9 @@ class Axes:
             return
         tries = [value[:-1], [*value, *value[-1:]]] if value else [[0], [1]]
         if any(self._told({path: v}) != "same" for v in tries):
-            self._guard(path, f"{path} in {written([None, value])}" if self._is_usual(path) else f"{path} == {written(value)}")
+            self._guard(path, f"{path} == {written(value)}")
+            if self._is_usual(path):
+                self.usual[path] = value
 
     def _is_usual(self, path):
         """Whether a model without the key does the same: what it takes then is in its code (transformers 5.23.0: modeling_qwen3_5.py, mrope_section)."""
@@ -265,7 +268,7 @@ class Axes:
             return False
         groups = [group for group in self.groups if self._told({path: values[path] for path in group if path in values}) == "other"]
         for path, *_ in groups:
-            is_as_another = not _HEADS.search(path) and any(values[path] in (value if isinstance(value, list) else [value]) for other, value in self.leaves.items() if other != path)
+            is_as_another = not _OF_CASES.search(path) and any(values[path] in (value if isinstance(value, list) else [value]) for other, value in self.leaves.items() if other != path)
             if is_as_another and f"{path} != {values[path]}" not in self.guards:   # drawn before
                 self._guard(path, f"{path} != {values[path]}")
         return bool(groups)
@@ -312,14 +315,14 @@ def _drawn(groups, base, layers, products, drawer, places):
         path = group[0]
         if path in places:
             continue
-        name = path.rpartition(".")[2]
-        heads = parts.setdefault(_mixer_of(path), (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
+        name, mixer = path.rpartition(".")[2], _mixer_of(path)
+        heads = parts.setdefault(mixer, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
         if path in layers:
             value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)   # rounds of many kinds take long
         elif _KV_HEADS.search(name):   # where some layers have others, these are not those times a number
-            value = first * (heads[0] if _mixer_of(path) not in shared else drawer.choice((1, heads[0])))
-            shared.add(_mixer_of(path))
+            value = first * (heads[0] if mixer not in shared else drawer.choice((1, heads[0])))
+            shared.add(mixer)
         elif _HEADS.search(name):
             value = first * heads[0] * heads[1]
         elif _WIDTHS.search(name):

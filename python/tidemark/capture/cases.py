@@ -131,24 +131,24 @@ def _by_heads(family):
         wider = {path: heads * 2, **({width: at(family.base, width) * 2} if at(family.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(family.base, width)) else {})}
         if width in wider and not family.runs(changed(family.base, wider)):   # other parts have to be as wide
             wider.update({p: v * 2 for p, v in leaves_of(family.base) if is_whole(v) and v == at(family.base, width) and p.endswith("hidden_size")})
-        less, equal = _fewer_or_equal(family, few, path, {**wider, few: heads // 2}, {**wider, few: heads * 2})
-        if less:
-            cases = [less, equal] if cases == [_ANY] else [case.and_also(less) for case in cases]
+        told = _fewer_or_equal(family, few, path, {**wider, few: heads // 2}, {**wider, few: heads * 2})
+        if told:
+            cases = told if cases == [_ANY] else [case.and_also(told[0]) for case in cases]
     for few, path in ((p, _LINEAR_KEYS.sub("linear_num_value_heads", p)) for p, _ in leaves_of(family.base) if _LINEAR_KEYS.search(p)):
         heads = at(family.base, path)
-        less, equal = _fewer_or_equal(family, few, path, {few: heads // 4}, {few: heads})
-        cases = [case.and_also(one) for case in cases for one in (less, equal)] if less else cases
+        told = _fewer_or_equal(family, few, path, {few: heads // 4}, {few: heads})
+        cases = [case.and_also(one) for case in cases for one in told or [_ANY]]
     return cases
 
 
 def _fewer_or_equal(family, few, path, fewer, equal):
-    """The cases of fewer heads of keys and of as many, where they are not alike; the keys of the former are those to begin with."""
+    """The cases of fewer heads of keys and of as many; none where they are alike.  The keys of the former are those to begin with."""
     fewer, equal = changed(family.base, fewer), changed(family.base, equal)
     try:
         alike = [family.brief(fewer, way).is_alike(family.brief(equal, way)) for way in family.looks]
     except Exception:   # whatever a model of such a configuration raises
-        return None, None
+        return []
     if all(alike):
-        return None, None
+        return []
     family.base = fewer
-    return Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))
+    return [Case((f"{few} < {path}",)), Case((f"{few} == {path}",), lambda keys: changed(keys, {few: at(keys, path)}))]

@@ -19,7 +19,6 @@ from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without_names_of_labels, written
-from .kernels import missing_for
 from .layers import Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
@@ -30,6 +29,7 @@ from .reads import Reads, reading
 from .rows import in_rows
 from .sizes import Solver
 from .text import Printer, family_text, typed
+from .told import told_of
 from .tree import tree_lines
 from .unwritten import keys_of, paths_of
 from .windows import names_of, windows_of
@@ -374,16 +374,11 @@ class Family:
 
     def _heads(self, trained):
         """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
-        from .models import classes_of, output_embeddings
+        from .models import classes_of
 
         classes = classes_of(self.kind)
         yield from [("head", head.lower()) for head, names in classes.items() if trained in names][:1]
-        model = self.source(self.base, self.usual).make(torch.bfloat16, self.device)
-        named, missing = output_embeddings(model), missing_for(model)
-        if named:
-            yield "output_embeddings", named
-        if missing:
-            yield "without_kernels_of", ", ".join(missing)
+        yield from told_of(self.source(self.base, self.usual).make(torch.bfloat16, self.device))
         others = sorted({name for names in classes.values() for name in names} - {trained})
         if others:
             yield "instead", " ".join(others)
@@ -402,7 +397,7 @@ class Family:
 
         from . import config_keys
 
-        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}))
+        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}), axes.usual)
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         by_number = sorted({*self.unwritten.values()})
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),

@@ -12,20 +12,14 @@ def header_of(model, padded):
     import torch
     import transformers
 
-    from .kernels import missing_for
-    from .models import output_embeddings
+    from .told import told_of
 
     config = getattr(model, "config", None)
     yield "tidemark-program", "1"
     if config is not None:
         yield "model_type", config.model_type
     yield "class", type(model).__name__
-    named = output_embeddings(model)
-    if named:
-        yield "output_embeddings", named
-    missing = missing_for(model)
-    if missing:
-        yield "without_kernels_of", ", ".join(missing)
+    yield from told_of(model)
     yield "transformers", transformers.__version__
     yield "torch", torch.__version__.partition("+")[0]
     if config is not None:

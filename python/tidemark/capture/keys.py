@@ -106,10 +106,10 @@ def parts_of(keys, paths):
 
 class Defaults:
     """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them; `older` are keys that it takes
-    besides, and may take for others, as BLOOM's n_embed."""
+    besides, and may take for others, as BLOOM's n_embed; `usual` is {path: what the model's code takes of a key that is not there and that the class makes nothing of}."""
 
-    def __init__(self, build, draws, attribute_map, older=()):
-        self.build, self.draws, self.attribute_map, self.older = build, draws, attribute_map, older
+    def __init__(self, build, draws, attribute_map, older=(), usual=None):
+        self.build, self.draws, self.attribute_map, self.older, self.usual = build, draws, attribute_map, older, usual or {}
 
     def _built(self, keys, path):
         try:
@@ -129,10 +129,10 @@ class Defaults:
         return line + (f"; also {' '.join(others)}" if others else "")
 
     def _default(self, path, absent, names):
-        first = absent[0]
+        first = absent[0] if absent[0] is not None else self.usual.get(path)
         if first is _Refused:
             return written(at(self.build({}), path))
-        if all(value == first for value in absent):
+        if all(value == absent[0] for value in absent):
             return written(first)
         if all(is_whole(value) for value in absent):
             found = Solver([{n: at(draw, n) for n in names} for draw in self.draws])(tuple(absent))

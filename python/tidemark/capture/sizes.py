@@ -193,7 +193,8 @@ class Solver:
     def _chunks(self, values):
         """Names times a product; lengths in chunks of a power of two, or of another name, and what fills the last one."""
         names = [(n, self.columns[n]) for n in self.names]
-        chunks = [*((str(c), (c,) * len(values)) for c in (*self.periods, *_CHUNKS)), *names]
+        called = [(n, column) for n, column in names if n.endswith("chunk_size")]   # may be multiples of 32 at all points
+        chunks = [*called, *((str(c), (c,) * len(values)) for c in (*self.periods, *_CHUNKS)), *names]
         for name, column in names:   # of four factors
             text = self._from(name, column, values)
             if text:

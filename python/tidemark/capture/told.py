@@ -1,10 +1,18 @@
-"""Packages whose kernels would run in the place of plain torch, were they installed: they keep other tensors."""
+"""What a header says of a model by itself: the module that makes its logits, and packages whose kernels would run in the place of plain torch, were they installed."""
 
 import sys
 
+from .models import output_embeddings
 
-def missing_for(model):
-    """Their names, as the code of the model's modules asks for them (transformers 5.23.0: integrations/hub_kernels.py, use_kernel_func_from_hub_with_fallback)."""
+
+def told_of(model):
+    """(key, value) of lines of its header."""
+    lines = (("output_embeddings", output_embeddings(model)), ("without_kernels_of", ", ".join(_missing_for(model))))
+    return [line for line in lines if line[1]]
+
+
+def _missing_for(model):
+    """The packages' names, as the code of the model's modules asks for them (transformers 5.23.0: integrations/hub_kernels.py, use_kernel_func_from_hub_with_fallback)."""
     sources = [sys.modules.get(name) for name in {type(module).__module__ for module in model.modules()}]   # a file of one's own need not be there
     functions = [value for source in sources if source for value in vars(source).values() if callable(value)]
     return sorted({known["package"] for known in map(_closed_over, functions) if known.get("is_new_implementation") is False and "package" in known})
