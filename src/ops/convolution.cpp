@@ -1,8 +1,6 @@
 // torch: aten/src/ATen/native/Convolution.cpp, cudnn/Conv_v8.cpp, run_single_conv, cuda/DepthwiseConv2d.cu (2.11.0)
 #include "ops/convolution.h"
 
-#include <algorithm>
-
 #include "ops/convolution_scratch.h"
 #include "ops/memory_format.h"
 #include "ops/scratch.h"
@@ -17,12 +15,6 @@ void count(const Tensor& output, const Tensor& weight) {
                       static_cast<double>(output.size(1)),
                       static_cast<double>(weight.elements()) / static_cast<double>(weight.size(0)),
                       output.run().in_backward);
-}
-
-/// cuDNN needs no scratch memory for images of one kernel whose channels are last: the product of two matrices
-/// (recorded of cuDNN 9.19).
-bool is_product(const Dims& sizes) {
-  return std::all_of(sizes.begin() + 2, sizes.end(), [](std::int64_t size) { return size == 1; });
 }
 
 /// Of every dimension but the channels.
@@ -95,8 +87,7 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
     sizes[d + 2] =
         (x.size(d + 2) + 2 * shape.padding[d] - shape.dilation[d] * (weight.size(d + 2) - 1) - 1) / shape.stride[d] + 1;
   const Order order(x, weight, is_depthwise(x, weight, shape));
-  const ConvolutionScratch scratch =
-      order.is_last() && is_product(sizes) ? ConvolutionScratch{} : convolution_scratch(x, weight, shape);
+  const ConvolutionScratch scratch = convolution_scratch(x, weight, shape, order.is_last());
   const auto computed = [&] {
     const Tensor in_order = order.copy(x);
     Tensor y = empty(x.run(), order.layout(sizes), x.dtype());

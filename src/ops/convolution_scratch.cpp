@@ -54,7 +54,7 @@ const ConvolutionTable* find_table(const Card& card, std::string_view cudnn) {
   return newest;
 }
 
-std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape, bool channels_last) {
   std::string row = fmt::format("\n{} {} {} {}", name_of(x.dtype()), sizes_text(weight.sizes(), 2),
                                 sizes_text(x.sizes(), 2), weight.size(0));
   Dims kernel, none, one;
@@ -64,9 +64,34 @@ std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape
     one.push_back(1);
   }
   const bool is_patches = shape.stride == kernel && shape.padding == none && shape.dilation == one && shape.groups == 1;
-  if (is_patches && x.size(1) == 3) return row;
-  return row + fmt::format(" from {} by {} around {} over {} in {}", x.size(1), sizes_text(shape.stride, 0),
-                           sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
+  if (is_patches && x.size(1) == 3 && !channels_last) return row;
+  row += fmt::format(" from {} by {} around {} over {} in {}", x.size(1), sizes_text(shape.stride, 0),
+                     sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
+  return channels_last ? row + " channels_last" : row;
+}
+
+struct Row {
+  ConvolutionScratch scratch;
+  std::int64_t most_images = 0;
+};
+
+/// What stands behind a row's key.
+Row read_row(std::string_view line, std::int64_t most_images, std::int64_t images) {
+  constexpr std::string_view kMost = "most ";
+  std::int64_t bytes[] = {0, 0, 0};
+  for (int part = 0; !line.empty(); ++part) {
+    const std::size_t bar = std::min(line.find(" | "), line.size());
+    std::string_view text = line.substr(0, bar);
+    line.remove_prefix(std::min(bar + 3, line.size()));
+    if (text.starts_with(kMost)) {
+      text.remove_prefix(kMost.size());
+      most_images = take_number(text);
+    } else {
+      TM_CHECK(part < 3, "a broken table of convolutions");
+      bytes[part] = value_at(text, images);
+    }
+  }
+  return {{bytes[0], bytes[1], bytes[2]}, most_images};
 }
 
 }  // namespace
@@ -75,26 +100,21 @@ bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape&
   return x.dims() == 3 && shape.groups > 1 && shape.groups == x.size(1) && weight.size(2) > 1;
 }
 
-ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape,
+                                       bool channels_last) {
   if (is_depthwise(x, weight, shape)) return {};
   const Card& card = x.run().card();
-  const std::string row = row_of(x, weight, shape);
+  const std::string key = row_of(x, weight, shape, channels_last);
   const ConvolutionTable* table = find_table(card, x.run().torch().cudnn);
-  const std::size_t at = table ? table->rows.find(row + " | ") : std::string_view::npos;
-  const std::int64_t most_images = x.dims() < 5 ? 512 : 65536;
-  if (at == std::string_view::npos || x.size(0) > most_images)
-    throw Error(Errc::unsupported,
-                fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}", x.size(0),
-                            x.size(1), card.key, row.substr(1)));
-  std::string_view line = table->rows.substr(at + row.size() + 3);
-  line = line.substr(0, line.find('\n'));
-  std::int64_t bytes[] = {0, 0, 0};
-  for (std::int64_t& part : bytes) {
-    const std::size_t bar = std::min(line.find(" | "), line.size());
-    part = value_at(line.substr(0, bar), x.size(0));
-    line.remove_prefix(std::min(bar + 3, line.size()));
+  const std::size_t at = table ? table->rows.find(key + " | ") : std::string_view::npos;
+  if (at != std::string_view::npos) {
+    const std::string_view line = table->rows.substr(at + key.size() + 3);
+    const Row row = read_row(line.substr(0, line.find('\n')), x.dims() < 5 ? 512 : 65536, x.size(0));
+    if (x.size(0) <= row.most_images) return row.scratch;
   }
-  return {bytes[0], bytes[1], bytes[2]};
+  throw Error(Errc::unsupported,
+              fmt::format("cuDNN's scratch memory is not known for a convolution of {} x {} on {}: {}", x.size(0),
+                          x.size(1), card.key, key.substr(1)));
 }
 
 }  // namespace tidemark

@@ -15,6 +15,7 @@ pieces that are linear in that number.  A piece is written as first:slope:consta
 """
 import json
 import sys
+from typing import NamedTuple
 
 IMAGES = 512          # of two-dimensional patches; every number up to DENSE, then bisection
 PATCHES = 65536       # of Qwen2-VL's three-dimensional ones, always a multiple of four
@@ -28,33 +29,45 @@ SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664))
 CUBES = [(14, (128, 1280, 1536)), (16, (1024, 1152))]
 
 
+class Other(NamedTuple):
+    """A convolution that is not of patches of three channels; `most`: samples."""
+    channels: int
+    hidden: int
+    kernel: tuple
+    image: tuple
+    stride: tuple
+    padding: tuple
+    most: int
+    groups: int = 1
+    channels_last: bool = False
+
+
 def resnet_50():
     """Of transformers' default ResNetConfig: bottlenecks whose 3x3 has the stride, at 224 pixels."""
-    yield 3, 64, (7, 7), (224, 224), (2, 2), (3, 3), 1, 32
+    yield Other(3, 64, (7, 7), (224, 224), (2, 2), (3, 3), 256)
     before, side = 64, 56
     for stage, width in enumerate((256, 512, 1024, 2048)):
         inner, stride = width // 4, 2 if stage else 1
-        yield before, inner, (1, 1), (side, side), (1, 1), (0, 0), 1, 32
-        yield inner, inner, (3, 3), (side, side), (stride, stride), (1, 1), 1, 32
-        yield before, width, (1, 1), (side, side), (stride, stride), (0, 0), 1, 32
+        yield Other(before, inner, (1, 1), (side, side), (1, 1), (0, 0), 256)
+        yield Other(inner, inner, (3, 3), (side, side), (stride, stride), (1, 1), 256)
+        yield Other(before, width, (1, 1), (side, side), (stride, stride), (0, 0), 256)
         side //= stride
-        yield inner, width, (1, 1), (side, side), (1, 1), (0, 0), 1, 32
-        yield width, inner, (1, 1), (side, side), (1, 1), (0, 0), 1, 32
+        yield Other(inner, width, (1, 1), (side, side), (1, 1), (0, 0), 256)
+        yield Other(width, inner, (1, 1), (side, side), (1, 1), (0, 0), 256)
         if stage:
-            yield inner, inner, (3, 3), (side, side), (1, 1), (1, 1), 1, 32
+            yield Other(inner, inner, (3, 3), (side, side), (1, 1), (1, 1), 256)
         before = width
 
 
-# (channels in, channels out, kernel, image, stride, padding, groups, samples at most)
 OTHERS = [
     # the tiny models of tools/capture/prove.py
-    *((3, 64, (8, 8), (side, side), (8, 8), (0, 0), 1, 32) for side in (16, 32)),
-    (3, 64, (2, 8, 8), (2, 8, 8), (2, 8, 8), (0, 0, 0), 1, 512), (64, 64, (2, 2), (2, 2), (2, 2), (0, 0), 1, 128),
-    (16, 64, (3,), (128,), (1,), (1,), 1, 8), (64, 64, (3,), (128,), (2,), (1,), 1, 8),
-    (16, 64, (3,), (64,), (1,), (1,), 1, 8), (64, 64, (3,), (64,), (2,), (1,), 1, 8),
+    *(Other(3, 64, (8, 8), (side, side), (8, 8), (0, 0), 32) for side in (16, 32)),
+    Other(3, 64, (2, 8, 8), (2, 8, 8), (2, 8, 8), (0, 0, 0), 512), *(Other(64, 64, (2, 2), (2, 2), (2, 2), (0, 0), 128, channels_last=last) for last in (False, True)),
+    *(Other(channels, 64, (3,), (tokens,), (stride,), (1,), 8) for tokens in (128, 64) for channels, stride in ((16, 1), (64, 2))),
+    Other(1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-4.1V's patches, merged four by four
     # Whisper and those that listen by it: spectrograms of 30 seconds
-    *((bins, hidden, (3,), (3000,), (1,), (1,), 1, 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
-    *((hidden, hidden, (3,), (3000,), (2,), (1,), 1, 64) for hidden in (384, 512, 768, 1024, 1280)),
+    *(Other(bins, hidden, (3,), (3000,), (1,), (1,), 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
+    *(Other(hidden, hidden, (3,), (3000,), (2,), (1,), 64) for hidden in (384, 512, 768, 1024, 1280)),
     *dict.fromkeys(resnet_50()),
 ]
 
@@ -142,12 +155,13 @@ def record(path, *sides):
                 out.flush()
 
 
-def measure_other(torch, dtype, shape, count):
+def measure_other(torch, dtype, other, count):
     """Requested bytes beside the results: forward, backward of the weight, and of the input."""
-    channels, hidden, kernel, image, stride, padding, groups, _ = shape
-    x = torch.empty(count, channels, *image, device="cuda", dtype=dtype)
-    w = torch.empty(hidden, channels // groups, *kernel, device="cuda", dtype=dtype)
-    settings = (list(stride), list(padding), [1] * len(kernel), False, [0] * len(kernel), groups)
+    order = torch.channels_last if other.channels_last else torch.contiguous_format
+    empty = lambda *sizes: torch.empty(*sizes, device="cuda", dtype=dtype, memory_format=order)
+    x = empty(count, other.channels, *other.image)
+    w = empty(other.hidden, other.channels // other.groups, *other.kernel)
+    settings = (list(other.stride), list(other.padding), [1] * len(other.kernel), False, [0] * len(other.kernel), other.groups)
 
     def scratch(call):
         torch.cuda.empty_cache()
@@ -165,26 +179,26 @@ def measure_other(torch, dtype, shape, count):
 def record_others(path):
     import torch
     with open(path, "w") as out:
-        for shape in OTHERS:
+        for other in OTHERS:
+            points = sorted({*range(1, min(other.most, 64) + 1), *range(64, min(other.most, 256) + 1, 8), *range(256, other.most + 1, 128)})
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
                 def ask(count, direction):
                     if count not in memory:
-                        memory[count] = measure_other(torch, dtype, shape, count)
+                        memory[count] = measure_other(torch, dtype, other, count)
                     return memory[count][direction]
-                points = list(range(1, shape[-1] + 1))
                 parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]
-                out.write(json.dumps({"dtype": str(dtype)[6:], "shape": shape, "parts": parts}) + "\n")
+                out.write(json.dumps({"dtype": str(dtype)[6:], "other": other, "parts": parts}) + "\n")
                 out.flush()
 
 
 def written(row):
     """The row of one that `others` recorded."""
-    channels, hidden, kernel, image, stride, padding, groups, _ = row["shape"]
+    other = Other(*row["other"])
     by = lambda sizes: "x".join(map(str, sizes))
-    is_patches = channels == 3 and stride == kernel and groups == 1 and not any(padding)
-    more = "" if is_patches else f" from {channels} by {by(stride)} around {by(padding)} over {by([1] * len(kernel))} in {groups}"
-    return " | ".join([f"{row['dtype']} {by(kernel)} {by(image)} {hidden}{more}", *map(text, row["parts"][:2 if is_patches else 3])])
+    is_patches = other.channels == 3 and other.stride == other.kernel and other.groups == 1 and not any(other.padding) and not other.channels_last
+    more = "" if is_patches else f" from {other.channels} by {by(other.stride)} around {by(other.padding)} over {by([1] * len(other.kernel))} in {other.groups}" + " channels_last" * other.channels_last
+    return " | ".join([f"{row['dtype']} {by(other.kernel)} {by(other.image)} {other.hidden}{more}", *map(text, row["parts"][:2 if is_patches else 3]), f"most {other.most}"])
 
 
 def text(parts):
@@ -194,7 +208,7 @@ def text(parts):
 def write(path):
     """The rows as src/ops/convolution_scratch.h reads them."""
     for row in map(json.loads, open(path)):
-        if "shape" in row:
+        if "other" in row:
             print(written(row))
             continue
         print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
