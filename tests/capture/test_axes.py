@@ -57,6 +57,24 @@ def test_a_key_that_does_something_in_one_way_of_running_alone_is_held_to():
     assert Axes(keys, Seen, runs, {"layers": 1}).guards == axes().guards
 
 
+def test_what_a_value_does_is_looked_at_once_however_often_it_is_drawn():
+    looked = []
+
+    class Wide(Seen):
+        """Does something else where it is wide, so that some draws are not taken."""
+
+        def __init__(self, keys):
+            super().__init__(keys)
+            self.done += (keys["ffn"] > 400,)
+            self.exact = (self.exact, self.done)
+            looked.append(repr(keys))
+
+    found = Axes(BASE, Wide, runs, {"layers": 1})
+    assert all(keys["ffn"] <= 400 for keys in found.draws(5, seed=1))
+    del looked[0]   # of the base itself
+    assert len(looked) == len(set(looked)) > 20
+
+
 def test_all_axes_differ_between_draws_that_run():
     draws = axes().draws(6, seed=1)
     assert len(draws) == 6 and all(map(runs, draws))

@@ -33,6 +33,7 @@ class Axes:
         self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
         self.places = places or {}
         self.groups, self.products, self.guards, self.guarded, self.usual = [], {}, [], [], {}
+        self._known = {}   # what was seen: a draw that goes another way asks about each of its values, which are few
         self.first = look(changed(base, self.few))
         self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
         self.beside = [(other, other(changed(base, self.few))) for other in beside]
@@ -71,11 +72,11 @@ class Axes:
         return self._compared(self.look, first, values if counts_layers else {**self.few, **values})
 
     def _compared(self, look, first, values):
-        try:
-            seen = look(changed(self.base, values))
-        except Exception:   # whatever a model of such a configuration raises
-            return "fails"
-        return "same" if seen.exact == first.exact else "numbers" if seen.is_alike(first) else "other"
+        keys = changed(self.base, values)
+        asked = (id(look), id(first), repr(keys))
+        if asked not in self._known:
+            self._known[asked] = _compared(look, first, keys)
+        return self._known[asked]
 
     def _told_of_any(self, values):
         """The same of a key that does something in one way of running the model alone: dropout of attention's probabilities, which only eager attention calls by itself."""
@@ -283,6 +284,14 @@ class Axes:
             if self.runs(changed(self.base, more)):
                 taken = more
         return taken
+
+
+def _compared(look, first, keys):
+    try:
+        seen = look(keys)
+    except Exception:   # whatever a model of such a configuration raises
+        return "fails"
+    return "same" if seen.exact == first.exact else "numbers" if seen.is_alike(first) else "other"
 
 
 def _are_of_a_kind(one, other):

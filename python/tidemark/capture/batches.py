@@ -96,8 +96,8 @@ class _Maker:
         return sum(t.numel() // t.shape[-1] for _, t in leaves(features, is_tensor)) // self.shape.pictures
 
     def method(self, name):
-        """Of the model, or of what it wraps: the one that says what it takes."""
-        found = [getattr(part, name) for part in (self.model, getattr(self.model, "model", None)) if hasattr(part, name)]
+        """Of the model, or of what it wraps: the first that says what it takes."""
+        found = [getattr(part, name) for part in self.model.modules() if hasattr(part, name)]
         says = (f for f in found if any(p.kind == p.POSITIONAL_OR_KEYWORD for p in inspect.signature(f).parameters.values()))
         return next(says, found[0] if found else None)
 

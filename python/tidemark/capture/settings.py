@@ -2,8 +2,11 @@
 
 
 def parts_of(config):
-    """A configuration and those within it."""
-    return [config] + [part for part in (getattr(config, name, None) for name in getattr(config, "sub_configs", {})) if part is not None]
+    """A configuration, those within it, and those within these."""
+    parts = [config]
+    for part in parts:
+        parts += [inner for inner in (getattr(part, name, None) for name in getattr(part, "sub_configs", {})) if inner is not None]
+    return parts
 
 
 def first_of(config, *names):
