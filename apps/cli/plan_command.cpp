@@ -33,7 +33,7 @@ struct Asking {
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
-  if (writes_for_trainer(plan.writes) && !options.said.find("loop")) options.said.set("loop", "trainer");
+  if (has_loop_of_trainer(plan.wishes.trainers) && !options.said.find("loop")) options.said.set("loop", "trainer");
   const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
   const std::string name = gpu.empty() ? answers::card_said({&options.said, &file}) : gpu;
   if (!name.empty()) {
@@ -115,7 +115,7 @@ int plan_goal(const PlanOptions& options) {
 int plan_largest(const PlanOptions& options) {
   const plan::Size size = answers::size_of(options.wishes.largest, "--largest");
   Asking asking = read_asking(options, {}, options.wishes.nodes);
-  const plan::Question question = question_of(asking, options);
+  plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
   const plan::LargestPlan found = plan::largest(question, size, engine);
   write_output(options.json, io::value_to_json(io::largest_value(found, size)));
@@ -237,6 +237,12 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->delimiter(',')
       ->group(group);
   command
+      ->add_option("--trainers", options.wishes.trainers,
+                   "Trainers that the plan is for, such as trl: each configuration is what they make of it (those of --write are)")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->group(group);
+  command
       ->add_option("--margin", options.wishes.margin,
                    "Keep a quantile of measured residuals free, such as p90 (default: nothing)")
       ->type_name("PXX")
@@ -264,6 +270,7 @@ void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> 
         Errc::usage, "a command is missing", "tidemark plan",
         "write it behind --, as in: tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py {batch}");
   if (program) read_vary_options(command, std::move(*program), options.vary);
+  for (const std::string& trainer : trainers_of(options.writes)) options.wishes.trainers.push_back(trainer);
 }
 
 int plan(const PlanOptions& options) {

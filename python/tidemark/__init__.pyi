@@ -157,6 +157,8 @@ class PlanOptions(SpecOptions, total=False):
     """Decisions that stay as the spec says"""
     allow: Sequence[str]
     """Decisions that change what is learned, and their values: lora=8|64"""
+    trainers: Sequence[str]
+    """Trainers that the answer is for, such as trl: each configuration is what they make of it"""
     margin: str
     """A quantile of measured residuals to keep free, such as p90"""
     answers: int
