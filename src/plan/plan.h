@@ -17,6 +17,7 @@ struct Question {
   Freedom freedom;
   std::size_t answers = 3;
   std::optional<Share> share;  // of a search that several machines do
+  Told told = {};              // how far it has come; may be empty
 };
 
 struct Planned {
