@@ -253,14 +253,20 @@ Value deepspeed_config(const Spec& spec) {
 
 Value accelerate_config(const Spec& spec) {
   const std::int64_t machines = spec.gpus_per_node > 0 ? spec.gpus / spec.gpus_per_node : 1;
-  return Value::Map{{"compute_environment", "LOCAL_MACHINE"},
-                    {"distributed_type", spec.gpus > 1 ? "MULTI_GPU" : "NO"},
-                    {"mixed_precision", "no"},
-                    {"num_machines", machines},
-                    {"num_processes", spec.gpus},
-                    {"machine_rank", 0},
-                    {"main_training_function", "main"},
-                    {"use_cpu", false}};
+  // What is on the host is reduced there, by a backend that is made where accelerate's own environment says so
+  // (1.15.0: state.py, PartialState).
+  const bool has_offload = spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu;
+  Value config = Value::Map{{"compute_environment", "LOCAL_MACHINE"},
+                            {"distributed_type", has_offload ? "FSDP" : spec.gpus > 1 ? "MULTI_GPU" : "NO"},
+                            {"mixed_precision", "no"},
+                            {"num_machines", machines},
+                            {"num_processes", spec.gpus},
+                            {"machine_rank", 0},
+                            {"main_training_function", "main"},
+                            {"use_cpu", false}};
+  if (has_offload)
+    config.set("fsdp_config", Value::Map{{"fsdp_version", 2}, {"fsdp_offload_params", true}, {"fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
+  return config;
 }
 
 }  // namespace tidemark::io
