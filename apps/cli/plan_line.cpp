@@ -14,9 +14,7 @@ namespace {
 constexpr double kSecondsBetween = 0.2;
 constexpr double kSecondsUntilSeen = 0.5;  // what is decided by then needs no line
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 

@@ -11,7 +11,8 @@ Told told_each(double seconds, Told told) {
     std::optional<Stage> stage;
     Clock::time_point at;
   };
-  return [told = std::move(told), last = std::make_shared<Last>(), period = std::chrono::duration<double>(seconds)](const Progress& now) {
+  return [told = std::move(told), last = std::make_shared<Last>(),
+          period = std::chrono::duration<double>(seconds)](const Progress& now) {
     const Clock::time_point at = Clock::now();
     if (last->stage == now.stage && now.decided < now.candidates && at - last->at < period) return;
     *last = {now.stage, at};

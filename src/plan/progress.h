@@ -12,17 +12,17 @@
 namespace tidemark::plan {
 
 inline constexpr std::array<std::string_view, 4> kStageNames{"order", "largest", "search", "least"};
-/// Of the largest size: which ways come farthest, then how far.  Then the search; and where nothing fits, for what would
-/// need least.
+/// Of the largest size: which ways come farthest, then how far.  Then the search; and where nothing fits, for what
+/// would need least.
 enum class Stage { order, largest, search, least };
 
 struct Progress {
   Stage stage = Stage::search;
   std::size_t decided = 0, candidates = 0;  // of this stage; the first never falls, and is the second at the end
   std::int64_t simulated = 0;
-  std::int64_t largest = 0;  // that is known to fit; 0: none, or it is not asked for
-  std::optional<double> step_seconds;              // of the best that fits so far
-  std::optional<std::int64_t> peak_device_bytes;   // likewise
+  std::int64_t largest = 0;                       // that is known to fit; 0: none, or it is not asked for
+  std::optional<double> step_seconds;             // of the best that fits so far
+  std::optional<std::int64_t> peak_device_bytes;  // likewise
 };
 
 /// Called by several threads, by one at a time; what it throws ends the search.

@@ -22,7 +22,8 @@ struct Hundred {
       auto& members = space.families.emplace_back();
       for (std::int64_t pass = 1; pass <= kPasses; ++pass) {
         members.push_back(space.candidates.size());
-        space.candidates.push_back({.batch = pass, .number = space.candidates.size(), .family = static_cast<std::size_t>(family)});
+        space.candidates.push_back(
+            {.batch = pass, .number = space.candidates.size(), .family = static_cast<std::size_t>(family)});
       }
     }
   }
@@ -81,9 +82,11 @@ TEST(PlanProgress, SaysTheBestSoFarWhichIsTheAnswerAtTheEnd) {
 
 TEST(PlanProgress, ChangesNothingOfTheAnswer) {
   const Hundred all;
-  const Outcome alone = all.searched(Goal::fastest, 800, {}), heard = all.searched(Goal::fastest, 800, [](const Progress&) {});
+  const Outcome alone = all.searched(Goal::fastest, 800, {}),
+                heard = all.searched(Goal::fastest, 800, [](const Progress&) {});
   ASSERT_EQ(alone.answers.size(), heard.answers.size());
-  for (std::size_t i = 0; i < alone.answers.size(); ++i) EXPECT_EQ(alone.answers[i].candidate, heard.answers[i].candidate);
+  for (std::size_t i = 0; i < alone.answers.size(); ++i)
+    EXPECT_EQ(alone.answers[i].candidate, heard.answers[i].candidate);
   EXPECT_EQ(alone.simulated, heard.simulated);
 }
 
@@ -95,15 +98,21 @@ TEST(PlanProgress, HasNothingBestWhereNothingFits) {
 
 TEST(PlanProgress, WhoIsToldMayEndIt) {
   int times = 0;
-  EXPECT_THROW(Hundred().searched(Goal::fastest, 800, [&](const Progress&) { if (++times == 5) throw std::runtime_error("enough"); }), std::runtime_error);
+  EXPECT_THROW(Hundred().searched(Goal::fastest, 800,
+                                  [&](const Progress&) {
+                                    if (++times == 5) throw std::runtime_error("enough");
+                                  }),
+               std::runtime_error);
 }
 
 TEST(PlanProgress, IsToldOnceInAWhileButTheFirstAndTheLastOfEachStage) {
   std::vector<std::pair<Stage, std::size_t>> told;
   const Told rarely = told_each(3600, [&](const Progress& now) { told.emplace_back(now.stage, now.decided); });
   for (const Stage stage : {Stage::order, Stage::largest})
-    for (std::size_t decided = 0; decided <= 4; ++decided) rarely({.stage = stage, .decided = decided, .candidates = 4});
-  EXPECT_EQ(told, (std::vector<std::pair<Stage, std::size_t>>{{Stage::order, 0}, {Stage::order, 4}, {Stage::largest, 0}, {Stage::largest, 4}}));
+    for (std::size_t decided = 0; decided <= 4; ++decided)
+      rarely({.stage = stage, .decided = decided, .candidates = 4});
+  EXPECT_EQ(told, (std::vector<std::pair<Stage, std::size_t>>{
+                      {Stage::order, 0}, {Stage::order, 4}, {Stage::largest, 0}, {Stage::largest, 4}}));
 }
 
 }  // namespace
