@@ -24,6 +24,7 @@ from .api import run as run
 from .checkpointing import apply as apply
 from .errors import Error as Error
 from .reports import Plan as Plan
+from .reports import Progress as Progress
 from .reports import Report as Report
 
 class _PretrainedConfig(Protocol):
@@ -37,7 +38,7 @@ _Config = str | os.PathLike[str] | Mapping[str, Any] | _PretrainedConfig | _Modu
 '''
 FUNCTIONS = '''
 def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
-def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
+def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...
 '''
 

@@ -13,7 +13,7 @@
 namespace tidemark::cli {
 namespace {
 
-std::vector<std::string> request_of(const Spec& spec, const std::filesystem::path& config) {
+std::vector<std::string> request_of(const Spec& spec, const Value& model_config, const std::filesystem::path& config) {
   std::vector<std::string> words{config.string(), "--batch", std::to_string(spec.batch)};
   const auto add = [&](const char* option, std::string_view value) {
     words.insert(words.end(), {option, std::string(value)});
@@ -25,7 +25,7 @@ std::vector<std::string> request_of(const Spec& spec, const std::filesystem::pat
   if (spec.attn != Attention::automatic) add("--attn", kAttentionNames[static_cast<std::size_t>(spec.attn)]);
   if (spec.experts_implementation != ExpertsImplementation::grouped_mm)
     add("--experts", kExpertsNames[static_cast<std::size_t>(spec.experts_implementation)]);
-  add("--use-cache", context_of(spec).use_cache ? "true" : "false");
+  add("--use-cache", context_of(spec, model_config).use_cache ? "true" : "false");
   if (spec.padding) words.emplace_back("--padded");
   return words;
 }
@@ -52,8 +52,9 @@ std::string reason_in(std::string text) {
 
 }  // namespace
 
-Program captured_model(const Spec& spec, const std::string& model_type, const std::filesystem::path& config,
+Program captured_model(const Spec& spec, const Value& model_config, const std::filesystem::path& config,
                        const std::string& refusal, const Environment& environment) {
+  const std::string& model_type = model_type_of(model_config);
   const auto python = active_python(environment);
   if (config.empty()) refuse(model_type, refusal, "it stands in no file of its own");
   if (!python) refuse(model_type, refusal, "no Python is active");
@@ -61,7 +62,7 @@ Program captured_model(const Spec& spec, const std::string& model_type, const st
     if (!installed_version(*python, package))
       refuse(model_type, refusal, fmt::format("{} has no {}", python->interpreter.string(), package));
   std::vector<std::string> command{python->interpreter.string(), "-m", "tidemark.capture"};
-  for (std::string& word : request_of(spec, config)) command.push_back(std::move(word));
+  for (std::string& word : request_of(spec, model_config, config)) command.push_back(std::move(word));
   Environment changed = environment;
   changed.prepend("PYTHONPATH", find_resources().python.string());
   changed.set("TIDEMARK_BIN", std::filesystem::read_symlink("/proc/self/exe").string());

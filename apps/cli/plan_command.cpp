@@ -15,6 +15,7 @@
 #include "io/plan_json.h"
 #include "io/plan_text.h"
 #include "io/value_json.h"
+#include "plan_line.h"
 #include "plan_ray.h"
 #include "plan_write.h"
 #include "resources.h"
@@ -33,7 +34,7 @@ struct Asking {
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
-  if (writes_for_trainer(plan.writes) && !options.said.find("loop")) options.said.set("loop", "trainer");
+  if (has_loop_of_trainer(plan.wishes.trainers) && !options.said.find("loop")) options.said.set("loop", "trainer");
   const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
   const std::string name = gpu.empty() ? answers::card_said({&options.said, &file}) : gpu;
   if (!name.empty()) {
@@ -107,7 +108,10 @@ int plan_goal(const PlanOptions& options) {
   const plan::Engine engine = engine_of(asking, options);
   if (options.ray) question.share = over_ray({{asking.asked, asking.place_text, options.wishes}}).front();
   const plan::Goal goal = answers::goal_of(options.wishes.goal, "--goal");
+  PlanLine line(options.quiet);
+  question.told = line.told();
   const plan::Plan found = plan::make_plan(question, goal, engine);
+  line.clear();
   write_output(options.json, io::value_to_json(io::plan_value(found)));
   return tell(asking, options, io::plan_to_text(found, goal, card_for_text(engine.card), question.bounds), found, engine.card);
 }
@@ -115,9 +119,12 @@ int plan_goal(const PlanOptions& options) {
 int plan_largest(const PlanOptions& options) {
   const plan::Size size = answers::size_of(options.wishes.largest, "--largest");
   Asking asking = read_asking(options, {}, options.wishes.nodes);
-  const plan::Question question = question_of(asking, options);
+  plan::Question question = question_of(asking, options);
   const plan::Engine engine = engine_of(asking, options);
+  PlanLine line(options.quiet);
+  question.told = line.told();
   const plan::LargestPlan found = plan::largest(question, size, engine);
+  line.clear();
   write_output(options.json, io::value_to_json(io::largest_value(found, size)));
   return tell(asking, options, io::largest_to_text(found, size, card_for_text(engine.card), question.bounds), found.plan,
               engine.card);
@@ -171,12 +178,15 @@ int plan_cheapest(const PlanOptions& options) {
   for (const PricedAsking& one : asked) searches.push_back({one.asking.asked, one.asking.place_text, one.options.wishes});
   const std::vector<plan::Share> shares = options.ray ? over_ray(searches) : std::vector<plan::Share>();
   std::vector<io::PricedPlan> all;
+  PlanLine line(options.quiet);
   for (PricedAsking& one : asked) {
     plan::Question question = question_of(one.asking, one.options);
+    question.told = line.told(one.asking.place_text + ": ");
     if (options.ray) question.share = shares[all.size()];
     const plan::Engine engine = engine_of(one.asking, one.options);
     all.push_back({one.asking.place_text, one.price, plan::make_plan(question, plan::Goal::fastest, engine)});
   }
+  line.clear();
   std::stable_sort(all.begin(), all.end(), io::is_cheaper);
   write_output(options.json, io::value_to_json(io::priced_value(all)));
   fmt::print(options.json == "-" ? stderr : stdout, "{}", io::priced_to_text(all));
@@ -237,6 +247,12 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->delimiter(',')
       ->group(group);
   command
+      ->add_option("--trainers", options.wishes.trainers,
+                   "Trainers that the plan is for, such as trl: each configuration is what they make of it (those of --write are)")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->group(group);
+  command
       ->add_option("--margin", options.wishes.margin,
                    "Keep a quantile of measured residuals free, such as p90 (default: nothing)")
       ->type_name("PXX")
@@ -247,6 +263,7 @@ void add_plan(CLI::App& app, PlanOptions& options) {
       ->group(group);
   command->add_flag("--ray", options.ray, "Share the search out to the nodes of a Ray cluster: the one that RAY_ADDRESS names, else the one that is found, or started")
       ->group(group);
+  command->add_flag("--quiet", options.quiet, "No lines on standard error about how far it is")->group("Output");
   command->add_option("--json", options.json, "Write the plan as JSON (- is stdout)")
       ->type_name("PATH")
       ->group("Output");
@@ -264,6 +281,8 @@ void read_plan(const CLI::App& command, std::optional<std::vector<std::string>> 
         Errc::usage, "a command is missing", "tidemark plan",
         "write it behind --, as in: tidemark plan --vary batch=1..64 --gpu h100-80gb -- python train.py {batch}");
   if (program) read_vary_options(command, std::move(*program), options.vary);
+  options.vary.quiet = options.quiet;
+  for (const std::string& trainer : trainers_of(options.writes)) options.wishes.trainers.push_back(trainer);
 }
 
 int plan(const PlanOptions& options) {

@@ -15,7 +15,7 @@ struct PlanOptions {
   answers::PlanWishes wishes;
   std::vector<std::string> cards;  // --cheapest, whose prices stand in a file
   std::string prices, json;
-  bool ray = false;
+  bool ray = false, quiet = false;
   std::vector<std::string> writes;  // --write FORMAT=PATH
   VaryOptions vary;  // of a command behind --
 };

@@ -38,7 +38,8 @@ class Trials {
     std::vector<std::string> command;  // with {NAME}s
     std::vector<vary::Varied> varied;
     std::size_t at_once = 1;
-    bool is_live = false;  // a line that rewrites itself is shown
+    bool is_live = false;   // a line that rewrites itself is shown
+    bool is_quiet = false;  // nor is one for each run
   };
 
   Trials(Setup setup, const Environment& environment, const std::filesystem::path& folder)

@@ -27,7 +27,7 @@ namespace {
 
 // Those of `run` that name files of one run, and what is said here in another way.
 constexpr std::array<std::string_view, 6> kOfOneRun{"help", "json", "html", "csv", "snapshot", "quiet"};
-constexpr std::array<std::string_view, 4> kOwn{"help", "vary", "jobs", "json"};
+constexpr std::array<std::string_view, 5> kOwn{"help", "vary", "jobs", "json", "quiet"};
 constexpr std::size_t kUsualJobs = 2;
 
 template <class Names>
@@ -145,7 +145,7 @@ int plan_vary(const VaryOptions& options) try {
   const RunFolder folder(environment);
   vary::Question question{{}, card.total_bytes, jobs_at_once(options)};
   for (const vary::Varied& one : varied) question.sizes.push_back(one.sizes);
-  Trials trials({options.run_words, options.command, varied, question.at_once, ::isatty(STDERR_FILENO) == 1},
+  Trials trials({options.run_words, options.command, varied, question.at_once, !options.quiet && ::isatty(STDERR_FILENO) == 1, options.quiet},
                 environment, folder.path());
   const vary::Found found =
       vary::find_largest(question, [&](const std::vector<vary::Point>& points) { return trials.run(points); });

@@ -15,6 +15,7 @@ struct VaryOptions {
   std::vector<std::string> run_words;  // options of `tidemark run`, as they were given
   std::vector<std::string> command;    // after --
   std::string json;                    // a file, - for stdout
+  bool quiet = false;                  // no lines about what goes on
   std::int64_t jobs = 0;               // runs at a time; 0: as many as cores allow, two at most
 };
 

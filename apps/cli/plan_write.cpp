@@ -40,15 +40,21 @@ std::string as_folder(const std::string& model) {
 void check_writes(const std::vector<std::string>& writes) {
   for (const std::string& text : writes) {
     const Write write = parsed(text);
-    io::loop_of_written(write.format);  // throws for one that is not known
+    io::loop_of_written(write.format, "--write");  // throws for one that is not known
     require_writable(write.path, "--write");
   }
 }
 
-bool writes_for_trainer(const std::vector<std::string>& writes) {
-  return std::any_of(writes.begin(), writes.end(), [](const std::string& text) {
-    return io::loop_of_written(parsed(text).format) == LoopKind::trainer;
+bool has_loop_of_trainer(const std::vector<std::string>& formats) {
+  return std::any_of(formats.begin(), formats.end(), [](const std::string& format) {
+    return io::loop_of_written(format, "--trainers") == LoopKind::trainer;
   });
+}
+
+std::vector<std::string> trainers_of(const std::vector<std::string>& writes) {
+  std::vector<std::string> names;
+  for (const std::string& text : writes) names.push_back(parsed(text).format);
+  return names;
 }
 
 Value beginning_of_written(const std::vector<std::string>& writes, std::int64_t gpus) {

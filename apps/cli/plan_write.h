@@ -12,8 +12,11 @@ namespace tidemark::cli {
 /// Throws Error{usage} for a text that is not FORMAT=PATH, and Error{io} where nothing can be written.
 void check_writes(const std::vector<std::string>& writes);
 
-/// Whether one of them is for transformers' Trainer, whose loop is then the one to plan for.
-bool writes_for_trainer(const std::vector<std::string>& writes);
+/// Whether one of these formats is for transformers' Trainer, whose loop is then the one to plan for.
+bool has_loop_of_trainer(const std::vector<std::string>& formats);
+
+/// Names of the formats.
+std::vector<std::string> trainers_of(const std::vector<std::string>& writes);
 
 /// Keys of a spec that hold for what they train on so many GPUs where nothing else is said.
 Value beginning_of_written(const std::vector<std::string>& writes, std::int64_t gpus);

@@ -279,7 +279,7 @@ void capture_unknown(Asked& asked) {
   if (is_written_family(*name)) return;
   if (asked.config_file.empty() && refusal.empty()) return;
   std::vector<Program> captured;
-  captured.push_back(captured_model(asked.spec, *name, asked.config_file, refusal, Environment::of_this_process()));
+  captured.push_back(captured_model(asked.spec, asked.model_config, asked.config_file, refusal, Environment::of_this_process()));
   take_programs(asked, answers::programs_as_they_are(std::move(captured)));
 }
 

@@ -11,7 +11,7 @@
 
 # Where each name lies.  Looked up on first use: `tidemark run` puts this package into the user's process, which should not pay for what it does not use.
 _PLACES = {
-    "Error": "errors", "Plan": "reports", "ProgramFailed": "api", "Report": "reports", "apply": "checkpointing", "options": "predicting", "plan": "predicting", "predict": "predicting",
+    "Error": "errors", "Plan": "reports", "ProgramFailed": "api", "Progress": "reports", "Report": "reports", "apply": "checkpointing", "options": "predicting", "plan": "predicting", "predict": "predicting",
     "run": "api",
 }
 __all__ = list(_PLACES)

@@ -11,6 +11,7 @@ from .api import run as run
 from .checkpointing import apply as apply
 from .errors import Error as Error
 from .reports import Plan as Plan
+from .reports import Progress as Progress
 from .reports import Report as Report
 
 class _PretrainedConfig(Protocol):
@@ -157,11 +158,13 @@ class PlanOptions(SpecOptions, total=False):
     """Decisions that stay as the spec says"""
     allow: Sequence[str]
     """Decisions that change what is learned, and their values: lora=8|64"""
+    trainers: Sequence[str]
+    """Trainers that the answer is for, such as trl: each configuration is what they make of it"""
     margin: str
     """A quantile of measured residuals to keep free, such as p90"""
     answers: int
     """How many are given, the best first"""
 
 def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
-def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, **options: Unpack[PlanOptions]) -> Plan: ...
+def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...

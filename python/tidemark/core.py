@@ -14,12 +14,14 @@ from pathlib import Path
 
 from . import errors, places
 
-_INTERFACE = 1   # TIDEMARK_CORE_INTERFACE of bindings/c/tidemark_core.h
+_INTERFACE = 2   # TIDEMARK_CORE_INTERFACE of bindings/c/tidemark_core.h
 
 
-def ask(topic, question):
-    """The answer's text.  Any number of threads may ask at once.  Raises Error."""
-    text, is_good = answerer()(topic, json.dumps(question, separators=(",", ":")))
+def ask(topic, question, told=None):
+    """The answer's text.  Any number of threads may ask at once.  Raises Error.
+
+    `told` is called with how far a plan is, where it is made in this process; what it raises ends the plan."""
+    text, is_good = answerer()(topic, json.dumps(question, separators=(",", ":")), told)
     if not is_good:
         raise errors.from_values(json.loads(text)["error"])
     return text
@@ -58,8 +60,14 @@ def _loaded(path):
     return _Library(library, places.data(path))
 
 
+_TELL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+
+
 class _Library:
     def __init__(self, library, data):
+        self._ask_and_be_told = library.tidemark_ask_and_be_told
+        self._ask_and_be_told.restype = ctypes.c_void_p
+        self._ask_and_be_told.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int), _TELL, ctypes.c_void_p]
         self._ask, self._free = library.tidemark_ask, library.tidemark_free
         self._ask.restype, self._ask.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int)]
         self._free.restype, self._free.argtypes = None, [ctypes.c_void_p]
@@ -69,9 +77,13 @@ class _Library:
         if not self._opened:
             raise errors.from_values(json.loads(self._taken(why.value))["error"])
 
-    def __call__(self, topic, question):
-        is_good = ctypes.c_int()
-        answer = self._ask(self._opened, topic.encode(), question.encode(), ctypes.byref(is_good))
+    def __call__(self, topic, question, told):
+        is_good, raised = ctypes.c_int(), []
+        asked = (self._opened, topic.encode(), question.encode(), ctypes.byref(is_good))
+        answer = self._ask_and_be_told(*asked, _telling(told, raised), None) if told else self._ask(*asked)
+        if raised:
+            self._free(answer)
+            raise raised[0]
         if not answer:
             raise MemoryError("there is no memory for the answer")
         return self._taken(answer), bool(is_good.value)
@@ -83,7 +95,18 @@ class _Library:
             self._free(text)
 
 
-def _by_command(topic, question):
+def _telling(told, raised):
+    @_TELL
+    def tell(_context, progress):
+        try:
+            told(json.loads(progress))
+        except BaseException as exception:   # for the thread that asks, as Ctrl-C in a callback
+            raised.append(exception)
+        return len(raised)
+    return tell
+
+
+def _by_command(topic, question, _told):
     done = subprocess.run([places.launcher(), "answer", topic], input=question.encode(), capture_output=True)
     if done.returncode not in (0, 2, 3, 70) or not done.stdout:
         raise errors.Error("bug", f"the command ended with exit code {done.returncode}", hint=done.stderr.decode(errors="replace").strip())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import core, errors, places, sharing
 from . import inputs as questions
-from .reports import Plan, Report
+from .reports import Plan, Progress, Report
 
 
 def predict(config, *, inputs=None, all_ranks=False, margin=None, offline=False, **options):
@@ -57,7 +57,7 @@ def _of_own(command, module, given, options, words):
         return _by_command(command, asked, words, ["--program", str(program)])
 
 
-def plan(config, *, inputs=None, offline=False, ray=False, **options):
+def plan(config, *, inputs=None, offline=False, ray=False, progress=None, **options):
     """Which configuration to run: `tidemark plan`.
 
     `config`, `inputs` and `options` are as for `predict`, and options of the plan besides: goal="least_memory", largest="batch",
@@ -66,6 +66,9 @@ def plan(config, *, inputs=None, offline=False, ray=False, **options):
 
     With `ray` the search is shared out to the nodes of a Ray cluster, on which this package is installed too: the one that `ray.init` has
     joined, else the one that it finds, or starts.  The answers are the same.
+
+    `progress` is called with how far the search has come, a Progress, at most twenty times a second, by one thread at a time; what it raises ends the
+    search.  It is not called while Ray searches, or a model is captured.
     """
     ours = core.keys_of("plan")
     wishes = {key: questions._plain(value) for key, value in options.items() if key in ours and value is not None}
@@ -82,7 +85,7 @@ def plan(config, *, inputs=None, offline=False, ray=False, **options):
     if not asked.is_elsewhere:
         try:
             question = {**asked.question, "plan": wishes, "with_text": True}
-            answer = json.loads(core.ask("plan", sharing.over_ray(question) if ray else question))
+            answer = json.loads(core.ask("plan", sharing.over_ray(question) if ray else question, progress and (lambda now: progress(Progress(**now)))))
             return Plan(json.loads(answer["json"]), answer["text"], answer["json"])
         except errors.NotCaptured:
             if ray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import json
 from pathlib import Path
@@ -139,6 +140,21 @@ class Plan(Record):
 
     def _repr_html_(self):
         return f"<pre>{html.escape(self._text)}</pre>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a plan is: `decided` never falls within a stage, and is `candidates` at its end.
+
+    A search is the stage "search"; "order" and "largest" come before it where the largest size is asked for, "least" behind it where nothing fits."""
+
+    stage: str
+    decided: int
+    candidates: int
+    simulated: int
+    largest: int | None = None             # that is known to fit
+    step_seconds: float | None = None      # estimated, of the best that fits so far
+    peak_device_bytes: int | None = None   # likewise
 
 
 # Those of the page.

@@ -16,11 +16,11 @@ namespace {
 
 /// What a family's program is bound to (FamilyUse), and whether it has to tell of image towers (check_towers).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
-                       std::vector<std::string>, ExpertsImplementation, UseCache, bool, std::int64_t, std::int64_t,
+                       std::vector<std::string>, ExpertsImplementation, bool, bool, std::int64_t, std::int64_t,
                        std::int64_t, std::string, std::string, bool, std::int64_t, std::string, bool, bool>;
 
-Way way_of(const Spec& spec) {
-  const FamilyUse use = family_use_of(spec);
+Way way_of(const Spec& spec, const Value& model_config) {
+  const FamilyUse use = family_use_of(spec, model_config);
   return {spec.attn,
           spec.checkpointing,
           spec.checkpoint_every,
@@ -28,7 +28,7 @@ Way way_of(const Spec& spec) {
           spec.checkpoint_save,
           spec.checkpoint_save_layers,
           spec.experts_implementation,
-          spec.use_cache,
+          use.context.use_cache,
           spec.padding,
           spec.seq,
           spec.images > 0 || spec.seq == 0 ? use.batch : 0,  // of images, and of samples of these, alone is anything counted
@@ -57,7 +57,7 @@ class Family {
 
   SharedPrograms operator()(const Spec& spec) {
     const std::lock_guard lock(mutex_);
-    SharedPrograms& known = known_[way_of(spec)];
+    SharedPrograms& known = known_[way_of(spec, model_config_)];
     if (!known) known = bound(spec);
     const bool answers = known->empty() || text_.is_asked_for ||
                          is_answered_by_program(spec, known->front().model_type, known->front().transformers);
@@ -79,7 +79,7 @@ class Family {
     if (stands_for_written_ && !is_taken_as_written(spec)) return none_;  // whose refusal is the better one
     try {
       std::vector<Program> programs;
-      programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec)));
+      programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec, model_config_)));
       check_towers(spec, programs.front());
       if (stands_for_written_) check_programs(spec, programs);
       return std::make_shared<const std::vector<Program>>(std::move(programs));

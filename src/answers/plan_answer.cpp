@@ -51,7 +51,7 @@ plan::Share share_of(const Value& said) {
   return share;
 }
 
-PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
+PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data, const plan::Told& told) {
   wishes.answers = 1;
   std::vector<io::PricedPlan> all;
   for (const auto& [name, price] : wishes.cheapest) {
@@ -60,6 +60,7 @@ PlanAnswer cheapest(const Value& asked, PlanWishes wishes, const Data& data) {
     const Spec& spec = asking.question.spec;
     if (one.samples == 0) one.samples = spec.batch * spec.grad_accumulation;
     plan::Question question = question_of(spec, asking.gpus, one);
+    question.told = told;
     const Value* shares = asked.find("shares");
     if (const Value* said = shares ? shares->find(name) : nullptr) question.share = share_of(*said);
     const auto gpus = static_cast<double>(place_of(name, data.cards).gpus * wishes.nodes);
@@ -79,13 +80,14 @@ PlanWishes read_wishes(const Value& asked) {
 
 }  // namespace
 
-PlanAnswer planned(const Value& asked, const Data& data) {
+PlanAnswer planned(const Value& asked, const Data& data, const plan::Told& told) {
   const PlanWishes wishes = read_wishes(asked);
-  if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data);
+  if (!wishes.cheapest.empty()) return cheapest(asked, wishes, data, told);
   const Value* spec = asked.find("spec");
   const Asking asking = read_asking(asked, spec ? card_said({spec}) : "", wishes, data);
   if (!wishes.checkpointing_under.empty()) check_checkpointing_alone(wishes, "checkpointing_under");
   plan::Question question = question_of(asking.question.spec, asking.gpus, wishes);
+  question.told = told;
   if (const Value* said = asked.find("share")) question.share = share_of(*said);
   const ReportCard card = card_for_text(asking.engine.card);
   if (!wishes.largest.empty()) {

@@ -1,6 +1,7 @@
 // The plan that a question asks for.
 #pragma once
 #include "answers/question.h"
+#include "plan/progress.h"
 
 namespace tidemark::answers {
 
@@ -11,6 +12,6 @@ struct PlanAnswer {
 };
 
 /// Of `asked` the key "plan" has the wishes (plan_wishes.h).  Throws Error.
-PlanAnswer planned(const Value& asked, const Data& data);
+PlanAnswer planned(const Value& asked, const Data& data, const plan::Told& told = {});
 
 }  // namespace tidemark::answers

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "io/training_write.h"
 
 namespace tidemark::answers {
 namespace {
@@ -55,6 +56,8 @@ plan::Question question_of(const Spec& spec, std::int64_t gpus, const PlanWishes
   question.bounds.samples_per_step = wishes.samples > 0 ? wishes.samples
                                                         : question.spec.batch * question.spec.grad_accumulation *
                                                               plan::data_parallel_ranks(question.spec);
+  for (const std::string& trainer : wishes.trainers)
+    if (const auto as_trained = io::trained_as_written(trainer, "trainers")) question.bounds.trainers.push_back(as_trained);
   for (const std::string& allowed : wishes.allow) add_allowed(allowed, question.freedom, question.bounds);
   return question;
 }

@@ -18,6 +18,7 @@ struct PlanWishes {
   std::map<std::string, double> cheapest;          // likewise: cards by name, and what one costs for an hour
   std::int64_t nodes = 1, samples = 0, answers = 3;
   std::vector<std::string> fix, allow;
+  std::vector<std::string> trainers;
   std::string margin;
 
   template <class Self, class Visit>
@@ -58,6 +59,7 @@ void PlanWishes::fields(Self& self, Visit&& visit) {
   visit("samples", self.samples, whole("Samples per optimizer step, over all GPUs (0: what the spec says)", 0, 1 << 30));
   visit("fix", self.fix, text("Decisions that stay as the spec says", "NAMES"));
   visit("allow", self.allow, text("Decisions that change what is learned, and their values: lora=8|64", "NAME[=V|V]"));
+  visit("trainers", self.trainers, text("Trainers that the answer is for, such as trl: each configuration is what they make of it", "NAMES"));
   visit("margin", self.margin, text("A quantile of measured residuals to keep free, such as p90", "PXX"));
   visit("answers", self.answers, whole("How many are given, the best first", 1, 1000));
 }

@@ -86,17 +86,17 @@ Report report_in(const Value& asked) {
   return io::read_report(report ? to_text(*report, {"", "report"}) : "", "report");
 }
 
-std::string predict_text(const Value& asked, const Data& data) { return io::write_report(predicted(asked, data)); }
+std::string predict_text(const Value& asked, const Data& data, const plan::Told&) { return io::write_report(predicted(asked, data)); }
 
-std::string plan_text(const Value& asked, const Data& data) {
+std::string plan_text(const Value& asked, const Data& data, const plan::Told& told) {
   const Value* with_text = asked.find("with_text");
-  const PlanAnswer found = planned(asked, data);
+  const PlanAnswer found = planned(asked, data, told);
   const std::string json = io::value_to_json(found.plan);
   if (!with_text || !to_bool(*with_text, {"", "with_text"})) return json;
   return io::value_to_json_line(Value::Map{{"json", json}, {"text", found.text}});
 }
 
-std::string explain_text(const Value& asked, const Data& data) {
+std::string explain_text(const Value& asked, const Data& data, const plan::Told&) {
   const Value *by = asked.find("by"), *rows = asked.find("rows"), *layers = asked.find("layers");
   io::Explanation wanted{.lists = io::parse_peak_lists(by ? to_text(*by, {"", "by"}) : "category,module,operation", "by")};
   if (rows) wanted.rows = static_cast<std::size_t>(std::clamp<std::int64_t>(to_integer(*rows, {"", "rows"}), 1, 1'000'000));
@@ -105,10 +105,10 @@ std::string explain_text(const Value& asked, const Data& data) {
   return io::value_to_json(Value::Map{{"verdict", report.verdict}, {"text", io::explanation_of(report, wanted)}});
 }
 
-std::string html_text(const Value& asked, const Data&) { return io::report_to_html(report_in(asked)); }
-std::string plain_text(const Value& asked, const Data&) { return io::report_to_text(report_in(asked)); }
-std::string described_text(const Value&, const Data& data) { return io::value_to_json(described(data)); }
-std::string options_text(const Value& asked, const Data&) {
+std::string html_text(const Value& asked, const Data&, const plan::Told&) { return io::report_to_html(report_in(asked)); }
+std::string plain_text(const Value& asked, const Data&, const plan::Told&) { return io::report_to_text(report_in(asked)); }
+std::string described_text(const Value&, const Data& data, const plan::Told&) { return io::value_to_json(described(data)); }
+std::string options_text(const Value& asked, const Data&, const plan::Told&) {
   const Value* spec = asked.find("spec");
   return io::options_of(spec ? *spec : Value(Value::Map()));
 }
@@ -149,7 +149,7 @@ const Value& keys_of(const Topic& topic) {
   return all.at(topic.name);
 }
 
-std::string answer_text(std::string_view name, std::string_view question, const Data& data) {
+std::string answer_text(std::string_view name, std::string_view question, const Data& data, const plan::Told& told) {
   const Topic& topic = topic_of(name);
   const Value asked = io::value_from_json(question, "question");
   if (!asked.as_map()) fail_expected("a map", asked, {"question", {}});
@@ -157,16 +157,16 @@ std::string answer_text(std::string_view name, std::string_view question, const 
   for (const Value::Item& item : *asked.as_map())
     if (!keys.find(item.key))
       throw Error(Errc::unknown_name, "unknown key", item.key, did_you_mean(item.key, names_in(keys)));
-  return topic.answer(asked, data);
+  return topic.answer(asked, data, told);
 }
 
 }  // namespace
 
 std::span<const Topic> topics() { return kTopics; }
 
-Answer answer(std::string_view topic, std::string_view question, const Data& data) {
+Answer answer(std::string_view topic, std::string_view question, const Data& data, const plan::Told& told) {
   try {
-    return {answer_text(topic, question, data), std::nullopt};
+    return {answer_text(topic, question, data, told), std::nullopt};
   } catch (const Error& error) {
     return {io::value_to_json_line(error_value(error)), error.code()};
   } catch (const std::bad_alloc&) {

@@ -8,12 +8,13 @@
 #include "answers/data.h"
 #include "base/error.h"
 #include "base/value.h"
+#include "plan/progress.h"
 
 namespace tidemark::answers {
 
 struct Topic {
   std::string_view name, summary;
-  std::string (*answer)(const Value& asked, const Data& data);
+  std::string (*answer)(const Value& asked, const Data& data, const plan::Told& told);
   Value (*keys)();            // of a question, each with its JSON Schema
   std::string_view media_type;  // of an answer
   bool is_served = true;      // over HTTP
@@ -28,7 +29,7 @@ struct Answer {
   bool is_good() const { return !error && !is_bug; }
 };
 
-/// The answer to `question`, a JSON text.  Throws nothing but std::bad_alloc.
-Answer answer(std::string_view topic, std::string_view question, const Data& data);
+/// The answer to `question`, a JSON text.  A plan tells how far it is.  Throws nothing but std::bad_alloc.
+Answer answer(std::string_view topic, std::string_view question, const Data& data, const plan::Told& told = {});
 
 }  // namespace tidemark::answers

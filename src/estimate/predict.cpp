@@ -95,7 +95,7 @@ struct Captured {
 
 /// Of a model that has no sdpa, and where none is asked for, eager attention.
 Captured captured_as(const Spec& spec, std::span<const Program> programs) {
-  Context context = context_of(spec);
+  Context context = context_of(spec, programs.front().config);
   const bool has_sdpa = std::any_of(programs.begin(), programs.end(),
                                     [](const Program& program) { return program.attention != "eager"; });
   if (spec.attn == Attention::automatic && !has_sdpa) context.attention = AttentionKind::eager;
@@ -128,7 +128,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::sp
     throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
                 "config.json: model_type");
   const Head& head = head_of(entry, spec.head, config);
-  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec), dtype_of(spec.dtype)});
+  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec, config), dtype_of(spec.dtype)});
   model->root.class_name = head.class_name;
   return model;
 }

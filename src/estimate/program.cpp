@@ -206,12 +206,13 @@ Dtype dtype_of(WeightDtype dtype) {
   return kDtypes[static_cast<int>(dtype)];
 }
 
-Context context_of(const Spec& spec) {
+Context context_of(const Spec& spec, const Value& config) {
   // Models that checkpoint use no cache, whatever they are told (5.17.0: utils/generic.py, merge_with_config_defaults).
   const bool checkpoints = spec.checkpointing != Checkpointing::none;
-  // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py, Trainer.__init__).
-  const bool is_off = spec.use_cache == UseCache::no ||
-                      (spec.use_cache == UseCache::automatic && spec.loop == LoopKind::trainer);
+  // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py, Trainer.__init__),
+  // but not into that of its text, where the model has one, which its language model looks at.
+  const bool is_told = spec.loop == LoopKind::trainer && !config.find("text_config");
+  const bool is_off = spec.use_cache == UseCache::no || (spec.use_cache == UseCache::automatic && is_told);
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
@@ -238,9 +239,9 @@ std::int64_t samples_at_once(const Spec& spec) {
 
 }  // namespace
 
-FamilyUse family_use_of(const Spec& spec) {
+FamilyUse family_use_of(const Spec& spec, const Value& config) {
   const ImageSize size = parse_image_size(spec.image_size);
-  return {context_of(spec), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
+  return {context_of(spec, config), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
           spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
           spec.cp ? spec.cp->degree : 1, spec.transformers};
 }

@@ -18,10 +18,10 @@ Phase phase_of(const Stage& stage);
 /// What its batches are of.
 Data data_of(const Spec& spec);
 /// How the model's forward is to run.
-Context context_of(const Spec& spec);
+Context context_of(const Spec& spec, const Value& config);
 
 /// What a family's program is bound for.
-FamilyUse family_use_of(const Spec& spec);
+FamilyUse family_use_of(const Spec& spec, const Value& config);
 
 /// Whether a family's program of the release `captured` of transformers may answer: always where the family is not written in
 /// C++, else where it is nearer to the release that is asked for.

@@ -238,8 +238,8 @@ bool runs_as_trainer(const Spec& spec) {
   if (is_zero(spec.parallel)) return !spec.tp && !spec.cp && !spec.pp;
   if (spec.parallel != Parallel::fsdp2) return runs_whole_model(spec);
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
-  return spec.gpus > 1 && spec.load == Load::wrapped && spec.autocast == Autocast::none && spec.images == 0 &&
-         asked.param_dtype == asked.reduce_dtype && asked.offload_policy == Offload::none &&
+  return spec.gpus > 1 && spec.load == Load::wrapped && spec.autocast == Autocast::none &&
+         asked.param_dtype == asked.reduce_dtype &&
          !asked.data_parallel_replicate_degree && !spec.tp && !spec.cp && !spec.pp;
 }
 

@@ -44,6 +44,17 @@ Value planned_list(const std::vector<Planned>& all) {
 
 }  // namespace
 
+Value progress_value(const plan::Progress& progress) {
+  Value map = Value::Map{{"stage", plan::kStageNames[static_cast<std::size_t>(progress.stage)]},
+                         {"decided", static_cast<std::int64_t>(progress.decided)},
+                         {"candidates", static_cast<std::int64_t>(progress.candidates)},
+                         {"simulated", progress.simulated}};
+  if (progress.largest > 0) map.append("largest", progress.largest);
+  if (progress.step_seconds) map.append("step_seconds", *progress.step_seconds);
+  if (progress.peak_device_bytes) map.append("peak_device_bytes", *progress.peak_device_bytes);
+  return map;
+}
+
 Value priced_value(const std::vector<PricedPlan>& all) {
   Value::List list;
   for (const PricedPlan& one : all) {

@@ -69,6 +69,16 @@ std::string band(const plan::StepTime& seen) {
                      seconds_text(seen.seconds));
 }
 
+std::string_view stage_text(plan::Stage stage) {
+  switch (stage) {
+    case plan::Stage::order: return "ways looked at";
+    case plan::Stage::largest: return "ways decided";
+    case plan::Stage::search: return "decided";
+    case plan::Stage::least: return "decided of what needs least";
+  }
+  return "";
+}
+
 std::string_view title_of(Goal goal) {
   switch (goal) {
     case Goal::fastest: return "fastest that fits";
@@ -166,6 +176,16 @@ std::string options_of(const Value& keys) {
 std::string change_text(const Value& change) {
   const std::string text = options_of(change);
   return text.empty() ? "none" : text;
+}
+
+std::string progress_to_text(const plan::Progress& progress) {
+  std::string text = fmt::format("{} of {} {}, {} simulated", group_digits(static_cast<std::int64_t>(progress.decided)),
+                                 group_digits(static_cast<std::int64_t>(progress.candidates)), stage_text(progress.stage),
+                                 group_digits(progress.simulated));
+  if (progress.largest > 0) text += fmt::format("; so far {}", group_digits(progress.largest));
+  if (progress.step_seconds && progress.peak_device_bytes)
+    text += fmt::format("; so far {} a step, {}", seconds_text(*progress.step_seconds), format_bytes(*progress.peak_device_bytes));
+  return text;
 }
 
 std::string plan_to_text(const plan::Plan& plan, Goal goal, const ReportCard& card, const plan::Bounds& bounds) {

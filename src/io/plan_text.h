@@ -16,6 +16,9 @@ std::string options_of(const Value& keys);
 /// A key of a spec file for a person to read, without options' dashes: "nothing" for no keys.
 std::string change_text(const Value& change);
 
+/// How far it has come, in one line: "1,234 of 50,000 decided, 321 simulated; so far 1.25 s a step, 70.2 GiB".
+std::string progress_to_text(const plan::Progress& progress);
+
 std::string plan_to_text(const plan::Plan& plan, plan::Goal goal, const ReportCard& card, const plan::Bounds& bounds);
 std::string largest_to_text(const plan::LargestPlan& found, plan::Size size, const ReportCard& card,
                             const plan::Bounds& bounds);

@@ -1,6 +1,9 @@
 // axolotl's YAML: src/axolotl/utils/schemas/{config,model,peft,training,fsdp}.py (0.19, July 2026).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "io/training_arguments.h"
 #include "io/training_quantization.h"
 #include "io/training_write.h"
@@ -8,6 +11,9 @@
 
 namespace tidemark::io {
 namespace {
+
+/// Which it turns on by itself where none is said (schemas/config.py, check_auto_enable_lora_kernels).
+constexpr std::array<const char*, 4> kAdapterKernels{"lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel", "lora_embedding_kernel"};
 
 void refuse_methods(TrainingKeys& keys) {
   keys.must_be_off(
@@ -61,6 +67,8 @@ void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
   set_lora(draft, *r, keys.real("lora_alpha").value_or(static_cast<double>(*r)), keys.real("lora_dropout").value_or(0),
            linear ? TextOrList("all-linear") : TextOrList(std::move(targets)));
   if (!keys.boolean("peft_autocast_adapter_dtype").value_or(true)) draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
+  if (std::none_of(kAdapterKernels.begin(), kAdapterKernels.end(), [&](const char* key) { return keys.find(key) != nullptr; }))
+    draft.assume("axolotl's own kernels for adapters, which it may turn on, are off: they keep less");
   keys.pass_over({"peft_use_rslora", "lora_fan_in_fan_out", "peft_init_lora_weights", "loraplus_*", "peft"});
 }
 
@@ -174,6 +182,7 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   if (spec.lora) {
     keys.set("adapter", spec.quantization ? "qlora" : "lora");
     if (spec.quantization) keys.set("load_in_4bit", true);
+    for (const char* kernel : kAdapterKernels) keys.set(kernel, false);
     keys.set("lora_r", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));
     keys.set("lora_dropout", spec.lora->dropout);

@@ -1,6 +1,8 @@
 // A plain PyTorch program: the loop that a spec stands for, which others can read and change.  It is written alone.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "estimate/layer_set.h"
 #include "io/training_write.h"
 #include "io/value_json.h"
@@ -26,6 +28,7 @@ Spec sayable(const Spec& spec) {
   plain.checkpoint_layers = spec.checkpoint_layers;
   plain.checkpoint_save = spec.checkpoint_save, plain.checkpoint_save_layers = spec.checkpoint_save_layers;
   plain.freeze = spec.freeze, plain.train_only = spec.train_only, plain.lora = spec.lora;
+  if (!is_zero(spec.parallel)) plain.quantization = spec.quantization;
   plain.gpus = spec.gpus, plain.gpus_per_node = spec.gpus_per_node, plain.link = spec.link;
   using enum Parallel;
   if (spec.parallel == none || spec.parallel == ddp || is_zero(spec.parallel)) plain.parallel = spec.parallel;
@@ -56,18 +59,39 @@ std::string frozen_text(const Spec& spec) {
   std::string text = "for name, parameter in model.named_parameters():\n    trains = ";
   text += spec.train_only.empty() ? "True" : fmt::format("any(part in name for part in {})", list_of(spec.train_only));
   if (!spec.freeze.empty()) text += fmt::format(" and not any(part in name for part in {})", list_of(spec.freeze));
-  return text + "\n    parameter.requires_grad_(trains)\n";
+  return text + (spec.quantization ? "\n    parameter.requires_grad_(trains and parameter.is_floating_point())\n" : "\n    parameter.requires_grad_(trains)\n");
 }
 
-std::string lora_text(const LoraSpec& lora) {
+std::string_view name_of_adapter_dtype(AdapterDtype dtype) {
+  if (dtype == AdapterDtype::bf16) return "bfloat16";
+  return dtype == AdapterDtype::fp16 ? "float16" : "float32";
+}
+
+std::string lora_text(const LoraSpec& lora, bool is_quantized) {
   std::string targets;
   if (const auto* list = std::get_if<std::vector<std::string>>(&lora.target_modules))
     targets = ", target_modules=" + list_of(*list);
   else if (const auto& pattern = std::get<std::string>(lora.target_modules); !pattern.empty())
     targets = ", target_modules=" + quoted(pattern);
-  const bool raises = lora.adapter_dtype == AdapterDtype::automatic || lora.adapter_dtype == AdapterDtype::fp32;
-  return fmt::format("model = peft.get_peft_model(model, peft.LoraConfig(r={}, lora_alpha={}, lora_dropout={}{}){})\n", lora.r,
-                     lora.alpha, lora.dropout, targets, raises ? "" : ", autocast_adapter_dtype=False");
+  const bool raises = is_quantized || lora.adapter_dtype == AdapterDtype::automatic || lora.adapter_dtype == AdapterDtype::fp32;
+  std::string text = fmt::format("model = peft.get_peft_model(model, peft.LoraConfig(r={}, lora_alpha={}, lora_dropout={}{}){})\n", lora.r,
+                                 lora.alpha, lora.dropout, targets, raises ? "" : ", autocast_adapter_dtype=False");
+  // PEFT makes them fp32 beside quantized weights; trainers cast them themselves (trl: trainer/sft_trainer.py, 1.16.0).
+  if (is_quantized && lora.adapter_dtype != AdapterDtype::automatic)
+    text += fmt::format("for parameter in model.parameters():\n    if parameter.requires_grad:\n        parameter.data = parameter.data.to(torch.{})\n",
+                        name_of_adapter_dtype(lora.adapter_dtype));
+  return text;
+}
+
+std::string quantization_text(const QuantizationSpec& quantization) {
+  constexpr std::array<std::string_view, 4> kStorages{"uint8", "bfloat16", "float16", "float32"};
+  std::string text = fmt::format(
+      "packed = transformers.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"{}\", bnb_4bit_use_double_quant={}, "
+      "bnb_4bit_compute_dtype=torch.{}, bnb_4bit_quant_storage=torch.{}",
+      kQuantTypeNames[static_cast<std::size_t>(quantization.quant_type)], truth(quantization.use_double_quant),
+      name_of_dtype(quantization.compute_dtype), kStorages[static_cast<std::size_t>(quantization.quant_storage)]);
+  if (quantization.skip_modules) text += ", llm_int8_skip_modules=" + list_of(*quantization.skip_modules);
+  return text + ")\n";
 }
 
 /// Of numbers and ranges, as Python's set.
@@ -116,14 +140,21 @@ std::string checkpointing_text(const Spec& spec) {
 std::string model_text(const TrainingAnswer& answer) {
   const Spec& spec = answer.spec;
   const std::string attention = spec.attn == Attention::automatic ? "" : fmt::format(", attn_implementation=\"{}\"", spec.attn == Attention::eager ? "eager" : "sdpa");
-  std::string text = fmt::format(
-      "# For trained weights: transformers.AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.{0}{1})\n"
-      "model = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.from_pretrained(MODEL), dtype=torch.{0}{1})\n",
-      name_of_dtype(spec.dtype), attention);
-  text += "model.to(device)\n";
+  // Weights are packed while they are loaded, so quantized ones have to be there (transformers: quantizers/quantizer_bnb_4bit.py).
+  std::string text = spec.quantization
+      ? quantization_text(*spec.quantization) +
+            fmt::format("model = transformers.AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.{}{}, quantization_config=packed, device_map={{\"\": device}})\n",
+                        name_of_dtype(spec.dtype), attention)
+      : fmt::format(
+            "# For trained weights: transformers.AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.{0}{1})\n"
+            "model = transformers.AutoModelForCausalLM.from_config(transformers.AutoConfig.from_pretrained(MODEL), dtype=torch.{0}{1})\n"
+            "model.to(device)\n",
+            name_of_dtype(spec.dtype), attention);
   text += frozen_text(spec);
+  if (spec.quantization && spec.quantization->prepare)
+    text += "model = peft.prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)\n";
   text += "model.train()\n";
-  if (spec.lora) text += lora_text(*spec.lora);
+  if (spec.lora) text += lora_text(*spec.lora, spec.quantization.has_value());
   const bool caches = spec.checkpointing == Checkpointing::none && spec.use_cache != UseCache::no;
   text += fmt::format("model.config.use_cache = {}\n", truth(caches));
   return text + checkpointing_text(spec);

@@ -14,7 +14,7 @@
 namespace tidemark::io {
 namespace {
 
-const TrainingFormat& format_named(std::string_view name) {
+const TrainingFormat& format_named(std::string_view name, const std::string& where = "--write") {
   std::vector<std::string> known;
   for (const TrainingFormat& format : training_formats()) {
     if (!format.write) continue;
@@ -22,7 +22,7 @@ const TrainingFormat& format_named(std::string_view name) {
     known.emplace_back(format.name);
   }
   const std::string nearest = did_you_mean(name, known);
-  throw Error(Errc::unknown_name, fmt::format("{} is no format that is written", Value(name).quoted()), "--write",
+  throw Error(Errc::unknown_name, fmt::format("{} is no format that is written", Value(name).quoted()), where,
               nearest.empty() ? fmt::format("one of {}", fmt::join(known, ", ")) : nearest);
 }
 
@@ -96,7 +96,11 @@ Value beginning_of_written(std::string_view name, std::int64_t gpus) {
   return read_training_config(format, format.begins_as, std::string(name), alone).spec;
 }
 
-LoopKind loop_of_written(std::string_view format) { return format_named(format).loop; }
+LoopKind loop_of_written(std::string_view format, const std::string& where) { return format_named(format, where).loop; }
+
+TrainedAs trained_as_written(std::string_view format, const std::string& where) {
+  return format_named(format, where).as_trained;
+}
 
 std::vector<WrittenFile> write_training_files(std::string_view name, const TrainingAnswer& answer, const std::string& path) {
   const TrainingFormat& format = format_named(name);
@@ -249,14 +253,20 @@ Value deepspeed_config(const Spec& spec) {
 
 Value accelerate_config(const Spec& spec) {
   const std::int64_t machines = spec.gpus_per_node > 0 ? spec.gpus / spec.gpus_per_node : 1;
-  return Value::Map{{"compute_environment", "LOCAL_MACHINE"},
-                    {"distributed_type", spec.gpus > 1 ? "MULTI_GPU" : "NO"},
-                    {"mixed_precision", "no"},
-                    {"num_machines", machines},
-                    {"num_processes", spec.gpus},
-                    {"machine_rank", 0},
-                    {"main_training_function", "main"},
-                    {"use_cpu", false}};
+  // What is on the host is reduced there, by a backend that is made where accelerate's own environment says so
+  // (1.15.0: state.py, PartialState).
+  const bool has_offload = spec.parallel == Parallel::fsdp2 && spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu;
+  Value config = Value::Map{{"compute_environment", "LOCAL_MACHINE"},
+                            {"distributed_type", has_offload ? "FSDP" : spec.gpus > 1 ? "MULTI_GPU" : "NO"},
+                            {"mixed_precision", "no"},
+                            {"num_machines", machines},
+                            {"num_processes", spec.gpus},
+                            {"machine_rank", 0},
+                            {"main_training_function", "main"},
+                            {"use_cpu", false}};
+  if (has_offload)
+    config.set("fsdp_config", Value::Map{{"fsdp_version", 2}, {"fsdp_offload_params", true}, {"fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP"}});
+  return config;
 }
 
 }  // namespace tidemark::io

@@ -317,6 +317,7 @@ StepHooks fsdp2(Run& run, Module& root, const Fsdp2Options& options) {
   hooks.wait_for_unshard = [model] { model->wait_for_unshard(); };
   hooks.reshard = [model] { model->reshard(); };
   if (options.ranks > 1) hooks.reduce_norms = reduce_norms;
+  hooks.has_gradients_on_host = options.offload_to_cpu;
   if (options.offload_to_cpu)
     hooks.step = [&run](Optimizer& optimizer) {
       const Setting<bool> on_host(run.on_host, true);

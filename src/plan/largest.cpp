@@ -49,6 +49,7 @@ class Largest {
     const Space space = make_space(sized(question_.spec, size_, start_), question_.bounds, question_.freedom);
     LargestPlan found;
     const std::vector<Spec> ways = by_memory(space);
+    Teller teller(question_.told, Stage::largest, ways.size());
     for (std::size_t at = 0; at < ways.size(); at += kWave) {
       const std::size_t count = std::min(kWave, ways.size() - at);
       const std::int64_t value = found.value;
@@ -56,6 +57,8 @@ class Largest {
       in_parallel(count, [&](std::size_t i) { next[i] = seen(ways[at + i], above(ways[at + i], value)); });
       simulated_ += static_cast<std::int64_t>(count);
       for (std::size_t i = 0; i < count; ++i) raise(ways[at + i], value, std::move(next[i]), found);
+      teller.has_largest(found.value, simulated_);
+      teller.has_decided(at + count);
     }
     found.refused = std::numeric_limits<std::int64_t>::max();
     for (const Spec& way : ways) found.refused = std::min(found.refused, above(way, found.value));
@@ -96,8 +99,10 @@ class Largest {
   std::vector<Spec> by_memory(const Space& space) {
     std::vector<std::pair<std::int64_t, Spec>> ways;
     for (const auto& family : space.families) ways.emplace_back(0, space.spec(family.front()));
+    Teller teller(question_.told, Stage::order, ways.size());
     in_parallel(ways.size(), [&](std::size_t i) {
       const Seen first = oracle_.simulate(sized(ways[i].second, size_, start_));
+      teller.simulated_and_decided();
       ways[i].first = first.fits ? first.peak.device_bytes : std::numeric_limits<std::int64_t>::max();
     });
     simulated_ += static_cast<std::int64_t>(ways.size());

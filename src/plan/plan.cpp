@@ -30,7 +30,7 @@ Planned planned(const Question& question, const Space& space, const Found& found
 
 Plan plan_in(const Question& question, const Space& space, Goal goal, const Engine& engine) {
   const Oracle oracle = make_oracle(engine);
-  Outcome outcome = search(space, goal, oracle, question.answers);
+  Outcome outcome = search(space, goal, oracle, question.answers, question.told);
   Plan plan;
   plan.candidates = space.candidates.size();
   plan.simulated = outcome.simulated;
@@ -43,7 +43,7 @@ Plan plan_in(const Question& question, const Space& space, Goal goal, const Engi
     refused.seen.peak = needs.simulate(refused.spec).peak;
   }
   if (plan.answers.empty()) {
-    const Outcome least = search(space, Goal::least_memory, needs, 1);
+    const Outcome least = search(space, Goal::least_memory, needs, 1, question.told, Stage::least);
     plan.simulated += least.simulated;
     if (!least.answers.empty())
       plan.least = planned(question, space, least.answers.front());

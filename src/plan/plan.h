@@ -16,7 +16,8 @@ struct Question {
   Bounds bounds;
   Freedom freedom;
   std::size_t answers = 3;
-  std::optional<Share> share;  // of a search that several machines do
+  std::optional<Share> share = {};  // of a search that several machines do
+  Told told = {};              // how far it has come; may be empty
 };
 
 struct Planned {

@@ -15,11 +15,12 @@ constexpr std::size_t kWave = 16;
 
 class Search {
  public:
-  Search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers)
+  Search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers, const Told& told, Stage stage)
       : space_(space),
         goal_(goal),
         oracle_(oracle),
         wanted_(answers),
+        teller_(told, stage, space.candidates.size()),
         seen_(space.candidates.size()),
         times_(space.candidates.size()),
         kinship_(space),
@@ -35,7 +36,9 @@ class Search {
         if (is_open(order[at])) wave.push_back(order[at]);
       look_at_smallest(wave);
       look_at(std::move(wave));
+      teller_.has_decided(at);
     }
+    teller_.has_decided(order.size());
     return told();
   }
 
@@ -159,7 +162,10 @@ class Search {
 
   std::vector<Seen> asked_of(const std::function<Seen(const Spec&)>& question, const std::vector<std::size_t>& wave) {
     std::vector<Seen> results(wave.size());
-    in_parallel(wave.size(), [&](std::size_t i) { results[i] = question(space_.spec(wave[i])); });
+    in_parallel(wave.size(), [&](std::size_t i) {
+      results[i] = question(space_.spec(wave[i]));
+      teller_.simulated();
+    });
     return results;
   }
 
@@ -185,6 +191,7 @@ class Search {
     fitting_.insert(std::upper_bound(fitting_.begin(), fitting_.end(), one,
                                      [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); }),
                     one);
+    teller_.has_best(seconds_of(fitting_.front()), seen_[fitting_.front()]->peak.device_bytes);
   }
 
   void note_gone(std::size_t one) {
@@ -243,6 +250,7 @@ class Search {
   const Goal goal_;
   const Oracle& oracle_;
   const std::size_t wanted_;
+  Teller teller_;
   std::vector<std::optional<Seen>> seen_;
   std::vector<StepTime> times_;
   Kinship kinship_;
@@ -254,8 +262,8 @@ class Search {
 
 }  // namespace
 
-Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers) {
-  return Search(space, goal, oracle, answers).run();
+Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers, const Told& told, Stage stage) {
+  return Search(space, goal, oracle, answers, told, stage).run();
 }
 
 }  // namespace tidemark::plan

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "estimate/report.h"
+#include "plan/progress.h"
 #include "plan/space.h"
 #include "plan/step_time.h"
 
@@ -59,6 +60,7 @@ inline constexpr std::array<std::string_view, 4> kGoalNames{"fastest", "least_me
 
 /// Relies on this alone: what does not fit does not fit with larger passes either.  The same answer on any number of
 /// cores.  `answers` is how many are wanted (of pareto there are as many as there are).
-Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers = 3);
+Outcome search(const Space& space, Goal goal, const Oracle& oracle, std::size_t answers = 3, const Told& told = {},
+               Stage stage = Stage::search);
 
 }  // namespace tidemark::plan

@@ -11,6 +11,7 @@ Space shared(const Space& space, const Share& share) {
   };
   constexpr std::size_t kGone = static_cast<std::size_t>(-1);
   Space mine;
+  mine.trainers = space.trainers;
   std::vector<std::size_t> places(space.candidates.size(), kGone);
   for (std::size_t one = 0; one < places.size(); ++one) {
     if (!is_mine(space.candidates[one])) continue;

@@ -26,10 +26,17 @@ void check_names(const Freedom& freedom) {
   }
 }
 
+Spec as_trained(Spec spec, const std::vector<Spec (*)(Spec)>& trainers) {
+  spec = as_the_trainer_has_it(std::move(spec));
+  for (const auto trainer : trainers) spec = trainer(std::move(spec));
+  return spec;
+}
+
 /// Walks the decisions in their order.
 class Maker {
  public:
   Maker(const Bounds& bounds, const Freedom& freedom) : bounds_(bounds) {
+    space_.trainers = bounds.trainers;
     for (const Decision& one : decisions()) {
       const bool is_free = one.same_training ? !has(freedom.fixed, one.name) : has(freedom.allowed, one.name);
       if (is_free || one.must_change) steps_.push_back({&one, is_free});
@@ -80,7 +87,7 @@ class Maker {
 
   /// The walk comes to those of one family one after another: the size of a pass is the last decision.
   void add(const Spec& walked, std::int64_t changes) {
-    const Spec spec = as_the_trainer_has_it(walked);
+    const Spec spec = as_trained(walked, space_.trainers);
     try {
       check_spec(spec);
     } catch (const Error& error) {
@@ -126,7 +133,7 @@ Spec Space::spec(std::size_t one) const {
   spec.batch = candidate.batch;
   spec.grad_accumulation = candidate.grad_accumulation;
   if (spec.pp) spec.pp->microbatches = candidate.microbatches;
-  return as_the_trainer_has_it(std::move(spec));
+  return as_trained(std::move(spec), trainers);
 }
 
 std::int64_t Space::samples_per_pass(std::size_t one) const { return candidates[one].batch / candidates[one].microbatches; }

@@ -51,6 +51,8 @@ struct StepHooks {
   std::function<bool()> is_settled;
   /// The strategy does nothing in the first step that it does not do in every one, and keeps nothing that it counts.
   bool begins_settled = false;
+  /// Gradients are on the host, and so is what clipping and the optimizer make of them.
+  bool has_gradients_on_host = false;
   /// Of the norms of this rank's gradients those of all ranks', before clip_grad_norm_ makes one of them.
   std::function<Tensor(Tensor norms)> reduce_norms;
   /// Makes the optimizer for two groups: what a strategy split, and the others.  foreach functions take one kind.

@@ -52,6 +52,7 @@ class TrainerLoop {
 
   void optimizer_step() {
     begin(StepPhase::optimizer);
+    const Setting<bool> on_host(run_.on_host, options_.hooks.has_gradients_on_host);
     norm_.reset();
     scaler_.unscale(training_.optimizer);
     norm_ = clip_grad_norm(training_.optimizer, options_.hooks.reduce_norms);

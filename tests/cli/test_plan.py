@@ -1,8 +1,12 @@
 """tidemark plan CONFIG: its answers hold in `predict`, its next does not, and one clear error for each mistake."""
 
 import json
+import os
 import pathlib
+import pty
+import re
 import shlex
+import subprocess
 
 import pytest
 from test_errors import USAGE, refused
@@ -282,3 +286,40 @@ def test_layers_that_are_not_there_are_said(tidemark, work):
     options = ["--gpu", "l40s", "--checkpointing", "non_reentrant"]
     refused(tidemark("predict", *BASE, *options, "--checkpoint-layers", "2-8"), USAGE, "checkpoint_layers: the model has no layer 8", "there are 8, counted from 0")
     refused(tidemark("predict", *BASE, *options, "--checkpoint-save", "matmul"), USAGE, "no checkpointed layer runs matmul", "they run mm")
+
+
+@pytest.fixture
+def on_a_terminal(start):
+    """What a plan shows on standard error where that is a terminal."""
+    def shown(*options):
+        ours, theirs = pty.openpty()
+        process = start("plan", *map(str, options), stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 4096):
+                text += part
+        except OSError:   # a terminal that nobody has open any more
+            pass
+        os.close(ours)
+        assert process.wait(timeout=600) == 0
+        return text.decode()
+    return shown
+
+
+LONG = [*BASE, "--gpu", "a100-80gbx2", "--goal", "least_memory", "--fix", "pipeline,context_parallel"]   # some seconds: the smallest of each kind is simulated
+
+
+def test_a_terminal_shows_how_far_it_is(on_a_terminal, tidemark, work):
+    text = on_a_terminal(*LONG)
+    lines = re.findall(r"([\d,]+) of ([\d,]+) decided, ([\d,]+) simulated", text)
+    decided = [int(line[0].replace(",", "")) for line in lines]
+    assert lines and decided == sorted(decided) and len({line[1] for line in lines}) == 1
+    assert "; so far " in text and text.endswith("\r\x1b[K")   # and takes it away
+    assert on_a_terminal(*LONG, "--quiet") == ""
+    assert tidemark("plan", *LONG).stderr == ""   # no terminal
+
+
+def test_quiet_runs_say_nothing(tidemark, work):
+    done = tidemark("plan", "--quiet", "--vary", "b=1..2", "--gpu", "t4", "--", "no-such-program", "{b}")
+    assert done.returncode != 0 and "there is no option" not in done.stderr and "has no meaning" not in done.stderr

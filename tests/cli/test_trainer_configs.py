@@ -190,6 +190,34 @@ def test_quantized_weights_of_swift(predicted, work):
     assert steps(predicted("swift.sh")) == steps(predicted(*FILES["swift.sh"][1], *NESTED))
 
 
+def test_axolotls_kernels_for_adapters_are_off(tidemark, predicted, work):
+    """It turns them on by itself where nothing is said."""
+    assert "kernels for adapters" in assumed(predicted("axolotl.yml"))
+    (work / "axolotl.yml").write_text(AXOLOTL + "lora_qkv_kernel: false\n")
+    assert "kernels for adapters" not in assumed(predicted("axolotl.yml"))
+
+
+# What each trainer makes of quantized weights under adapters that a plan has chosen: TRL's are bf16.
+CHOSEN = {"trl": "bf16", "llamafactory": "auto", "swift": "auto", "axolotl": "auto"}
+
+
+@pytest.mark.parametrize("form", CHOSEN)
+def test_a_plan_that_packs_weights_is_written(tidemark, predicted, work, form):
+    options = ["plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--autocast", "bf16", "--max-grad-norm", 1, *LORA, "--allow", "quantization=nf4", "--goal", "least_memory", "--json", "plan.json"]
+    done = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--write", f"{form}={form}.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads((work / "plan.json").read_text())["answers"][0]
+    assert answer["spec"]["quantization"]["quant_type"] == "nf4" and answer["spec"]["lora"]["adapter_dtype"] == CHOSEN[form]
+    report = predicted("--trainer", f"{form}.yaml")
+    assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (answer["peak"]["allocated_bytes"], answer["peak"]["reserved_bytes"])
+    for_it = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--trainers", form)   # planned for it, not written
+    assert for_it.returncode == 0 and json.loads((work / "plan.json").read_text())["answers"][0] == answer
+
+
+def test_trainers_that_are_not_known(tidemark, work):
+    refused(tidemark("plan", "model", "--seq", 256, "--gpu", "h100-80gb", "--trainers", "trll"), USAGE, "--trainers", "trl")
+
+
 def test_quantized_weights_alone_are_not_trained(tidemark, work):
     (work / "trl.yaml").write_text(changed(changed(TRL, "load_in_4bit", "true"), "use_peft", "false"))
     refused(tidemark("predict", "trl.yaml", "--gpu", "h100-80gb"), UNSUPPORTED, "load_in_4bit", "not trained")

@@ -88,7 +88,7 @@ inline Program shipped_program_of(const Spec& spec, const Value& config) {
   const std::string& family = model_type_of(config);
   const std::string* text = shipped_of(spec, config);
   if (!text) throw Error(Errc::not_found, "no program is shipped", family);
-  return io::read_family_text(*text, family, config, family_use_of(spec));
+  return io::read_family_text(*text, family, config, family_use_of(spec, config));
 }
 
 /// The programs of a family that is not in C++: what is shipped, else what was captured of exactly that configuration.

@@ -292,6 +292,34 @@ def test_the_cheapest_card(both_ways, command, tmp_path):
     assert plan.to_json() == asked_of_command(command, tmp_path, SMALL, {"seq": 256, "batch": 8}, *words, what="plan")
 
 
+@pytest.mark.parametrize("wishes, stages", [({}, ["search"]), ({"goal": "least_memory"}, ["search"]), ({"largest": "batch"}, ["order", "largest", "search"]), ({"memory": "600MiB"}, ["search", "least"])])
+def test_how_far_a_plan_is(built, wishes, stages):
+    told, options = [], {"seq": 256, "batch": 8, "gpu": "l4x2", "fix": ["pipeline", "context_parallel", "offload", "attention", "allocator", "optimizer_impl"], **wishes}
+    plan = tidemark.plan(SMALL, **options, progress=told.append)
+    assert plan.to_json() == tidemark.plan(SMALL, **options).to_json()
+    assert list(dict.fromkeys(now.stage for now in told)) == stages
+    for stage in stages:
+        of_it = [now for now in told if now.stage == stage]
+        assert [now.decided for now in of_it] == sorted(now.decided for now in of_it) and len({now.candidates for now in of_it}) == 1
+        assert of_it[0].decided == 0 and of_it[-1].decided == of_it[-1].candidates
+    if plan.answers:
+        assert (told[-1].candidates, told[-1].step_seconds, told[-1].peak_device_bytes) == (plan.candidates, plan.answers[0].step_seconds.estimate, plan.answers[0].peak.device_bytes)
+    if "largest" in wishes:
+        assert max(now.largest or 0 for now in told) == plan.largest.value
+
+
+def test_who_is_told_may_end_a_plan(built):
+    times = []
+
+    def enough(now):
+        times.append(now)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tidemark.plan(SMALL, seq=256, batch=8, gpu="l4x4", progress=enough)
+    assert len(times) == 1 and tidemark.plan(SMALL, seq=256, batch=8, gpu="l4").answers
+
+
 @pytest.mark.parametrize("wrong, text", [({"goal": "best"}, 'goal: "best" is not known'), ({"goal": "pareto", "largest": "seq"}, "four questions"), ({"gaol": "pareto"}, '"gaol" is not a known key')])
 def test_wrong_plans(both_ways, wrong, text):
     with pytest.raises(tidemark.Error, match=text):

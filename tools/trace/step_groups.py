@@ -75,12 +75,18 @@ def by_trainer():
     }
     low, whole = {"param_dtype": "bf16", "reduce_dtype": "bf16", "reshard_after_forward": "true"}, {"reshard_after_forward": "true"}
     odd = {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021, "tie_word_embeddings": True}}
+    llava = {"model": vision()["llava_lora"]["model"], "images": 1}
     sharded = {
         "plain": {"fsdp2": whole}, "fp32": {"fsdp2": whole, "dtype": "fp32"}, "mixed": {}, "mixed_fp32": {"dtype": "fp32"}, "mixed_clip": {"max_grad_norm": 1.0, "optimizer_impl": "fused"},
         "keep": {"fsdp2": {**low, "reshard_after_forward": "false"}}, "checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant", "max_grad_norm": 1.0},
         "accumulate": {"fsdp2": {**low, "requires_gradient_sync": False}, "grad_accumulation": 3}, "accumulate_fp32": {"fsdp2": {**whole, "requires_gradient_sync": False}, "dtype": "fp32", "grad_accumulation": 2},
         "lora": {"lora": LORA}, "lora_checkpoint": {"lora": LORA, "checkpointing": "non_reentrant", "max_grad_norm": 1.0}, "frozen": {"freeze": ["layers.1.", "embed_tokens"]}, "tied_last": {**odd, "rank": 3},
-        "tied": {"model": {**MODEL, "tie_word_embeddings": True}, "weight_decay": 0.1}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "two_sgd": {"gpus": 2, "optimizer": "sgd"}}
+        "tied": {"model": {**MODEL, "tie_word_embeddings": True}, "weight_decay": 0.1}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "two_sgd": {"gpus": 2, "optimizer": "sgd"},
+        "offload": {"fsdp2": {**whole, "offload_policy": "cpu"}}, "offload_mixed": {"fsdp2": {**low, "offload_policy": "cpu"}}, "offload_fp32": {"fsdp2": {**low, "offload_policy": "cpu"}, "dtype": "fp32", "checkpointing": "non_reentrant"},
+        "offload_accumulate": {"fsdp2": {**low, "offload_policy": "cpu", "requires_gradient_sync": False}, "grad_accumulation": 2}, "offload_lora": {"fsdp2": {**low, "offload_policy": "cpu"}, "lora": LORA},
+        "llava": llava, "llava_fp32": {**llava, "dtype": "fp32"}, "llava_whole": {**llava, "fsdp2": whole}, "llava_projector": {**llava, "train_only": ["multi_modal_projector"]}, "llava_frozen_tower": {**llava, "freeze": ["vision_tower"], "checkpointing": "non_reentrant"},
+        "llava_lora": {**vision()["llava_lora"]}, "llava_offload": {**llava, "fsdp2": {**low, "offload_policy": "cpu"}}, "qwen2_vl": grids()["qwen2_vl_full"]}
+    options |= {"llava": llava, "llava_amp_checkpoint": {**llava, **mixed, "checkpointing": "non_reentrant"}, "llava_lora": vision()["llava_lora"], "qwen2_vl": grids()["qwen2_vl_full"]}
     options |= {f"fsdp2_{name}": {"gpus": 4, "parallel": "fsdp2", "load": "wrapped", "fsdp2": low, **chosen} for name, chosen in sharded.items()}
     engine = {"plain": {}, "accumulate": {"grad_accumulation": 3}, "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}, "no_clip": {"zero": {"gradient_clipping": 0}},
               "frozen": {"freeze": ["norm"]}, "tied_last": {**odd, "rank": 3}, "offload": {"zero": {"offload_optimizer": "cpu"}}}

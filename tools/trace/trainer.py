@@ -21,12 +21,12 @@ def trained_by_trainer(spec, model, rows, pause):
                 os._exit(0)   # the report is written (inside/leaving.py)
 
     with tempfile.TemporaryDirectory() as folder:
-        settings = arguments_of(spec, folder)
+        settings = arguments_of(spec, folder, model)
     samples = [{}] * (spec["batch"] * (spec.get("steps", 3) + 1) * spec.get("grad_accumulation", 1) * spec.get("gpus", 1))
     transformers.Trainer(model=model, args=settings, train_dataset=samples, data_collator=lambda _: dict(rows), callbacks=[Steps()]).train()
 
 
-def arguments_of(spec, folder):
+def arguments_of(spec, folder, model):
     import transformers
 
     autocast = mixed_precision(spec)
@@ -35,7 +35,7 @@ def arguments_of(spec, folder):
         folder, per_device_train_batch_size=spec["batch"], gradient_accumulation_steps=spec.get("grad_accumulation", 1), max_steps=spec.get("steps", 3), **clip,
         optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")], weight_decay=spec.get("weight_decay", 0.0),
         ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None, bf16=autocast == "bf16", fp16=autocast == "fp16", remove_unused_columns=False, save_strategy="no", report_to="none", disable_tqdm=True,
-        **shared(spec))
+        **shared(spec, model))
 
 
 def mixed_precision(spec):
@@ -45,12 +45,18 @@ def mixed_precision(spec):
     return spec.get("fsdp2", {}).get("param_dtype", spec.get("autocast", "none"))
 
 
-def shared(spec):
+def shared(spec, model):
     """How GPUs share the training: fsdp_config and DeepSpeed's JSON, as `tidemark plan --write trainer` has them."""
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
     parallel = spec.get("parallel", "none")
     if parallel == "fsdp2":
         asked = spec.get("fsdp2", {})
-        return {"fsdp": True, "fsdp_config": {"version": 2, "reshard_after_forward": asked.get("reshard_after_forward", "true") == "true", "cpu_offload": asked.get("offload_policy") == "cpu",
+        if asked.get("offload_policy") == "cpu":   # as `accelerate launch` sets them: without them there is no backend that adds up norms on the host (state.py)
+            os.environ.update(ACCELERATE_USE_FSDP="true", FSDP_OFFLOAD_PARAMS="true")
+        # accelerate looks for every class that the model's parts do not split, also of parts that it does not have: its layers are said instead.
+        layers = {"transformer_layer_cls_to_wrap": sorted({type(module).__name__ for module in model.modules() if isinstance(module, GradientCheckpointingLayer)})} if spec.get("images") else {}
+        return {"fsdp": True, "fsdp_config": {**layers, "version": 2, "reshard_after_forward": asked.get("reshard_after_forward", "true") == "true", "cpu_offload": asked.get("offload_policy") == "cpu",
                                               "auto_wrap_policy": "TRANSFORMER_BASED_WRAP"}}
     if not parallel.startswith("zero"):
         return {}

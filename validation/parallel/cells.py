@@ -35,27 +35,35 @@ def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB", outcome=
 
 
 def outcome_of(found, messages, seconds):
-    """A program that ended by itself for another reason than memory is an error."""
-    if found.get("fits") is None:
-        return {"error": messages.strip()[-600:]}
+    """A program that ended by itself for another reason than memory is an error; of what may fit, or may not, `fits` is null."""
+    if found.get("fits") is None and not found["verdict"].startswith("may not fit"):
+        return {"error": messages.strip()[-600:] or found["verdict"]}
     kept = {name: found["peak"][name] for name in ("allocated_bytes", "reserved_bytes", "device_bytes", "step", "phase")}
     oom = found.get("oom")
     return {"fits": found["fits"], **kept, **({"oom": {name: oom[name] for name in ("requested_bytes", "step", "phase")}} if oom else {}),
             "versions": {name: found["versions"][name] for name in ("torch", "transformers")}, "seconds": seconds}
 
 
+def rows_in(path, run):
+    """row_of(cell): the row that the file has of a cell, else one that is run now, and kept."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = {json.dumps(row["cell"]): row for row in rows if "error" not in row}
+
+    def row_of(cell):
+        if (key := json.dumps(cell)) not in known:
+            row = known[key] = {"cell": cell, **run(cell)}
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            shown = row.get("error") or f"allocated {row['allocated_bytes']:,} reserved {row['reserved_bytes']:,} ({row['step']}, {row['phase']}) {row['seconds']} s"
+            print(" ".join(f"{key}={value}" for key, value in cell.items()), shown, file=sys.stderr, flush=True)
+        return known[key]
+
+    return row_of
+
+
 def cells_to(cells, run):
     parser = argparse.ArgumentParser()
     parser.add_argument("rows", type=Path)
-    path = parser.parse_args().rows
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    known = [row["cell"] for row in rows if "error" not in row]
+    row_of = rows_in(parser.parse_args().rows, run)
     for cell in cells:
-        if cell in known:
-            continue
-        row = {"cell": cell, **run(cell)}
-        known.append(cell)
-        with path.open("a") as file:
-            file.write(json.dumps(row) + "\n")
-        shown = row.get("error") or f"allocated {row['allocated_bytes']:,} reserved {row['reserved_bytes']:,} ({row['step']}, {row['phase']}) {row['seconds']} s"
-        print(" ".join(f"{key}={value}" for key, value in cell.items()), shown, file=sys.stderr, flush=True)
+        row_of(cell)

@@ -38,3 +38,10 @@ CHOICES = {
 METHODS = {"1": (1, 0), "2DP": (2, 0), "2TP": (2, 2), "4DP": (4, 0), "2DP+2TP": (4, 2), "4TP": (4, 4)}
 # Its table of one GPU: MB that it measured (the batch that fills the card is not said).
 ONE_GPU_MB = {"facebook/opt-125m": 16378, "facebook/opt-350m": 16264, "bigscience/bloom-560m": 16324, "Salesforce/codegen-350M-nl": 16100}
+# Those that it chooses between, and how many GPUs have samples of their own.
+ON_FOUR = {"4DP": 4, "2DP+2TP": 2, "4TP": 1}
+
+
+def chosen(seconds):
+    """Its choice: the fastest method that fits."""
+    return min((s, name) for s, name in zip(seconds, ON_FOUR) if s)[1] if any(seconds) else "none"

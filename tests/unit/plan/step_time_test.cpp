@@ -179,7 +179,7 @@ Engine gpt_neo() {
           .programs =
               [config, text](const Spec& spec) {
                 std::vector<Program> programs;
-                programs.push_back(io::read_family_text(text, "gpt_neo", config, family_use_of(spec)));
+                programs.push_back(io::read_family_text(text, "gpt_neo", config, family_use_of(spec, config)));
                 return std::make_shared<const std::vector<Program>>(std::move(programs));
               },
           .keep_margin = {}};
