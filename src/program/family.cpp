@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/release.h"
+#include "program/config_paths.h"
 #include "program/layer_lists.h"
 #include "program/line_reader.h"
 #include "program/model.h"
@@ -27,30 +28,11 @@ constexpr std::int64_t kUsualTokensAcross = 35;
 struct Key {
   std::string path, fallback;
   std::vector<std::string> others;
+  std::map<std::string, Value> words = {};  // others that say the list as a word: what each letter stands for
   bool null_is_absent = false;
   Value value = {};
   bool is_known = false;
 };
-
-const Value* find_path(const Value& config, std::string_view path) {
-  const Value* found = &config;
-  while (found && !path.empty()) {
-    const std::string_view key = path.substr(0, path.find('.'));
-    path.remove_prefix(std::min(key.size() + 1, path.size()));
-    found = found->find(key);
-  }
-  return found;
-}
-
-void set_path(Value& config, std::string_view path, const Value& value) {
-  const std::size_t dot = path.find('.');
-  const std::string_view key = path.substr(0, dot);
-  if (dot == std::string_view::npos) return config.set(key, value);
-  const Value* inner = config.find(key);
-  Value changed = inner && inner->as_map() ? *inner : Value(Value::Map());
-  set_path(changed, path.substr(dot + 1), value);
-  config.set(key, std::move(changed));
-}
 
 bool is_literal(std::string_view text) {
   if (text.empty()) return false;
@@ -230,6 +212,11 @@ class FamilyReader {
     while (key.fallback.ends_with(' ')) key.fallback.pop_back();
     while (reader.take(";")) {
       if (reader.take_word("null")) key.null_is_absent = true;
+      if (reader.take_word("letters")) {
+        const std::string word = reader.name("_.");
+        reader.at_end();
+        key.words.emplace(word, read_value_(reader.until(";"), file_));
+      }
       if (!reader.take_word("also")) continue;
       while (!reader.at_end() && !reader.rest().starts_with(';')) key.others.push_back(reader.name("_."));
     }
@@ -241,6 +228,7 @@ class FamilyReader {
     for (const Key& key : keys_) {
       paths.push_back(key.path);
       paths.insert(paths.end(), key.others.begin(), key.others.end());
+      for (const auto& [word, letters] : key.words) paths.push_back(word);
     }
     return paths;
   }
@@ -275,6 +263,16 @@ class FamilyReader {
       key.is_known = true;
       return;
     }
+    for (const auto& [word, letters] : key.words)
+      if (const Value* found = find_path(binding_.config, word); found && found->as_text()) {
+        const std::optional<Value> spelled = list_of_letters(*found->as_text(), letters);
+        if (!spelled)
+          throw Error(Errc::bad_value, fmt::format("a letter of \"{}\" stands for no layer", *found->as_text()),
+                      "config.json: " + word);
+        key.value = *spelled;
+        key.is_known = true;
+        return;
+      }
   }
 
   /// A class whose default is a number takes no word for it, and none is built without layers.
@@ -312,11 +310,14 @@ class FamilyReader {
         key.is_known = true;
         collect();
       }
-    for (const Key& key : keys_)
+    for (const Key& key : keys_) {
       for (auto& number : numbers_of(key)) binding_.numbers.push_back(std::move(number));
+      if (std::vector<std::string> words = words_of(key.value); !words.empty())
+        binding_.orders.emplace(key.path, std::move(words));
+    }
   }
 
-  /// Of a list its whole numbers: "indexes.0" is the first.
+  /// Of a list its whole numbers: "indexes.0" is the first, "indexes.count" how many there are.
   static std::vector<std::pair<std::string, std::int64_t>> numbers_of(const Key& key) {
     std::vector<std::pair<std::string, std::int64_t>> numbers;
     if (!key.is_known) return numbers;
@@ -324,6 +325,7 @@ class FamilyReader {
     const Value::List* entries = key.value.as_list();
     for (std::size_t i = 0; entries && i < entries->size(); ++i)
       if (const std::int64_t* number = (*entries)[i].as_integer()) numbers.emplace_back(fmt::format("{}.{}", key.path, i), *number);
+    if (entries) numbers.emplace_back(key.path + ".count", std::ssize(*entries));
     return numbers;
   }
 
@@ -374,6 +376,7 @@ class FamilyReader {
       if (value && named.take_word("cycles")) return cycles(*value, named);
       if (value && named.take_word("numbers")) return numbers(*value, named);
       if (value && named.take_word("rises")) return rises(*value, named);
+      if (value && named.take_word("of")) return is_of_kinds(*value, named);
       if (value && !value->as_integer()) return is_literal_so(*value, named);
     }
     return is_number_so(reader);
@@ -389,16 +392,20 @@ class FamilyReader {
     return list && std::find(list->begin(), list->end(), value) != list->end();
   }
 
+  /// Two lists with a word between, of which there may be but the first.
+  std::pair<Value, Value> two_lists(LineReader& reader, std::string_view between) const {
+    reader.at_end();
+    const std::string_view text = reader.rest();
+    const std::size_t at = text.find(between);
+    return {read_value_(text.substr(0, at), file_),
+            at == std::string_view::npos ? Value(Value::List()) : read_value_(text.substr(at + between.size()), file_)};
+  }
+
   /// `["b"] after ["a"]`: one a, and then b round and round.
   bool cycles(const Value& value, LineReader& reader) const {
     if (value.is_null()) return true;
-    constexpr std::string_view separator = " after ";
-    const std::string_view text = reader.rest();
-    const std::size_t at = text.find(separator);
-    const bool has_before = at != std::string_view::npos;
-    const Value cycle = read_value_(text.substr(0, at), file_);
-    return goes_round(value, cycle,
-                      has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List()));
+    const auto [cycle, before] = two_lists(reader, " after ");
+    return goes_round(value, cycle, before);
   }
 
   /// `layers in [false, true]`: the numbers of those of so many whose entry, round and round, is true.
@@ -417,6 +424,12 @@ class FamilyReader {
     return cycles(Value(std::move(among)), reader);
   }
 
+  /// `["a", "b"] with ["b"]`: layers of these kinds in any order, and of some kinds at least one.
+  bool is_of_kinds(const Value& value, LineReader& reader) const {
+    const auto [kinds, needed] = two_lists(reader, " with ");
+    return are_of_kinds(value, kinds, needed);
+  }
+
   /// `layers of ["a", "b"]`: [[kinds, how often], …] comes to so many layers, each of these kinds.
   bool spells(const std::string& path, const Value& value, LineReader& reader) const {
     const std::int64_t layers = reader.number(" ", names_)(values_);
@@ -433,15 +446,7 @@ class FamilyReader {
     const std::int64_t count = reader.number(" ", {})({});
     reader.expect("below ");
     const std::int64_t layers = Expression::parse(reader.rest(), names_, file_)(values_);
-    const Value::List* entries = value.as_list();
-    if (!entries || std::ssize(*entries) != count) return false;
-    std::int64_t before = -1;
-    for (const Value& entry : *entries) {
-      const std::int64_t* number = entry.as_integer();
-      if (!number || *number <= before || *number >= layers) return false;
-      before = *number;
-    }
-    return true;
+    return are_rising(value, count, layers);
   }
 
   bool is_literal_so(const Value& value, LineReader& reader) const {

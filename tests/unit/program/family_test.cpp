@@ -286,6 +286,30 @@ TEST(Family, CountsLayersOfAListThatSaysHowOftenTheirKindsCome) {
     EXPECT_EQ(read(5, {other})->message(), refused);
 }
 
+/// Of layers whose kinds may be in any order.
+Program of_kinds(const Value::Map& keys) {
+  const std::string text = with(
+      tiny_family(), "holds hidden % 8 == 0\n",
+      "key mixers = [\"a\", \"b\"]; null; also blocks; letters pattern {\"A\": \"a\", \"*\": \"b\", \"-\": \"c\"}\n"
+      "holds mixers of [\"a\", \"b\", \"c\"] with [\"b\"]\n");
+  return io::read_family_text(text, "tiny", config(keys), {.context = {.use_cache = false}, .seq = 8});
+}
+
+TEST(Family, TakesKindsOfLayersInAnyOrder) {
+  using Kinds = std::vector<std::string>;
+  EXPECT_EQ(of_kinds({}).orders.at("mixers"), (Kinds{"a", "b"}));
+  const Program four = of_kinds({{"mixers", Value::List{"c", "b", "a", "b"}}, {"pattern", "AA"}});
+  EXPECT_EQ(four.orders.at("mixers"), (Kinds{"c", "b", "a", "b"}));
+  EXPECT_EQ(number(four, "mixers.count"), 4);
+  EXPECT_EQ(of_kinds({{"blocks", Value::List{"b"}}}).orders.at("mixers"), Kinds{"b"});
+  EXPECT_EQ(of_kinds({{"pattern", "AA*-"}}).orders.at("mixers"), (Kinds{"a", "a", "b", "c"}));
+  EXPECT_EQ(error_of([] { of_kinds({{"pattern", "AA*E"}}); })->message(), "a letter of \"AA*E\" stands for no layer");
+  const std::string refused =
+      "the program of tiny holds for mixers of [\"a\", \"b\", \"c\"] with [\"b\"] alone, and mixers is a list";
+  for (const Value::List& kinds : {Value::List{"a", "c"}, Value::List{"b", "d"}, Value::List{"b", 1}, Value::List{}})
+    EXPECT_EQ(error_of([&] { of_kinds({{"mixers", kinds}}); })->message(), refused);
+}
+
 /// Of layers that a list has by number.
 std::string with_numbered_layers() {
   return with(tiny_family(), "holds hidden % 8 == 0\n", "key taken = [1, 3]\nholds taken rises 2 below layers + 3\n");
@@ -299,6 +323,7 @@ TEST(Family, TakesNumbersFromWithinAList) {
   const Program usual = io::read_family_text(with_numbered_layers(), "tiny", config({}), use);
   EXPECT_EQ(number(usual, "taken.0"), 1);
   EXPECT_EQ(number(usual, "taken.1"), 3);
+  EXPECT_EQ(number(usual, "taken.count"), 2);
   EXPECT_EQ(number(read({0, 4}), "taken.1"), 4);
   const std::string refused = "the program of tiny holds for taken rises 2 below layers + 3 alone, and taken is a list";
   for (const Value::List& taken : {Value::List{3, 1}, Value::List{1, 1}, Value::List{-1, 1}, Value::List{1, 5}, Value::List{1},
