@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/release.h"
 #include "program/config_paths.h"
+#include "program/family_key.h"
 #include "program/layer_lists.h"
 #include "program/line_reader.h"
 #include "program/model.h"
@@ -23,22 +23,6 @@ namespace {
 /// Of the largest squares that Qwen2VLImageProcessor leaves as they are, where a checkpoint says no other size
 /// (transformers 5.23.0: max_pixels = 28 * 28 * 1280).
 constexpr std::int64_t kUsualTokensAcross = 35;
-
-/// "key head_dim = hidden_size//num_attention_heads; null; also attention_head_dim"
-struct Key {
-  std::string path, fallback;
-  std::vector<std::string> others;
-  std::map<std::string, Value> words = {};  // others that say the list as a word: what each letter stands for
-  bool null_is_absent = false;
-  Value value = {};
-  bool is_known = false;
-};
-
-bool is_literal(std::string_view text) {
-  if (text.empty()) return false;
-  return text.find_first_of("\"[{") == 0 || text == "true" || text == "false" || text == "null" ||
-         text.find_first_not_of("+-.0123456789e") == std::string_view::npos;
-}
 
 std::optional<double> real_of(const Value& value) {
   if (const double* real = value.as_real()) return *real;
@@ -52,17 +36,12 @@ bool compare(double a, std::string_view comparison, double b) {
   return comparison == "<" ? a < b : comparison == "<=" ? a <= b : comparison == ">" ? a > b : a >= b;
 }
 
-/// What transformers' configurations call how many layers there are.
-constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth"};
-
 /// A family may be built in several ways; each has a program, and a file holds them one after another.
 struct Text {
   std::string_view text;
   int line;  // of the file, at which it begins
 };
 
-/// Beyond this a tensor's size would overflow.
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 constexpr std::int64_t kMostListed = 1 << 16;  // layers, of a list that names some
 
 class FamilyReader {
@@ -115,7 +94,7 @@ class FamilyReader {
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       LineReader reader = reader_of(line);
       if (reader.take_word("key"))
-        add_key(reader);
+        keys_.push_back(read_key(reader, read_value_, file_));
       else if (reader.take_word("part"))
         add_part(reader);
       else if (reader.take_word("holds"))
@@ -205,24 +184,6 @@ class FamilyReader {
       throw Error(Errc::unsupported, fmt::format("the program of {} is of single_label_classification", model_type_), file_);
   }
 
-  void add_key(LineReader& reader) {
-    Key key{.path = reader.name("_."), .fallback = {}, .others = {}};
-    reader.expect("=");
-    key.fallback = reader.until(";");
-    while (key.fallback.ends_with(' ')) key.fallback.pop_back();
-    while (reader.take(";")) {
-      if (reader.take_word("null")) key.null_is_absent = true;
-      if (reader.take_word("letters")) {
-        const std::string word = reader.name("_.");
-        reader.at_end();
-        key.words.emplace(word, read_value_(reader.until(";"), file_));
-      }
-      if (!reader.take_word("also")) continue;
-      while (!reader.at_end() && !reader.rest().starts_with(';')) key.others.push_back(reader.name("_."));
-    }
-    keys_.push_back(std::move(key));
-  }
-
   std::vector<std::string> used_paths() const {
     std::vector<std::string> paths;
     for (const Key& key : keys_) {
@@ -251,47 +212,10 @@ class FamilyReader {
     key.is_known = true;
   }
 
-  /// The configuration's value where it has one.
-  void find_value(Key& key) const {
-    std::vector<std::string> paths{key.path};
-    paths.insert(paths.end(), key.others.begin(), key.others.end());
-    for (const std::string& path : paths) {
-      const Value* found = find_path(binding_.config, path);
-      if (!found || (found->is_null() && key.null_is_absent)) continue;
-      check_number(key, path, *found);
-      key.value = *found;
-      key.is_known = true;
-      return;
-    }
-    for (const auto& [word, letters] : key.words)
-      if (const Value* found = find_path(binding_.config, word); found && found->as_text()) {
-        const std::optional<Value> spelled = list_of_letters(*found->as_text(), letters);
-        if (!spelled)
-          throw Error(Errc::bad_value, fmt::format("a letter of \"{}\" stands for no layer", *found->as_text()),
-                      "config.json: " + word);
-        key.value = *spelled;
-        key.is_known = true;
-        return;
-      }
-  }
-
-  /// A class whose default is a number takes no word for it, and none is built without layers.
-  static void check_number(const Key& key, const std::string& path, const Value& value) {
-    const bool is_whole = is_literal(key.fallback) && key.fallback.find_first_not_of("-0123456789") == std::string::npos;
-    if (is_whole && (value.as_text() || value.as_bool()))
-      throw Error(Errc::bad_value, fmt::format("expected a number, found {}", told(value)), "config.json: " + path);
-    const std::string name = path.substr(path.rfind('.') + 1);
-    const std::int64_t* number = value.as_integer();
-    if (number && (*number > kLargest || *number < -kLargest))
-      throw Error(Errc::bad_value, fmt::format("expected a number of at most {}, found {}", kLargest, *number), "config.json: " + path);
-    if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
-      throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
-  }
-
   /// Values, then defaults that are numbers or words, then those that are made of others.
   void bind() {
     for (Key& key : keys_) {
-      find_value(key);
+      find_value(key, binding_.config);
       if (!key.is_known) take_from_part(key);
       if (key.is_known || !is_literal(key.fallback)) continue;
       key.value = read_value_(key.fallback, file_);
@@ -493,13 +417,6 @@ class FamilyReader {
                 fmt::format("the program of {} holds for {} alone{}", model_type_, condition,
                             value ? fmt::format(", and {} is {}", path, told(*value)) : ""),
                 file_);
-  }
-
-  static std::string told(const Value& value) {
-    if (const std::int64_t* number = value.as_integer()) return std::to_string(*number);
-    if (const double* real = value.as_real()) return fmt::format("{}", *real);
-    if (const bool* flag = value.as_bool()) return *flag ? "true" : "false";
-    return value.quoted();
   }
 
   /// The first body whose conditions hold.

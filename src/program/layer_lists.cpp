@@ -72,4 +72,15 @@ std::optional<Value> list_of_letters(std::string_view word, const Value& letters
   return Value(std::move(kinds));
 }
 
+Value as_now(const Value& entries, const Value& older) {
+  const Value::List* all = entries.as_list();
+  if (!all || older.is_null()) return entries;
+  Value::List now;
+  for (const Value& entry : *all) {
+    const Value* known = entry.as_text() ? older.find(*entry.as_text()) : nullptr;
+    now.push_back(known ? *known : entry);
+  }
+  return Value(std::move(now));
+}
+
 }  // namespace tidemark

@@ -22,4 +22,7 @@ bool are_of_kinds(const Value& entries, const Value& kinds, const Value& needed)
 /// "MM*" as what its letters stand for; none where one stands for nothing.
 std::optional<Value> list_of_letters(std::string_view word, const Value& letters);
 
+/// The list with entries in the place of what these were called before; other values as they are.
+Value as_now(const Value& entries, const Value& older);
+
 }  // namespace tidemark

@@ -7,7 +7,7 @@ from test_rows import dropped, made, named, op
 
 from tidemark.capture.layers import Layers
 from tidemark.capture.merging import Merger, merged_lines
-from tidemark.capture.orders import ANY, base_order, by_kind, drawn_order, goes_without, in_order, letters_of
+from tidemark.capture.orders import ANY, base_order, by_kind, drawn_order, goes_without, in_order, letters_of, older_kinds
 from tidemark.capture.sizes import Solver
 from tidemark.capture.statements import Body, Statement
 from tidemark.capture.terms import DtypeOf, Number, Ref
@@ -145,3 +145,10 @@ def test_a_word_may_spell_the_kinds():
 
     assert list(letters_of(Config(), words, ["conv", "moe", "conv"], made_of)) == [("pattern", letters)]
     assert list(letters_of(Config(), words, ["conv", "conv", "moe"], made_of)) == []
+
+
+def test_kinds_may_be_called_as_before():
+    remapped = {"attention": "full", "mamba": "linear", "sparse": "indexed"}
+    names = {"attention": "full", "mamba": "linear"}
+    assert older_kinds(["full", "linear"], remapped, lambda entries: [remapped.get(entry, entry) for entry in entries]) == names
+    assert older_kinds(["full", "linear"], remapped, lambda entries: entries) == {}   # the class takes none of them

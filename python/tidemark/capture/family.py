@@ -23,7 +23,7 @@ from .layers import Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import class_of, from_configuration
-from .orders import by_kind, goes_without, letters_of
+from .orders import by_kind, goes_without, letters_of, older_kinds
 from .positions import with_positions
 from .program import _called, _one
 from .reads import Reads, reading
@@ -289,9 +289,12 @@ class Family:
 
     def _order_line(self, path, defaults):
         """The header's line of a list of layers' kinds in any order, with what spells it as a word."""
+        from transformers import configuration_utils
+
         others, older = defaults.others(path), [] if "." in path else defaults.older
         words = letters_of(self._configuration(self.base), older, at(self.base, path), lambda keys: at(self.build({**without(self.base, path), **keys}), path))
-        return f"{path} = {written(at(self.build({}), path))}; null" + (f"; also {' '.join(others)}" if others else "") + "".join(f"; letters {word} {written(letters)}" for word, letters in words)
+        before = older_kinds(self.layers.orders[path][0], getattr(configuration_utils, "_LEGACY_LAYER_TYPE_REMAP", {}), lambda entries: at(self.build(changed(self.base, self.layers.as_long({path: entries}))), path))
+        return f"{path} = {written(at(self.build({}), path))}; null" + (f"; older {written(before)}" if before else "") + (f"; also {' '.join(others)}" if others else "") + "".join(f"; letters {word} {written(letters)}" for word, letters in words)
 
     def text(self):
         cases = cases_of(self)

@@ -129,6 +129,10 @@ class Layers:
         """{path of a list of kinds in any order: (its entries, all kinds)}"""
         return {path: (at(keys, path), kinds) for path, (kinds, _) in self.orders.items()}
 
+    def as_long(self, orders):
+        """{path: value} of lists of kinds in any order, and of how many layers there are then."""
+        return orders | {count: len(orders[path]) for path, (_, count) in self.orders.items() if path in orders and count}
+
     def conditions(self):
         for path, period in self.counts.items():
             if period > 1 and path not in self.published:

@@ -175,3 +175,9 @@ def letters_of(config, words, entries, made):
         letters = dict(zip(word, entries)) if isinstance(word, str) and len(word) == len(entries) else {}
         if letters and [letters[c] for c in word] == entries and len({*letters.values()}) == len(letters) and made({key: word[::-1]}) == entries[::-1]:
             yield key, letters
+
+
+def older_kinds(kinds, remapped, made):
+    """{what a kind was called before: the kind}, of `remapped`, which transformers has for all lists of kinds (5.23.0: configuration_utils.py, remap_legacy_layer_types); `made(entries)`: the list that the class makes of these."""
+    names = {old: new for old, new in remapped.items() if new in kinds}
+    return names if names and made([*names, *kinds]) == [*names.values(), *kinds] else {}

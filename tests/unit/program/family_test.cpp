@@ -290,7 +290,7 @@ TEST(Family, CountsLayersOfAListThatSaysHowOftenTheirKindsCome) {
 Program of_kinds(const Value::Map& keys) {
   const std::string text = with(
       tiny_family(), "holds hidden % 8 == 0\n",
-      "key mixers = [\"a\", \"b\"]; null; also blocks; letters pattern {\"A\": \"a\", \"*\": \"b\", \"-\": \"c\"}\n"
+      "key mixers = [\"a\", \"b\"]; null; older {\"old\": \"a\"}; also blocks; letters pattern {\"A\": \"a\", \"*\": \"b\", \"-\": \"c\"}\n"
       "holds mixers of [\"a\", \"b\", \"c\"] with [\"b\"]\n");
   return io::read_family_text(text, "tiny", config(keys), {.context = {.use_cache = false}, .seq = 8});
 }
@@ -302,6 +302,7 @@ TEST(Family, TakesKindsOfLayersInAnyOrder) {
   EXPECT_EQ(four.orders.at("mixers"), (Kinds{"c", "b", "a", "b"}));
   EXPECT_EQ(number(four, "mixers.count"), 4);
   EXPECT_EQ(of_kinds({{"blocks", Value::List{"b"}}}).orders.at("mixers"), Kinds{"b"});
+  EXPECT_EQ(of_kinds({{"blocks", Value::List{"old", "b"}}}).orders.at("mixers"), (Kinds{"a", "b"}));
   EXPECT_EQ(of_kinds({{"pattern", "AA*-"}}).orders.at("mixers"), (Kinds{"a", "a", "b", "c"}));
   EXPECT_EQ(error_of([] { of_kinds({{"pattern", "AA*E"}}); })->message(), "a letter of \"AA*E\" stands for no layer");
   const std::string refused =
