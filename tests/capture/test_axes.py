@@ -326,6 +326,22 @@ def test_heads_of_a_state_space_are_told_from_those_of_attention_and_layers_are_
     assert {keys["kinds"][0] for keys in draws} == {"a", "b"} and all(keys["layers"] == len(keys["kinds"]) for keys in draws)
 
 
+class OfOneSize:
+    """Heads of the one size for which something else has numbers, and whose class takes a width with a rest."""
+
+    def __init__(self, keys):
+        assert keys["hidden_size"] // keys["num_attention_heads"] == 16
+        self.exact = [keys["hidden_size"], keys["num_attention_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_a_width_with_a_rest_beside_its_heads_is_their_product():
+    found = Axes({"hidden_size": 64, "num_attention_heads": 4}, OfOneSize, lambda keys: bool(OfOneSize(keys)), {})
+    assert found.guards == [] and found.equalities() == ["hidden_size == num_attention_heads*16"]
+
+
 class OfFactors:
     """Frequencies, each of which is divided by a number; there have to be four."""
 

@@ -101,7 +101,8 @@ class Axes:
         if "same" in told and set(told) <= {"same", "fails"}:
             return
         if told[0] != "numbers" or "other" in told:
-            told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
+            is_product = {*told} == {"fails"} and self._is_product(path, value)   # of which one more may be heads of the same size, and a rest
+            told[0] = "numbers" if is_product or "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
         if told[0] == "numbers" or self._is_product(path, value):
             self.groups.append([path, *(p for p, factors in self.products.items() if p != path and factors == self.products.get(path))])
             if _HEADS.search(path) and not step:
