@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "base/error.h"
 #include "base/release.h"
+#include "program/config_paths.h"
+#include "program/family_key.h"
 #include "program/layer_lists.h"
 #include "program/line_reader.h"
 #include "program/model.h"
@@ -22,41 +23,6 @@ namespace {
 /// Of the largest squares that Qwen2VLImageProcessor leaves as they are, where a checkpoint says no other size
 /// (transformers 5.23.0: max_pixels = 28 * 28 * 1280).
 constexpr std::int64_t kUsualTokensAcross = 35;
-
-/// "key head_dim = hidden_size//num_attention_heads; null; also attention_head_dim"
-struct Key {
-  std::string path, fallback;
-  std::vector<std::string> others;
-  bool null_is_absent = false;
-  Value value = {};
-  bool is_known = false;
-};
-
-const Value* find_path(const Value& config, std::string_view path) {
-  const Value* found = &config;
-  while (found && !path.empty()) {
-    const std::string_view key = path.substr(0, path.find('.'));
-    path.remove_prefix(std::min(key.size() + 1, path.size()));
-    found = found->find(key);
-  }
-  return found;
-}
-
-void set_path(Value& config, std::string_view path, const Value& value) {
-  const std::size_t dot = path.find('.');
-  const std::string_view key = path.substr(0, dot);
-  if (dot == std::string_view::npos) return config.set(key, value);
-  const Value* inner = config.find(key);
-  Value changed = inner && inner->as_map() ? *inner : Value(Value::Map());
-  set_path(changed, path.substr(dot + 1), value);
-  config.set(key, std::move(changed));
-}
-
-bool is_literal(std::string_view text) {
-  if (text.empty()) return false;
-  return text.find_first_of("\"[{") == 0 || text == "true" || text == "false" || text == "null" ||
-         text.find_first_not_of("+-.0123456789e") == std::string_view::npos;
-}
 
 std::optional<double> real_of(const Value& value) {
   if (const double* real = value.as_real()) return *real;
@@ -70,17 +36,12 @@ bool compare(double a, std::string_view comparison, double b) {
   return comparison == "<" ? a < b : comparison == "<=" ? a <= b : comparison == ">" ? a > b : a >= b;
 }
 
-/// What transformers' configurations call how many layers there are.
-constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "depth"};
-
 /// A family may be built in several ways; each has a program, and a file holds them one after another.
 struct Text {
   std::string_view text;
   int line;  // of the file, at which it begins
 };
 
-/// Beyond this a tensor's size would overflow.
-constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 constexpr std::int64_t kMostListed = 1 << 16;  // layers, of a list that names some
 
 class FamilyReader {
@@ -133,7 +94,7 @@ class FamilyReader {
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
       LineReader reader = reader_of(line);
       if (reader.take_word("key"))
-        add_key(reader);
+        keys_.push_back(read_key(reader, read_value_, file_));
       else if (reader.take_word("part"))
         add_part(reader);
       else if (reader.take_word("holds"))
@@ -223,24 +184,12 @@ class FamilyReader {
       throw Error(Errc::unsupported, fmt::format("the program of {} is of single_label_classification", model_type_), file_);
   }
 
-  void add_key(LineReader& reader) {
-    Key key{.path = reader.name("_."), .fallback = {}, .others = {}};
-    reader.expect("=");
-    key.fallback = reader.until(";");
-    while (key.fallback.ends_with(' ')) key.fallback.pop_back();
-    while (reader.take(";")) {
-      if (reader.take_word("null")) key.null_is_absent = true;
-      if (!reader.take_word("also")) continue;
-      while (!reader.at_end() && !reader.rest().starts_with(';')) key.others.push_back(reader.name("_."));
-    }
-    keys_.push_back(std::move(key));
-  }
-
   std::vector<std::string> used_paths() const {
     std::vector<std::string> paths;
     for (const Key& key : keys_) {
       paths.push_back(key.path);
       paths.insert(paths.end(), key.others.begin(), key.others.end());
+      for (const auto& [word, letters] : key.words) paths.push_back(word);
     }
     return paths;
   }
@@ -263,37 +212,10 @@ class FamilyReader {
     key.is_known = true;
   }
 
-  /// The configuration's value where it has one.
-  void find_value(Key& key) const {
-    std::vector<std::string> paths{key.path};
-    paths.insert(paths.end(), key.others.begin(), key.others.end());
-    for (const std::string& path : paths) {
-      const Value* found = find_path(binding_.config, path);
-      if (!found || (found->is_null() && key.null_is_absent)) continue;
-      check_number(key, path, *found);
-      key.value = *found;
-      key.is_known = true;
-      return;
-    }
-  }
-
-  /// A class whose default is a number takes no word for it, and none is built without layers.
-  static void check_number(const Key& key, const std::string& path, const Value& value) {
-    const bool is_whole = is_literal(key.fallback) && key.fallback.find_first_not_of("-0123456789") == std::string::npos;
-    if (is_whole && (value.as_text() || value.as_bool()))
-      throw Error(Errc::bad_value, fmt::format("expected a number, found {}", told(value)), "config.json: " + path);
-    const std::string name = path.substr(path.rfind('.') + 1);
-    const std::int64_t* number = value.as_integer();
-    if (number && (*number > kLargest || *number < -kLargest))
-      throw Error(Errc::bad_value, fmt::format("expected a number of at most {}, found {}", kLargest, *number), "config.json: " + path);
-    if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
-      throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
-  }
-
   /// Values, then defaults that are numbers or words, then those that are made of others.
   void bind() {
     for (Key& key : keys_) {
-      find_value(key);
+      find_value(key, binding_.config);
       if (!key.is_known) take_from_part(key);
       if (key.is_known || !is_literal(key.fallback)) continue;
       key.value = read_value_(key.fallback, file_);
@@ -312,11 +234,14 @@ class FamilyReader {
         key.is_known = true;
         collect();
       }
-    for (const Key& key : keys_)
+    for (const Key& key : keys_) {
       for (auto& number : numbers_of(key)) binding_.numbers.push_back(std::move(number));
+      if (std::vector<std::string> words = words_of(key.value); !words.empty())
+        binding_.orders.emplace(key.path, std::move(words));
+    }
   }
 
-  /// Of a list its whole numbers: "indexes.0" is the first.
+  /// Of a list its whole numbers: "indexes.0" is the first, "indexes.count" how many there are.
   static std::vector<std::pair<std::string, std::int64_t>> numbers_of(const Key& key) {
     std::vector<std::pair<std::string, std::int64_t>> numbers;
     if (!key.is_known) return numbers;
@@ -324,6 +249,7 @@ class FamilyReader {
     const Value::List* entries = key.value.as_list();
     for (std::size_t i = 0; entries && i < entries->size(); ++i)
       if (const std::int64_t* number = (*entries)[i].as_integer()) numbers.emplace_back(fmt::format("{}.{}", key.path, i), *number);
+    if (entries) numbers.emplace_back(key.path + ".count", std::ssize(*entries));
     return numbers;
   }
 
@@ -374,6 +300,7 @@ class FamilyReader {
       if (value && named.take_word("cycles")) return cycles(*value, named);
       if (value && named.take_word("numbers")) return numbers(*value, named);
       if (value && named.take_word("rises")) return rises(*value, named);
+      if (value && named.take_word("of")) return is_of_kinds(*value, named);
       if (value && !value->as_integer()) return is_literal_so(*value, named);
     }
     return is_number_so(reader);
@@ -389,16 +316,20 @@ class FamilyReader {
     return list && std::find(list->begin(), list->end(), value) != list->end();
   }
 
+  /// Two lists with a word between, of which there may be but the first.
+  std::pair<Value, Value> two_lists(LineReader& reader, std::string_view between) const {
+    reader.at_end();
+    const std::string_view text = reader.rest();
+    const std::size_t at = text.find(between);
+    return {read_value_(text.substr(0, at), file_),
+            at == std::string_view::npos ? Value(Value::List()) : read_value_(text.substr(at + between.size()), file_)};
+  }
+
   /// `["b"] after ["a"]`: one a, and then b round and round.
   bool cycles(const Value& value, LineReader& reader) const {
     if (value.is_null()) return true;
-    constexpr std::string_view separator = " after ";
-    const std::string_view text = reader.rest();
-    const std::size_t at = text.find(separator);
-    const bool has_before = at != std::string_view::npos;
-    const Value cycle = read_value_(text.substr(0, at), file_);
-    return goes_round(value, cycle,
-                      has_before ? read_value_(text.substr(at + separator.size()), file_) : Value(Value::List()));
+    const auto [cycle, before] = two_lists(reader, " after ");
+    return goes_round(value, cycle, before);
   }
 
   /// `layers in [false, true]`: the numbers of those of so many whose entry, round and round, is true.
@@ -417,6 +348,12 @@ class FamilyReader {
     return cycles(Value(std::move(among)), reader);
   }
 
+  /// `["a", "b"] with ["b"]`: layers of these kinds in any order, and of some kinds at least one.
+  bool is_of_kinds(const Value& value, LineReader& reader) const {
+    const auto [kinds, needed] = two_lists(reader, " with ");
+    return are_of_kinds(value, kinds, needed);
+  }
+
   /// `layers of ["a", "b"]`: [[kinds, how often], …] comes to so many layers, each of these kinds.
   bool spells(const std::string& path, const Value& value, LineReader& reader) const {
     const std::int64_t layers = reader.number(" ", names_)(values_);
@@ -433,15 +370,7 @@ class FamilyReader {
     const std::int64_t count = reader.number(" ", {})({});
     reader.expect("below ");
     const std::int64_t layers = Expression::parse(reader.rest(), names_, file_)(values_);
-    const Value::List* entries = value.as_list();
-    if (!entries || std::ssize(*entries) != count) return false;
-    std::int64_t before = -1;
-    for (const Value& entry : *entries) {
-      const std::int64_t* number = entry.as_integer();
-      if (!number || *number <= before || *number >= layers) return false;
-      before = *number;
-    }
-    return true;
+    return are_rising(value, count, layers);
   }
 
   bool is_literal_so(const Value& value, LineReader& reader) const {
@@ -488,13 +417,6 @@ class FamilyReader {
                 fmt::format("the program of {} holds for {} alone{}", model_type_, condition,
                             value ? fmt::format(", and {} is {}", path, told(*value)) : ""),
                 file_);
-  }
-
-  static std::string told(const Value& value) {
-    if (const std::int64_t* number = value.as_integer()) return std::to_string(*number);
-    if (const double* real = value.as_real()) return fmt::format("{}", *real);
-    if (const bool* flag = value.as_bool()) return *flag ? "true" : "false";
-    return value.quoted();
   }
 
   /// The first body whose conditions hold.

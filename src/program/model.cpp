@@ -57,9 +57,12 @@ class TreeBuilder {
     for (const ParameterDeclaration& parameter : declared.parameters) add(module, parameter);
     const std::vector<ModuleDeclaration>& children = declared.children;
     for (auto child = children.begin(); child != children.end();) {
-      const auto next = std::find_if(child, children.end(), [](const auto& other) { return !other.goes_round; });
+      const auto next = std::find_if(child, children.end(), [&](const auto& other) {
+        return !(other.goes_round && child->goes_round) && !(!other.order.empty() && other.order == child->order);
+      });
       if (child != next) {
-        add_rounds(module, {&*child, static_cast<std::size_t>(next - child)});
+        const std::span<const ModuleDeclaration> kinds(&*child, static_cast<std::size_t>(next - child));
+        child->goes_round ? add_rounds(module, kinds) : add_in_order(module, kinds);
         child = next;
         continue;
       }
@@ -81,6 +84,21 @@ class TreeBuilder {
         fail(kind.line, "modules that go round otherwise than those beside them");
     for (std::int64_t before = 0; kinds[0].first(values) + before <= end; before += step)
       for (const ModuleDeclaration& kind : kinds) add_from(module, kind, before, end);
+  }
+
+  /// "0..layers.count - 1 of layers "a"", and of its other kinds: 0, 1, 2, …, each of the kind that the list says.
+  void add_in_order(Module& module, std::span<const ModuleDeclaration> kinds) {
+    const std::vector<std::string>& order = program_.orders.at(kinds[0].order);
+    const std::vector<std::int64_t>& values = program_.captured_values;
+    const std::int64_t first = kinds[0].first(values), last = kinds[0].last(values);
+    if (first < 0 || last >= std::ssize(order))
+      fail(kinds[0].line, fmt::format("{} says no more than {}", kinds[0].order, order.size()));
+    for (std::int64_t i = first; i <= last; ++i) {
+      const std::string& kind = order[static_cast<std::size_t>(i)];
+      const auto declared = std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.kind == kind; });
+      if (declared == kinds.end()) fail(kinds[0].line, fmt::format("no module of {}", kind));
+      add_child(module, std::to_string(i), *declared);
+    }
   }
 
   /// One under each number, so many further on.

@@ -21,6 +21,9 @@ struct TensorType {
   bool on_host = false;
 };
 
+/// The kinds of layers, one by one, by the path of the list that says them.
+using LayerOrders = std::map<std::string, std::vector<std::string>, std::less<>>;
+
 struct ParameterDeclaration {
   std::string name;
   TensorType type = {};
@@ -35,6 +38,7 @@ struct ModuleDeclaration {
   Expression first = {}, last = {};
   bool goes_round = false;  // and so many further, up to the end, in turn with those beside it that do
   Expression step = {}, end = {};
+  std::string order = {}, kind = {};  // or under those numbers at which a list of layers' kinds has this one
   std::string class_name;
   bool checkpointable = false;  // a GradientCheckpointingLayer
   std::vector<ParameterDeclaration> parameters = {};
@@ -135,6 +139,7 @@ struct Program {
   std::vector<Condition> conditions;           // of the sizes that it holds for
   std::vector<std::pair<Expression, std::int64_t>> counted;  // what rows were written out for (rows.h)
   Value config = {};
+  LayerOrders orders;                          // of layers that are of any kinds
   std::vector<UnreadKey> unread = {};          // keys of the configuration that a family's program was bound to
   ModuleDeclaration root = {};
   std::map<std::string, Body> bodies;
@@ -151,6 +156,7 @@ struct Binding {
   Value config = {};                                         // with the defaults of what it leaves out
   std::vector<std::pair<std::string, std::int64_t>> numbers;  // its whole numbers, by path
   std::set<std::string> flags;                               // that are true
+  LayerOrders orders = {};                                   // its lists of words, by path
   std::vector<std::pair<std::string, std::int64_t>> sizes;    // of the batch, as far as they are known
   std::string main;                                          // the body that the model begins with
   std::map<std::string, std::string> mode;                   // "attention": "sdpa"

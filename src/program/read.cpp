@@ -179,6 +179,7 @@ class ProgramReader {
 
   void bind() {
     program_.config = binding_->config;
+    program_.orders = binding_->orders;
     for (const auto& [name, value] : binding_->sizes)
       if (const auto at = std::find(program_.symbols.begin(), program_.symbols.end(), name); at != program_.symbols.end())
         program_.captured_values[static_cast<std::size_t>(at - program_.symbols.begin())] = value;
@@ -330,7 +331,8 @@ class ProgramReader {
     reader.expect_end();
   }
 
-  /// "q_proj: nn.Linear", "0..1: LlamaDecoderLayer", "0..2 by 4 to 15: Llama4TextDecoderLayer"
+  /// "q_proj: nn.Linear", "0..1: LlamaDecoderLayer", "0..2 by 4 to 15: Llama4TextDecoderLayer",
+  /// "0..layer_types.count - 1 of layer_types "conv": Lfm2DecoderLayer"
   ModuleDeclaration read_child(LineReader& reader, int line) {
     ModuleDeclaration child;
     child.name = reader.until(":");
@@ -341,6 +343,16 @@ class ProgramReader {
       child.step = number_in(child.name.substr(by + 4, to - by - 4), line);
       child.end = number_in(child.name.substr(to + 4), line);
       child.name.resize(by);
+    }
+    if (const std::size_t of = child.name.find(" of "); of != std::string::npos) {
+      LineReader kind(std::string_view(child.name).substr(of + 4), program_.where(line));
+      child.order = kind.name("_.");
+      kind.expect("\"");
+      child.kind = kind.until("\"");
+      kind.expect("\"");
+      if (!program_.orders.contains(child.order))
+        fail(line, fmt::format("{} is no list of layers' kinds", child.order));
+      child.name.resize(of);
     }
     if (const std::size_t dots = child.name.find(".."); dots != std::string::npos) {
       child.repeats = true;

@@ -13,7 +13,7 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-constexpr std::string_view kForEach = " for i in ";
+constexpr std::string_view kForEach = " for i in ", kBy = " by ";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -61,13 +61,40 @@ class Writer {
       if (!round.empty() && (is_outer || round.front().first == 'i')) fail("an \"each\" within another");
       std::size_t end = at + 1;
       while (end < lines_.size() && lines_[end].indent > line.indent) ++end;
-      const auto [first, last] = range(line.text.substr(10, line.text.size() - 11), round);
+      const std::string_view rounds = line.text.substr(10, line.text.size() - 11);
+      const std::size_t by = rounds.find(kBy);
+      const std::vector<std::string>* const order =
+          by == std::string_view::npos ? nullptr : &order_of(rounds.substr(by + kBy.size()));
+      const auto [first, last] = range(rounds.substr(0, by), round);
       check(last - first);
       Round inner = round;
       inner.emplace_back(index, first);
-      for (; inner.back().second <= last; ++inner.back().second) write(at + 1, end, less + 2, inner);
+      for (; inner.back().second <= last; ++inner.back().second)
+        order ? write_kind(at + 1, end, less + 2, inner, *order) : write(at + 1, end, less + 2, inner);
       at = end - 1;
     }
+  }
+
+  const std::vector<std::string>& order_of(std::string_view path) const {
+    const auto found = program_.orders.find(path);
+    if (found == program_.orders.end()) fail(fmt::format("{} is no list of layers' kinds", path));
+    return found->second;
+  }
+
+  /// Of blocks "of "a":" that of the layer whose round it is.
+  void write_kind(std::size_t from, std::size_t to, std::size_t less, const Round& round,
+                  const std::vector<std::string>& order) {
+    const std::int64_t layer = round.back().second;
+    at_ = from - 1;
+    if (layer < 0 || layer >= std::ssize(order)) fail(fmt::format("no layer {} of {}", layer, order.size()));
+    const std::string wanted = fmt::format("of \"{}\":", order[static_cast<std::size_t>(layer)]);
+    for (std::size_t at = from; at < to; ++at) {
+      if (lines_[at].indent != lines_[from].indent || lines_[at].text != wanted) continue;
+      std::size_t end = at + 1;
+      while (end < to && lines_[end].indent > lines_[at].indent) ++end;
+      return write(at + 1, end, less + 2, round);
+    }
+    fail(fmt::format("nothing is told of \"{}\"", order[static_cast<std::size_t>(layer)]));
   }
 
   void check(std::int64_t more) const {

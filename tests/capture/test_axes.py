@@ -325,6 +325,58 @@ def test_widths_that_are_expanded_to_heads_times_their_size():
     assert len(draws) == 6 and _told_apart([[keys["n_heads"], keys["mamba_d_head"]] for keys in draws])
 
 
+class OfTwoMixers:
+    """Attention and a state space beside it, which have heads of their own, and layers of two kinds in any order."""
+
+    def __init__(self, keys):
+        assert len(keys["kinds"]) == keys["layers"]
+        self.exact = [keys["num_attention_heads"], keys["num_key_value_heads"], keys["mamba_num_heads"], keys["kinds"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_heads_of_a_state_space_are_told_from_those_of_attention_and_layers_are_in_any_order():
+    found = Axes({"num_attention_heads": 8, "num_key_value_heads": 4, "mamba_num_heads": 8, "kinds": ["a", "b", "a", "b"], "layers": 4}, OfTwoMixers, lambda keys: bool(OfTwoMixers(keys)), {}, orders={"kinds": (["a", "b"], "layers")})
+    draws = found.draws(6, seed=1)
+    assert found.guards == [] and found.names() == ["num_attention_heads", "num_key_value_heads", "mamba_num_heads", "kinds.count"]
+    assert len(draws) == 6 and _told_apart([[at(keys, name) for name in found.names()] for keys in draws])
+    assert {keys["kinds"][0] for keys in draws} == {"a", "b"} and all(keys["layers"] == len(keys["kinds"]) for keys in draws)
+
+
+class OfOneSize:
+    """Heads of the one size for which something else has numbers, and whose class takes a width with a rest."""
+
+    def __init__(self, keys):
+        assert keys["hidden_size"] // keys["num_attention_heads"] == 16
+        self.exact = [keys["hidden_size"], keys["num_attention_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_a_width_with_a_rest_beside_its_heads_is_their_product():
+    found = Axes({"hidden_size": 64, "num_attention_heads": 4}, OfOneSize, lambda keys: bool(OfOneSize(keys)), {})
+    assert found.guards == [] and found.equalities() == ["hidden_size == num_attention_heads*16"]
+
+
+class OfFactors:
+    """Frequencies, each of which is divided by a number; there have to be four."""
+
+    def __init__(self, keys):
+        assert len(keys["factors"]) == 4
+        self.exact = [keys["width"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_of_factors_a_program_holds_for_how_many_there_are():
+    keys = {"width": 8, "factors": [1.0, 1.5, 2.0, 8.0]}
+    assert Axes(keys, OfFactors, lambda keys: True, {}).guards == ["factors.count == 4"]
+    assert Axes({**keys, "factors": [1.0, 1.5, 2.0, 0.0]}, OfFactors, lambda keys: True, {}).guards == ["factors == [1.0, 1.5, 2.0, 0.0]"]   # nothing is divided by that
+
+
 class OfTiedHeads(OfImages):
     """As many heads of keys as of queries, in such a tower."""
 

@@ -30,3 +30,5 @@ def test_what_is_cast_under_autocast_alone_dies_where_the_cast_does():
     done = run("casts.py")
     lines = [line.strip() for line in done.stdout.partition("class Adds")[2].partition("return")[0].splitlines()[1:-1]]
     assert lines == ["%0: T[2, 8] view = torch.Tensor.to($1, dtype($0))", "%1: T[2, 8] = torch.Tensor.add($0, %0)", "del %0", "%2: T[2, 8] = torch.abs(%1)", "del %1"], done.stdout + done.stderr[-2000:]
+    lines = [line.strip() for line in done.stdout.partition("class Biased")[2].partition("return")[0].splitlines()[1:-1]]
+    assert lines == ["%0: T[8] view = torch.Tensor.to(self.bias, dtype($0))", "%1: T[2, 8] = torch.Tensor.add($0, %0)", "del %0", "%2: T[2, 8] = torch.abs(%1)", "del %1"], done.stdout + done.stderr[-2000:]

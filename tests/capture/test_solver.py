@@ -118,3 +118,13 @@ def test_what_fills_a_chunk_is_of_the_size_that_is_called_so():
     points = [{"S": tokens, "chunk_size": size} for tokens, size in ((97, 32), (226, 128), (355, 32), (612, 128), (37, 32), (998, 128))]
     assert len({(-p["S"] % 32, -p["S"] % p["chunk_size"]) for p in points}) == len({-p["S"] % 32 for p in points}) == 6
     assert Solver(points)(tuple(-p["S"] % p["chunk_size"] for p in points)) == "-S % chunk_size"
+
+
+def test_what_a_state_space_projects_at_once_is_found():
+    """Two products and a name, none of which is a key by itself, behind many other names."""
+    wanted, others, drawer = "2*heads*size + 2*state*groups + heads", [f"other{k}" for k in range(14)], random.Random(5)
+    points = [{**{name: drawer.randrange(2, 700) for name in others}, **dict(zip(("heads", "size", "state", "groups"), numbers))} for numbers in
+              ((8, 16, 16, 1), (24, 32, 48, 3), (48, 16, 32, 2), (16, 48, 80, 1), (32, 16, 64, 2), (96, 32, 16, 3))]
+    found = Solver(points)(tuple(value(wanted, p) for p in points))
+    unseen = {**dict.fromkeys(others, 7), "heads": 128, "size": 64, "state": 128, "groups": 8}
+    assert value(found, unseen) == value(wanted, unseen), found

@@ -110,6 +110,8 @@ def train(model_type, mode, folder):
             del model.config.use_cache
     if "lora" in spec and any(name.endswith("experts.gate_up_proj") for name, _ in model.named_parameters()):
         spec["lora"] = {**spec["lora"], "target_modules": attention_projections(model)}
+    elif "lora" in spec and not takes_adapters_everywhere(model):
+        spec["lora"] = {**spec["lora"], "target_modules": projections_but_the_last(model)}
     model = record_steps.with_adapters(model, spec)
     if "image_grid_thw" in rows:   # images of any size
         patch = model.config.vision_config.patch_size
@@ -123,6 +125,26 @@ def attention_projections(model):
     import torch
 
     return sorted({name.rpartition(".")[2] for name, module in model.named_modules() if isinstance(module, torch.nn.Linear) and "attn" in name})
+
+
+def takes_adapters_everywhere(model):
+    """Kernels of state spaces are given what a layer of theirs is last projected by, and PEFT adapts that in none of these models (0.19: _check_lora_target_modules_mamba)."""
+    import peft
+    from peft.tuners.tuners_utils import _check_lora_target_modules_mamba
+
+    try:
+        _check_lora_target_modules_mamba(peft.LoraConfig(), model, "out_proj")
+    except ValueError:
+        return False
+    return True
+
+
+def projections_but_the_last(model):
+    """What is adapted of them: all linear modules but that, and the head."""
+    import torch
+
+    head = model.get_output_embeddings()
+    return sorted({name.rpartition(".")[2] for name, module in model.named_modules() if isinstance(module, torch.nn.Linear) and module is not head} - {"out_proj"})
 
 
 def in_order(batch):

@@ -1,10 +1,12 @@
 """Which keys of a configuration a program's numbers follow, and which it holds for one value of: found by changing them one by one."""
 
 import itertools
+import math
 import random
 import re
 
-from .keys import at, changed, is_whole, kinds_of, leaves_of, window_beside, without, written
+from .keys import COUNT, at, changed, is_whole, kinds_of, leaves_of, window_beside, without, written
+from .orders import drawn_order
 
 _HEADS = re.compile(r"(?<!d_)heads?$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv|linear_num_key_heads$")
@@ -25,13 +27,13 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 class Axes:
     """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others; `usual`: {path of a list: what the model takes where it is left out}."""
 
-    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=(), places=None):
+    def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=(), places=None, orders=None):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
         `few`: as many layers as are enough to look at what other keys do; `is_read(path)`: whether anything asks for a key; `held`: keys that are held for one value of, whatever others would do;
         `is_chosen(path, kind)`: whether a part would be of another kind if the configuration said so; `beside`: looks at other ways of running it;
-        `places`: {path of a list of layers by number: the path of how many there are}."""
+        `places`: {path of a list of layers by number: the path of how many there are}; `orders`: {path of a list of layers' kinds in any order: (these, the path of how many layers there are, if a key says it)}."""
         self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
-        self.places = places or {}
+        self.places, self.orders = places or {}, orders or {}
         self.groups, self.products, self.guards, self.guarded, self.usual = [], {}, [], [], {}
         self._known = {}   # what was seen: a draw that goes another way asks about each of its values, which are few
         self.first = look(changed(base, self.few))
@@ -48,7 +50,7 @@ class Axes:
                 self._guard(path, f"{path} == {written(kind)}")
 
     def _place(self, path, value):
-        if path in self.guarded or path in self.products or any(path in group for group in self.groups):
+        if path in self.guarded or path in self.products or any(path in group for group in self.groups) or any(path in (order, count) for order, (_, count) in self.orders.items()):
             return
         if path.endswith("tie_word_embeddings"):
             return   # the tree says both
@@ -100,7 +102,8 @@ class Axes:
         if "same" in told and set(told) <= {"same", "fails"}:
             return
         if told[0] != "numbers" or "other" in told:
-            told[0] = "numbers" if "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
+            is_product = {*told} == {"fails"} and self._is_product(path, value)   # of which one more may be heads of the same size, and a rest
+            told[0] = "numbers" if is_product or "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
         if told[0] == "numbers" or self._is_product(path, value):
             self.groups.append([path, *(p for p, factors in self.products.items() if p != path and factors == self.products.get(path))])
             if _HEADS.search(path) and not step:
@@ -214,11 +217,18 @@ class Axes:
             self.groups.append([path])
             self._guard(path, f"{path} rises {len(value)} below {self.places[path]}")
             return
+        if self._are_factors(path, value):
+            self._guard(path, f"{path}.{COUNT} == {len(value)}")
+            return
         tries = [value[:-1], [*value, *value[-1:]]] if value else [[0], [1]]
         if any(self._told({path: v}) != "same" for v in tries):
             self._guard(path, f"{path} == {written(value)}")
             if self._is_usual(path):
                 self.usual[path] = value
+
+    def _are_factors(self, path, value):
+        """Whether it is nothing but values, of which there have to be so many: those by which frequencies of a rotation are divided (modeling_rope_utils.py, short_factor)."""
+        return bool(value) and all(isinstance(v, float) and 0 < v < math.inf for v in value) and self._told({path: [2 * v + 1 for v in value]}) == "same" and self._told({path: value[:-1]}) == "fails"
 
     def _is_usual(self, path):
         """Whether a model without the key does the same: what it takes then is in its code (transformers 5.23.0: modeling_qwen3_5.py, mrope_section)."""
@@ -232,7 +242,7 @@ class Axes:
         self.guards.append(text)
 
     def names(self):
-        return [name for path, *_ in self.groups for name in ([f"{path}.{k}" for k in range(len(at(self.base, path)))] if path in self.places else [path])]
+        return [*(name for path, *_ in self.groups for name in ([f"{path}.{k}" for k in range(len(at(self.base, path)))] if path in self.places else [path])), *(f"{path}.{COUNT}" for path in self.orders)]
 
     def equalities(self):
         divided = [f"{image} % {patch} == 0" for image, patch in _images(self.names())]
@@ -240,8 +250,9 @@ class Axes:
 
     def draws(self, count, seed):
         """Configurations with other values of the axes each, and in which no two axes go together."""
-        for more in range(_DRAWS):
-            drawn = self._drawn(count, random.Random(seed + more))
+        ways = [_mixer_of, *([_any_mixer_of] if len({*map(_any_mixer_of, self.names())}) > len({*map(_mixer_of, self.names())}) else [])]   # heads of all mixers grow alike, unless these are then not told apart
+        for mixer_of, more in itertools.product(ways, range(_DRAWS)):
+            drawn = self._drawn(count, random.Random(seed + more), mixer_of)
             if _told_apart([[at(keys, name) for name in self.names()] for keys in drawn]) and _told_apart(list(map(self._repeats, drawn))):
                 break
         return drawn
@@ -252,16 +263,21 @@ class Axes:
         pairs = [(many, few) for few in names if _KV_HEADS.search(few) for many in names if _HEADS.search(many) and not _KV_HEADS.search(many) and _mixer_of(many) == _mixer_of(few)]
         return [at(keys, many) // at(keys, few) for many, few in pairs]
 
-    def _drawn(self, count, drawer):
+    def _drawn(self, count, drawer, mixer_of):
         drawn = []
         for _ in range(count * 4):
-            values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer, self.places))
+            values = self._accepted(_drawn(self.groups, self.base, self.layers, self.products, drawer, self.places, mixer_of) | self._orders(drawer, len(drawn)))
             keys = changed(self.base, values)
             if values and keys not in drawn and not self._goes_another_way(values):
                 drawn.append(keys)
             if len(drawn) == count:
                 break
         return drawn
+
+    def _orders(self, drawer, which):
+        """Other orders of layers' kinds, and how many these are."""
+        entries = {path: drawn_order(kinds, drawer, which) for path, (kinds, _) in self.orders.items()}
+        return entries | {count: len(entries[path]) for path, (_, count) in self.orders.items() if count}
 
     def _goes_another_way(self, values):
         """Whether one of the values does by itself.  Where it happens to be that of the part beside it, as a width may, the program does not hold for it; else it is a case that others are of, too, as a chunk of the text's length is."""
@@ -278,7 +294,8 @@ class Axes:
         """The values all together where a model of them runs; else those that can be taken one after the other."""
         if self.runs(changed(self.base, values)):
             return values
-        taken = {}
+        drawn = {path for group in self.groups for path in group}
+        taken = {path: value for path, value in values.items() if path not in drawn and path not in self.products} if self.orders else {}
         for group in self.groups:
             more = {**taken, **{p: values[p] for p in group}}
             if self.runs(changed(self.base, more)):
@@ -306,6 +323,12 @@ def _mixer_of(path):
     return part, name.startswith("linear_")
 
 
+def _any_mixer_of(path):
+    """The same of state spaces, too."""
+    part, _, name = path.rpartition(".")
+    return part, next((mixer for mixer in ("linear_", "mamba_") if name.startswith(mixer)), "")
+
+
 def _told_apart(rows):
     """Whether no axis is another one, times a number, all along."""
     columns = [column for column in zip(*rows) if len(set(column)) > 1]
@@ -317,14 +340,14 @@ def _images(paths):
     return [(image, patch) for image in paths for patch in paths if _IMAGES.search(image) and patch == image.rpartition(".")[0] + "." * ("." in image) + "patch_size"]
 
 
-def _drawn(groups, base, layers, products, drawer, places):
+def _drawn(groups, base, layers, products, drawer, places, mixer_of):
     """A value for each axis; heads divide widths, those of keys divide those of queries, and patches images."""
     values, parts, shared, patched = {}, {}, set(), dict(_images([group[0] for group in groups]))
     for group in sorted(groups, key=lambda g: bool(_HEADS.search(g[0])), reverse=True):
         path = group[0]
         if path in places:
             continue
-        name, mixer = path.rpartition(".")[2], _mixer_of(path)
+        name, mixer = path.rpartition(".")[2], mixer_of(path)
         heads = parts.setdefault(mixer, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
         if path in layers:

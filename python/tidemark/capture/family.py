@@ -18,11 +18,12 @@ from .cases import Way, cases_of
 from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
-from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without_names_of_labels, written
+from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without, without_names_of_labels, written
 from .layers import Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import class_of, from_configuration
+from .orders import by_kind, goes_without, letters_of, older_kinds
 from .positions import with_positions
 from .program import _called, _one
 from .reads import Reads, reading
@@ -225,10 +226,11 @@ class Family:
         model = source.make(dtype, self.device)
         if checkpointing:
             _tell_of_checkpointing(model)
-        tree = tree_lines(model, dtype, self.device)
+        orders = self.layers.orders_of(keys)
+        tree = tree_lines(model, dtype, self.device, orders)
         first = _called if is_warm else _batch_fits
         recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast, images)
-        recorder.tree, recorder.windows = tree, windows_of(keys, recorder.sizes)
+        recorder.tree, recorder.windows, recorder.orders = tree, windows_of(keys, recorder.sizes), orders
         return recorder
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:]):
@@ -273,11 +275,33 @@ class Family:
                 if not alike:
                     yield f"{name} {bound}"
 
+    def _needed(self, path):
+        """The kinds of layers without which more is done otherwise, or that a model has to have."""
+        kinds, entries = self.layers.orders[path][0], at(self.base, path)
+        for kind, other in zip(kinds, [*kinds[1:], kinds[0]]):
+            try:
+                seen = self.look(changed(self.base, {path: [other if entry == kind else entry for entry in entries]}))
+                if goes_without(kind, self.look(self.base).body, seen.body):
+                    continue
+            except Exception:   # whatever a model of such a configuration raises
+                pass
+            yield kind
+
+    def _order_line(self, path, defaults):
+        """The header's line of a list of layers' kinds in any order, with what spells it as a word."""
+        from transformers import configuration_utils
+
+        others, older = defaults.others(path), [] if "." in path else defaults.older
+        words = letters_of(self._configuration(self.base), older, at(self.base, path), lambda keys: at(self.build({**without(self.base, path), **keys}), path))
+        before = older_kinds(self.layers.orders[path][0], getattr(configuration_utils, "_LEGACY_LAYER_TYPE_REMAP", {}), lambda entries: at(self.build(changed(self.base, self.layers.as_long({path: entries}))), path))
+        return f"{path} = {written(at(self.build({}), path))}; null" + (f"; older {written(before)}" if before else "") + (f"; also {' '.join(others)}" if others else "") + "".join(f"; letters {word} {written(letters)}" for word, letters in words)
+
     def text(self):
         cases = cases_of(self)
+        self.layers.needed = {path: list(self._needed(path)) for path in self.layers.orders}
         self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
-        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places)
+        self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places, self.layers.orders)
         self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
         self.draws, self.attempts = self.axes.draws(len(self.shapes), seed=7), self._attempts()
         merged, without, shared = [], [], {}
@@ -362,7 +386,7 @@ class Family:
         for path, value in [(p, v) for p, v in leaves_of(self.base) if p.endswith("tie_word_embeddings")]:
             try:
                 models = [self.source(changed(case.keys(keys), {path: not value}), way).make(torch.bfloat16, self.device) for keys in self.draws]
-                other = merged_lines([tree_lines(model, torch.bfloat16, self.device) for model in models], solve)
+                other = merged_lines([tree_lines(model, torch.bfloat16, self.device, self.layers.orders_of(keys)) for model, keys in zip(models, self.draws)], solve)
             except Exception:   # whatever a model of such a configuration raises
                 other = None
             if other == own:
@@ -387,7 +411,7 @@ class Family:
         tree, ties, tie_guards = self._tree(merged)
         axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
+        used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *(count for _, count in self.layers.orders.values() if count), *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         _, _, root, _, (first, *_) = merged[0]
         wholes = [path for path in used if is_whole(at(self.base, path))]
         merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size")) for side in ("grid_h", "grid_w")]
@@ -403,7 +427,7 @@ class Family:
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
+                  *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
                   *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
@@ -423,7 +447,7 @@ def _body(recorder, more=()):
         counts, samples = [counts[0], counts[0] // recorder.sizes["B"], *more], [recorder.sizes["B"]]
     if recorder.windows:
         counts = [*counts, recorder.windows.rounds()]
-    return Bodies(recorder, fold, lambda statements: in_rows(statements, counts, samples, recorder.windows)).of(recorder.root)
+    return Bodies(recorder, lambda statements: fold(by_kind(statements, recorder.orders)), lambda statements: in_rows(statements, counts, samples, recorder.windows)).of(recorder.root)
 
 
 def _inputs(merged):

@@ -11,6 +11,8 @@ from .sizes import Solver
 _ASIDE = re.compile(r"(^|\.)(id2label|label2id|problem_type|architectures|_name_or_path|transformers_version|dtype|torch_dtype|tokenizer_class|model_type|use_cache|\w*token_ids?|\w*token_index"
                     r"|initializer_\w+|task_specific_params|finetuning_task|prefix|generation_config|\w*_std|name_or_path)$")
 
+COUNT = "count"
+
 
 def is_whole(value):
     return isinstance(value, int) and not isinstance(value, bool)
@@ -46,10 +48,12 @@ def kinds_of(keys, prefix=""):
 
 
 def at(keys, path):
-    """What is at a path; `indexes.0` is the first entry of a list."""
+    """What is at a path; `indexes.0` is the first entry of a list, and `layer_types.count` how many it has."""
     for key in path.split("."):
         if isinstance(keys, (list, tuple)) and key.isdigit() and int(key) < len(keys):
             keys = keys[int(key)]
+        elif isinstance(keys, (list, tuple)) and key == COUNT:
+            keys = len(keys)
         else:
             keys = keys.get(key) if isinstance(keys, dict) else None
     return keys

@@ -3,7 +3,8 @@
 import itertools
 import re
 
-from .keys import at, changed, is_whole, without, written
+from .keys import COUNT, at, changed, is_whole, without, written
+from .orders import ANY, base_order
 
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers", "num_global_layers")
 LONGEST_PERIOD = 8
@@ -16,16 +17,20 @@ _BY_NUMBER = re.compile(r"(^|_)(layers|layer_ids|idxs)$")
 class Layers:
     """`counts`: {path of a number of layers: its period}; `cycles`: {path of a list with an entry for each layer: what it repeats}; `befores`: {path of such a list, or of a number of layers: the entries ahead of those, or how many};
     `spelled`: {path of a list that says kinds and how often these come: (the kinds, the path of how many layers there are)};
-    `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `places`: {path of another list of layers by number: the path of how many layers there are}; `published`: {path of a number of layers: those that models have}; `held`: paths that keep their value."""
+    `numbers`: {path of a list of some layers' numbers: the path of how many there are}, whose cycle says of each whether it is among them; `places`: {path of another list of layers by number: the path of how many layers there are}; `orders`: {path of a list of layers' kinds in any order: (these, the path of how many layers there are, if a key says it)}; `needed`: {path of one: the kinds without which more is done otherwise}; `published`: {path of a number of layers: those that models have; of a list: that its kinds may be in any order}; `held`: paths that keep their value."""
 
     def __init__(self, keys, defaults, published=None, held=()):
-        self.counts, self.cycles, self.befores, self.numbers, self.places, self.spelled, self.keys, self.published, self.held = {}, {}, {}, {}, {}, {}, keys, published or {}, held
+        self.counts, self.cycles, self.befores, self.numbers, self.places, self.spelled, self.orders, self.needed, self.keys, self.held = {}, {}, {}, {}, {}, {}, {}, {}, keys, held
+        self.published = {path: counts for path, counts in (published or {}).items() if counts != ANY}
+        self.in_any_order = {*(published or {})} - {*self.published}
         self._part("", defaults)
         self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)   # the first layers of another part may take what those by number give
         self.keys = changed(self.keys, {path: at(self.keys, path) + self.taking for path, period in self.counts.items() if period == 1 and path not in self.places.values()})
 
     def _part(self, prefix, defaults):
         numbers = [c for c in _COUNTS if is_whole(defaults.get(c))]
+        if self._in_any_order(prefix, defaults, numbers):
+            numbers = []
         count = defaults[numbers[0]] if numbers else None
         spelled = {k: kinds for k, v in defaults.items() if numbers and len(kinds := spelled_out(v)) == count}
         self.spelled.update({prefix + key: (list(dict.fromkeys(kinds)), prefix + numbers[0]) for key, kinds in spelled.items()})
@@ -59,6 +64,17 @@ class Layers:
         for key, value in defaults.items():
             if isinstance(value, dict):
                 self._part(f"{prefix}{key}.", value)
+
+    def _in_any_order(self, prefix, defaults, numbers):
+        """Whether a list of this part has its layers' kinds in any order."""
+        key = next((k for k in defaults if prefix + str(k) in self.in_any_order), None)
+        if key is None:
+            return False
+        kinds = list(dict.fromkeys(defaults[key]))
+        self.orders[prefix + key] = (kinds, prefix + numbers[0] if numbers else None)
+        entries = base_order(kinds)
+        self.keys = changed(self.keys, {prefix + key: entries, **{prefix + number: len(entries) for number in numbers}})
+        return True
 
     def _by_number(self, prefix, defaults, numbers, count):
         """Layers that a list has by number (Qwen3-VL's deepstack_visual_indexes), far apart."""
@@ -109,6 +125,14 @@ class Layers:
     def _spelled(kinds, count):
         return [[kinds, count // len(kinds)], [kinds[:count % len(kinds)], 1]]
 
+    def orders_of(self, keys):
+        """{path of a list of kinds in any order: (its entries, all kinds)}"""
+        return {path: (at(keys, path), kinds) for path, (kinds, _) in self.orders.items()}
+
+    def as_long(self, orders):
+        """{path: value} of lists of kinds in any order, and of how many layers there are then."""
+        return orders | {count: len(orders[path]) for path, (_, count) in self.orders.items() if path in orders and count}
+
     def conditions(self):
         for path, period in self.counts.items():
             if period > 1 and path not in self.published:
@@ -116,6 +140,10 @@ class Layers:
         for path, cycle in self.cycles.items():
             told = written(cycle) + (f" after {written(self.befores[path])}" if path in self.befores else "")
             yield f"{path} numbers {self.numbers[path]} in {told}" if path in self.numbers else f"{path} cycles {told}"
+        for path, (kinds, count) in self.orders.items():
+            yield f"{path} of {written(kinds)}" + (f" with {written(self.needed[path])}" if self.needed.get(path) else "")
+            if count:
+                yield f"{count} == {path}.{COUNT}"
         for path, (kinds, count) in self.spelled.items():
             yield f"{path} spells {count} of {written(kinds)}"
 

@@ -163,7 +163,8 @@ class Recorder(TorchFunctionMode):
             self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
             return iter(parts)
         out = func(*args, **kwargs)
-        if last in CASTS and out is args[0] and id(out) not in self.weights and storage_of(out) is not None:
+        is_kept = id(out) in self.weights and not isinstance(out, torch.nn.Parameter)   # buffers are cast to what they are
+        if last in CASTS and out is args[0] and not is_kept and storage_of(out) is not None:
             out = torch.ops.aten.alias(out)   # an object of its own, as it is where the cast makes another tensor: whose names both are told apart by their deaths
         if last == "__format__" and is_tensor(args[0]) and args[0].dim() == 0:   # torch/_tensor.py: a number in a message is read
             self.note("torch.Tensor.item", args[:1], {}, (), "host 1")

@@ -30,7 +30,7 @@ _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """Named by the first value in it."""
 
     value: Any
@@ -58,7 +58,7 @@ class _Rows:
         for statement in self.statements:
             for group in [statement.results] if self._in_windows(statement.results) else _alike(statement.results):
                 for row in self._rows_of(group) if statement.kind in ("op", "call") else ():
-                    self.elements.update({r.ref: (_Row(row[0].ref), k) for k, r in enumerate(row)})
+                    self.elements.update({r.ref: (Row(row[0].ref), k) for k, r in enumerate(row)})
         numbers = {}
         out, at, shapes = [], 0, [numbers.setdefault(_shape(s), len(numbers)) for s in self.statements]
         while at < len(self.statements):
@@ -93,7 +93,7 @@ class _Rows:
         for k, block in enumerate(blocks):
             for place, ref in _made(block):
                 made.setdefault(ref, (place, k))
-        rows = {made[ref][0]: _Row(ref) for _, ref in _made(blocks[0])}
+        rows = {made[ref][0]: Row(ref) for _, ref in _made(blocks[0])}
         places = {place: [ref for ref, (p, _) in made.items() if p == place] for place in rows}
         if any(len(refs) != rounds for refs in places.values()):
             return None
@@ -243,7 +243,7 @@ def _path(names, first, index):
     return _PLACE.sub(lambda _: next(told), names[0])
 
 
-_VALUES = (Ref, _Row)
+_VALUES = (Ref, Row)
 _INDICES = ("i", "j", "i - 1", "j - 1")
 
 

@@ -75,7 +75,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values)
+        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values) or self._products_and_a_name(values)
 
     def _term(self, values):
         found = self._match(values, largest=math.inf)   # nothing but a factor: of 1,601 patches of each of four tiles, 6,404
@@ -166,6 +166,17 @@ class Solver:
                 if len({v - c for v, c in zip(without, column)}) == 1:
                     found.append((cost, _sum(_joined((1, text), (1, name)), str(without[0] - column[0]))))
         return found
+
+    def _products_and_a_name(self, values):
+        """Two products and a name: what a projection makes for the heads of a state space at once (transformers 5.23.0: modeling_nemotron_h.py, projection_size)."""
+        products, found = [entry for entry in self.simple if 1 < entry[0] <= 3], []
+        for name in self.names:
+            without = tuple(v - n for v, n in zip(values, self.columns[name]))
+            for (cost, text, column), factor in itertools.product(products, (1, 2)):
+                match = self._match(tuple(v - factor * c for v, c in zip(without, column)), largest=4)
+                if match:
+                    found.append((cost + match[0] + _cost(factor), _sum(_joined((factor, text), match[1:]), name)))
+        return min(found)[1] if found else None
 
     def _with_a_number(self, values):
         """Any part of a product, a name and a number: the tokens that are left of a text beside those of an image.  Told by how both grow from the first point."""

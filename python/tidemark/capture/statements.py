@@ -7,13 +7,13 @@ from .terms import map_terms
 
 
 class Statement(NamedTuple):
-    """One line.  kind: op, call, del, hold, keep, repeat, each; what a kind does not need is empty."""
+    """One line.  kind: op, call, del, hold, keep, repeat, each, of; what a kind does not need is empty."""
 
     kind: str
-    name: Any = ""          # of the function, or the path of the module
+    name: Any = ""          # of the function, or the path of the module; the first round; the kind of layer that it is done `of`
     results: tuple = ()
     args: tuple = ()        # (keyword or "", term)
-    mark: str = ""
+    mark: str = ""          # behind it; of an `each` of layers the list of their kinds
     body: Any = None        # of the frame that is called
     block: tuple = ()       # of a repeat, or of what is done for each image
     count: Any = None       # of a repeat: its last round

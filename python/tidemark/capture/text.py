@@ -70,10 +70,13 @@ class Printer:
             results = ", ".join(map(spelled, s.results))
             if s.kind in ("repeat", "each"):
                 index = "j" if s.kind == "each" and any(inner.kind == "each" for inner in s.block) else "i"
-                yield f"{indent}{s.kind} {index} in {spelled(s.name)}..{spelled(s.count)}:"
+                yield f"{indent}{s.kind} {index} in {spelled(s.name)}..{spelled(s.count)}{' by ' + s.mark if s.mark else ''}:"
                 yield from self.block(s.block, depth + 1)
                 if s.next:
                     yield f"{indent}  next " + " ".join(f"{spelled(a)}={spelled(b)}" for a, b in s.next)
+            elif s.kind == "of":
+                yield f"{indent}of {s.name}:"
+                yield from self.block(s.block, depth + 1)
             elif s.kind in ("del", "hold", "keep"):
                 yield indent + " ".join([s.kind, *(spelled(t) for _, t in s.args)])
             elif s.kind == "call":

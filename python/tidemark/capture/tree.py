@@ -3,6 +3,7 @@
 import itertools
 
 from .layers import LONGEST_PERIOD, rounds
+from .orders import in_order
 from .recorder import is_tensor
 
 _FEWEST_GROUPS = 3   # fewer are written one by one, as some layers ahead of others are
@@ -29,7 +30,8 @@ def _tensor(name, tensor, first, model_dtype, device, flags):
     return f": {dtype}[{', '.join(map(str, tensor.shape))}]" + "".join(" " + f for f in flags)
 
 
-def tree_lines(model, model_dtype, device):
+def tree_lines(model, model_dtype, device, orders=None):
+    """`orders`: lists of layers' kinds that these may have in any order (orders.py)."""
     first = {}
 
     def node(module, path):
@@ -55,7 +57,7 @@ def tree_lines(model, model_dtype, device):
                 groups[-1][1] = name
             else:
                 groups.append([name, name, inner])
-        for place, (head, inner) in _in_rounds(groups):
+        for place, (head, inner) in in_order(groups, orders or {}) or _in_rounds(groups):
             lines.append(f"{place}: {head}")
             lines += ["  " + line for line in inner]
         layer = any(c.__name__ == "GradientCheckpointingLayer" for c in type(module).__mro__)

@@ -5,6 +5,7 @@
 
 #include "io/program_text.h"
 #include "nn/model.h"
+#include "program/model.h"
 #include "program/tiny_program.h"
 #include "support/sample_card.h"
 #include "support/throws.h"
@@ -286,6 +287,51 @@ TEST(Family, CountsLayersOfAListThatSaysHowOftenTheirKindsCome) {
     EXPECT_EQ(read(5, {other})->message(), refused);
 }
 
+/// Of layers whose kinds may be in any order.
+Program of_kinds(const Value::Map& keys) {
+  const std::string list =
+      "  mixed: nn.ModuleList\n"
+      "    0..mixers.count - 1 of mixers \"a\": Odd\n      param a: T[2]\n"
+      "    0..mixers.count - 1 of mixers \"b\": Even\n      param b: T[3]\n";
+  const std::string text =
+      with(with(tiny_family(), "  head: nn.Linear\n", list + "  head: nn.Linear\n"), "holds hidden % 8 == 0\n",
+           "key mixers = [\"a\", \"b\"]; null; older {\"old\": \"a\"}; also blocks; letters pattern {\"A\": \"a\", "
+           "\"*\": \"b\", \"-\": \"c\"}\n"
+           "holds mixers of [\"a\", \"b\", \"c\"] with [\"b\"]\n");
+  return io::read_family_text(text, "tiny", config(keys), {.context = {.use_cache = false}, .seq = 8});
+}
+
+TEST(Family, TakesKindsOfLayersInAnyOrder) {
+  using Kinds = std::vector<std::string>;
+  EXPECT_EQ(of_kinds({}).orders.at("mixers"), (Kinds{"a", "b"}));
+  const Program four = of_kinds({{"mixers", Value::List{"c", "b", "a", "b"}}, {"pattern", "AA"}});
+  EXPECT_EQ(four.orders.at("mixers"), (Kinds{"c", "b", "a", "b"}));
+  EXPECT_EQ(number(four, "mixers.count"), 4);
+  EXPECT_EQ(of_kinds({{"blocks", Value::List{"b"}}}).orders.at("mixers"), Kinds{"b"});
+  EXPECT_EQ(of_kinds({{"blocks", Value::List{"old", "b"}}}).orders.at("mixers"), (Kinds{"a", "b"}));
+  EXPECT_EQ(of_kinds({{"pattern", "AA*-"}}).orders.at("mixers"), (Kinds{"a", "a", "b", "c"}));
+  EXPECT_EQ(error_of([] { of_kinds({{"pattern", "AA*E"}}); })->message(), "a letter of \"AA*E\" stands for no layer");
+  const std::string refused =
+      "the program of tiny holds for mixers of [\"a\", \"b\", \"c\"] with [\"b\"] alone, and mixers is a list";
+  for (const Value::List& kinds : {Value::List{"a", "c"}, Value::List{"b", "d"}, Value::List{"b", 1}, Value::List{}})
+    EXPECT_EQ(error_of([&] { of_kinds({{"mixers", kinds}}); })->message(), refused);
+}
+
+TEST(Family, ModulesAreOfTheKindsThatAListSays) {
+  const auto names_of = [](const Value::List& mixers) {
+    const Program program = of_kinds({{"mixers", mixers}});
+    const std::unique_ptr<Model> model = make_program_model(program, {.use_cache = false}, Dtype::f16, true);
+    std::vector<std::string> names;
+    visit_parameters(model->root, [&](const Module& module, const Parameter& parameter) {
+      if (const std::string name = full_name(module, parameter); name.starts_with("mixed")) names.push_back(name);
+    });
+    return names;
+  };
+  EXPECT_THAT(names_of({"a", "b", "b"}), testing::ElementsAre("mixed.0.a", "mixed.1.b", "mixed.2.b"));
+  EXPECT_THAT(names_of({"b", "a"}), testing::ElementsAre("mixed.0.b", "mixed.1.a"));
+  EXPECT_EQ(error_of([&] { names_of({"b", "c"}); })->message(), "no module of c");
+}
+
 /// Of layers that a list has by number.
 std::string with_numbered_layers() {
   return with(tiny_family(), "holds hidden % 8 == 0\n", "key taken = [1, 3]\nholds taken rises 2 below layers + 3\n");
@@ -299,6 +345,7 @@ TEST(Family, TakesNumbersFromWithinAList) {
   const Program usual = io::read_family_text(with_numbered_layers(), "tiny", config({}), use);
   EXPECT_EQ(number(usual, "taken.0"), 1);
   EXPECT_EQ(number(usual, "taken.1"), 3);
+  EXPECT_EQ(number(usual, "taken.count"), 2);
   EXPECT_EQ(number(read({0, 4}), "taken.1"), 4);
   const std::string refused = "the program of tiny holds for taken rises 2 below layers + 3 alone, and taken is a list";
   for (const Value::List& taken : {Value::List{3, 1}, Value::List{1, 1}, Value::List{-1, 1}, Value::List{1, 5}, Value::List{1},

@@ -85,6 +85,14 @@ TEST(ProgramModel, KindsOfModulesMayGoRound) {
   EXPECT_TRUE(error_of([] { parameters_of_rounds("1 by 3 to layers + 2"); })->message().ends_with("1 is there twice"));
 }
 
+TEST(ProgramModel, ModulesAreOfTheKindsThatAListSays) {
+  const std::string list =
+      "  mixed: nn.ModuleList\n    0..2 of kinds \"a\": Odd\n      param a: T[2]\n    0..2 of kinds \"b\": Even\n      "
+      "param b: T[3]\n";
+  const std::string text = with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n");
+  EXPECT_TRUE(error_of([&] { read(text); })->message().ends_with("kinds is no list of layers' kinds"));
+}
+
 TEST(ProgramModel, ValuesDieWhereTheProgramSaysSo) {
   // With nothing to train in front of the head no gradient keeps what the norm made.
   Spec asked = spec();

@@ -99,6 +99,31 @@ TEST(Rows, OfNoneNothingIsLeft) {
             (Lines{"  %2 = torch.cat([%0, %3], [])", "  %2 = torch.cat([%0])", "  del %2"}));
 }
 
+/// Of three layers, whose kinds a list says.
+Lines in_order(std::vector<std::string> kinds, const Lines& lines) {
+  Read read;
+  read.program.orders = {{"kinds", std::move(kinds)}};
+  return read(lines);
+}
+
+TEST(Rows, OfEachLayerWhatIsDoneOfItsKindIsWrittenOut) {
+  const Lines told = {"  each i in 1..layers - 1 by kinds:",
+                      "    of \"a\":",
+                      "      %1[i]: T[4] = call layers.{i}: A#1(0=%1[i - 1])",
+                      "      del %1[i - 1]",
+                      "    of \"b\":",
+                      "      %1[i]: T[4] = call layers.{i}: B#1(0=%1[i - 1])",
+                      "  return %1[layers - 1]"};
+  EXPECT_EQ(in_order({"a", "b", "a"}, told),
+            (Lines{"  %1.1: T[4] = call layers.{1}: B#1(0=%1.0)", "  %1.2: T[4] = call layers.{2}: A#1(0=%1.1)",
+                   "  del %1.1", "  return %1.2"}));
+  EXPECT_EQ(in_order({"b", "a", "b"}, told), (Lines{"  %1.1: T[4] = call layers.{1}: A#1(0=%1.0)", "  del %1.0",
+                                                    "  %1.2: T[4] = call layers.{2}: B#1(0=%1.1)", "  return %1.2"}));
+  EXPECT_EQ(error_of([&] { in_order({"a", "c", "a"}, told); })->message(), "nothing is told of \"c\"");
+  EXPECT_EQ(error_of([&] { in_order({"a", "b"}, told); })->message(), "no layer 2 of 2");
+  EXPECT_EQ(error_of([&] { Read()(told); })->message(), "kinds is no list of layers' kinds");
+}
+
 TEST(Rows, WhatWasCountedIsNoted) {
   Read read;
   read({"  each i in 0..images - 1:", "    torch.f(%4[i])"});

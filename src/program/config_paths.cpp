@@ -1,0 +1,27 @@
+#include "program/config_paths.h"
+
+#include <algorithm>
+
+namespace tidemark {
+
+const Value* find_path(const Value& config, std::string_view path) {
+  const Value* found = &config;
+  while (found && !path.empty()) {
+    const std::string_view key = path.substr(0, path.find('.'));
+    path.remove_prefix(std::min(key.size() + 1, path.size()));
+    found = found->find(key);
+  }
+  return found;
+}
+
+void set_path(Value& config, std::string_view path, const Value& value) {
+  const std::size_t dot = path.find('.');
+  const std::string_view key = path.substr(0, dot);
+  if (dot == std::string_view::npos) return config.set(key, value);
+  const Value* inner = config.find(key);
+  Value changed = inner && inner->as_map() ? *inner : Value(Value::Map());
+  set_path(changed, path.substr(dot + 1), value);
+  config.set(key, std::move(changed));
+}
+
+}  // namespace tidemark
