@@ -138,6 +138,12 @@ Tensor index(Tensor x, Tensors indices, std::int64_t found) {
                 {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});
 }
 
+Tensor masked_select(Tensor x, Tensor mask, std::int64_t found) {
+  const Op op(x, "aten::masked_select");
+  if (needs_grad(x)) throw Error(Errc::unsupported, "[masked_select] a gradient");
+  return index(std::move(x), {std::move(mask)}, found);
+}
+
 Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
   const Op op(x, "aten::index_put_");
   if (x.impl().base && (needs_grad(x) || needs_grad(values)))
