@@ -12,7 +12,7 @@ import re
 import torch
 
 from .axes import Axes
-from .batches import Shape
+from .batches import Shape, heard, names_of_frames
 from .bodies import Bodies
 from .cases import Way, cases_of
 from .dtypes import follow
@@ -211,6 +211,7 @@ class Family:
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
+        tokens = heard(model.config, tokens)
         for more in (0, 256, 1024, 4096, 16384):
             point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid))
             try:
@@ -330,7 +331,8 @@ class Family:
 
     def _merged(self, recorders, counts, shared):
         """`counts`: how often what comes as a row may come, beside images."""
-        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), names_of([r.windows for r in recorders])), shared)
+        made = names_of([r.windows for r in recorders]) | names_of_frames(self._configuration(self.base), [r.sizes.get("S") for r in recorders])
+        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), made), shared)
         return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
     def _in_float32(self, keys, way, sizes):

@@ -158,6 +158,8 @@ class Recorder(TorchFunctionMode):
             return None
         if last == "__set__" and func.__self__ is torch.Tensor.requires_grad:
             self.asks_for_gradients += bool(args[1])
+            if args[1] and id(args[0]) not in self.weights:
+                self.note("torch.Tensor.requires_grad_", (args[0],), {}, (), None)
         if last == "__iter__":   # torch/_tensor.py: Tensor.__iter__ is unbind(0)
             parts = args[0].unbind(0)
             self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
