@@ -56,6 +56,9 @@ def speech_cases():
         case("convolution", "bfloat16 2x16x128 p021 g", f"bfloat16 {weight}", None, stride=[1], padding=[1], groups=1, gradient="021")
     for dtype in ("bfloat16", "float32"):
         case("index_put_", f"{dtype} 2x60x64 g", "bool 2x60", f"{dtype} 64 g", found=40)   # one row for all that are true
+        for x, row in (("g", " g"), ("g", ""), ("", " g"), ("", "")):
+            case("index_put_", f"{dtype} 120x64 {x}", "bool 2x60", f"{dtype} 64{row}", found=40, view=[2, 60, 64])
+        case("index_put_", f"{dtype} 120x64 g", "bool 2x60", f"{dtype} 40x64 g", found=40, view=[2, 60, 64])
     for dtype in ("int64", "float32"):
         for found in (20, 40):
             case("masked_select", f"{dtype} 4x10", "bool 4x10", found=found)

@@ -258,7 +258,9 @@ const std::vector<NamedCall> kSelection = {
      [](Inputs& in, const Arguments& a, Run&) {
        Tensors indices = between(in, in.tensors.size() - 1);
        Tensor values = in[in.tensors.size() - 1];
-       return index_put_(in[0], std::move(indices), std::move(values), a.number("found"));
+       const Tensor whole = in[0];
+       Tensor x = a.has("view") ? view(whole, a.dims("view")) : whole;
+       return index_put_(std::move(x), std::move(indices), std::move(values), a.number("found"));
      }},
     {"average_pool",
      [](Inputs& in, const Arguments&, Run&) {
