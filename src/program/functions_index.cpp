@@ -136,9 +136,9 @@ Tensors setitem_call(FunctionCall& call) {
     masked_fill_(std::move(shown.x), std::move(shown.indices[0]));
   } else if (call.is_tensor(2)) {
     const Tensor value = call.tensor(2);
-    call.require(!is_mask || value.dims() > shown.x.dims() - shown.indices[0].dims(),
-                 "a value that does not tell how much of the mask is true");
-    const std::int64_t found = found_of(shown, value.sizes());
+    const bool tells = call.given(3) || !is_mask || value.dims() > shown.x.dims() - shown.indices[0].dims();
+    call.require(tells, "a value that does not tell how much of the mask is true");
+    const std::int64_t found = call.given(3) ? call.integer(3) : found_of(shown, value.sizes());
     index_put_(std::move(shown.x), std::move(shown.indices), value, found);
   } else {
     call.require(!shown.x.requires_grad(), "gradients");
@@ -186,7 +186,7 @@ Tensors masked_scatter_call(FunctionCall& call) {
 }
 
 constexpr Function kIndexFunctions[] = {
-    {"__setitem__", "input index value", setitem_call},
+    {"__setitem__", "input index value found", setitem_call},
     {"__getitem__", "input index", getitem_call},
     {"select", "input dim index",
      [](FunctionCall& c) { return Tensors{select(c.tensor(0), c.dimension(1), c.integer(2))}; }},

@@ -162,12 +162,34 @@ def heard(config, tokens):
 
 
 def names_of_frames(config, sounds):
-    """{expression: its numbers} of sounds of so many samples: their frames, and letters."""
+    """{expression: its numbers} of sounds of so many samples: their frames, letters, and spans of frames that are masked."""
     frames = frames_of(config)
     if frames is None:
         return {}
     first, step = frames
-    return {f"((S - {first - step})//{each})": tuple((samples - first + step) // each for samples in sounds) for each in (step, FRAMES_OF_A_LABEL * step)}
+    counts = {each: tuple((samples - first + step) // each for samples in sounds) for each in (step, FRAMES_OF_A_LABEL * step)}
+    names = {f"((S - {first - step})//{each})": column for each, column in counts.items()}
+    masked = _masked(config)
+    if masked:
+        least, each = masked
+        names[f"max({least}, ceildiv(((S - {first - step})//{step}), {each}))"] = tuple(max(least, -(-count // each)) for count in counts[step])
+    return names
+
+
+def _masked(config):
+    """(the least spans that are masked, of how many frames there is one) by SpecAugment; None where there are none, or of no whole number of frames (transformers/models/wav2vec2, _compute_mask_indices)."""
+    chance = getattr(config, "mask_time_prob", 0.0)
+    each = round(config.mask_time_length / chance) if chance and getattr(config, "apply_spec_augment", True) else 0
+    return (config.mask_time_min_masks, each) if each and abs(each * chance - config.mask_time_length) < 1e-9 else None
+
+
+def guards_of_frames(config):
+    """Sounds that have room for a letter, and for all spans that are masked, apart from each other."""
+    frames, masked = frames_of(config), frames_of(config) and _masked(config)
+    if frames is None:
+        return []
+    least = max(FRAMES_OF_A_LABEL, (masked[0] + 1) * config.mask_time_length if masked else 0)
+    return [f"S >= {frames[0] + frames[1] * (least - 1)}"]
 
 
 def _language(maker, head, padded):
