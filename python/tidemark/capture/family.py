@@ -96,6 +96,7 @@ class Family:
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
+        self.by_chance = None
         self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids, self.has_windows = {}, Reads(), {}, None, False, False, False
         for way in ways:
             try:
@@ -234,12 +235,13 @@ class Family:
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:]):
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
+        self.by_chance = recorder.by_chance if self.by_chance is None else self.by_chance   # of the base, whose header says so: what others draw they do otherwise
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         self.sees_images &= "images" in recorder.sizes
         self.has_windows |= recorder.windows is not None
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
+        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out, *sorted(recorder.by_chance - self.by_chance)])))
         return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
 
     def minds_checkpointing(self):
