@@ -43,7 +43,7 @@ class SpecOptions(TypedDict, total=False):
     batch: int
     """Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens"""
     seq: int
-    """Tokens per sample, those of images included (0: 2048, or what the model takes if that is less)"""
+    """Tokens per sample, those of images included; of a sound that is heard as it is, its samples (0: 2048, or what the model takes if that is less)"""
     images: int
     """Images per sample"""
     image_size: str | int

@@ -163,9 +163,20 @@ std::vector<std::string> noted_kernels(const Program& program) {
       missing->second)};
 }
 
+/// Of what the host draws, and decides by (python/tidemark/capture/chance.py).
+std::vector<std::string> noted_chances(const Program& program) {
+  const auto drawn = program.header.find("by_chance");
+  if (drawn == program.header.end()) return {};
+  return {fmt::format(
+      "what the model draws by chance ({}) is as it takes the most memory: no layer is left out, and spans that "
+      "are masked lie apart",
+      drawn->second)};
+}
+
 /// What a program alone tells of the configuration and the data.
 std::vector<std::string> noted(const Spec& spec, const Program& program) {
   std::vector<std::string> keys, assumptions = noted_kernels(program);
+  for (std::string& chance : noted_chances(program)) assumptions.push_back(std::move(chance));
   for (const UnreadKey& one : program.unread)
     if (!is_of_every_class(one.key)) keys.push_back(one.path + (one.nearest.empty() ? "" : " (" + one.nearest + "?)"));
   if (!keys.empty()) assumptions.push_back(told_unread(keys));

@@ -251,7 +251,7 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
         whole(group, "Samples per forward and backward pass, of each GPU, pipeline of GPUs, or GPUs that share tokens",
               1, 1 << 20));
   visit("seq", self.seq,
-        whole(group, "Tokens per sample, those of images included (0: 2048, or what the model takes if that is less)", 0, 1 << 24));
+        whole(group, "Tokens per sample, those of images included; of a sound that is heard as it is, its samples (0: 2048, or what the model takes if that is less)", 0, 1 << 24));
   visit("images", self.images, whole(group, "Images per sample", 0, 1 << 16));
   visit("image_size", self.image_size,
         FieldInfo{.help = "Pixels: 336 or 1080x1920, height first (0: the model's own)",

@@ -11,7 +11,7 @@ bool is_input_embedding(const Module& module) {
 }
 
 bool is_output_embedding(const Module& module) {
-  if (module.is_output_embedding) return true;
+  if (module.is_output_embedding) return *module.is_output_embedding;
   const std::string& full_name = module.full_name();
   return full_name == "embed_out" || full_name == "output_projection" || full_name == "decoder" ||
          full_name.ends_with("lm_head") || full_name.ends_with("lm_head.decoder") ||

@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,7 +106,7 @@ class Module {
   bool training = true;
   bool is_layer_norm = false;    // an nn.LayerNorm: trainers let its weights not decay
   double probability = 0;              // of a dropout
-  bool is_output_embedding = false;    // of the model that it is in: get_output_embeddings()
+  std::optional<bool> is_output_embedding;  // of the model that it is in: get_output_embeddings(); else its name says it
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
   const ModuleHooks* hooks = nullptr;  // not owned
   Tensors attributes;                  // what a forward leaves behind that is no buffer

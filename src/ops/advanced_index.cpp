@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/cub.h"
+#include "ops/in_place.h"
 #include "ops/scratch.h"
 
 namespace tidemark {
@@ -121,6 +122,25 @@ Tensors index_put_backward(Backward& call) {
   return {self, empty(call.run, indexed_sizes(call.gradient(), places), dtype)};
 }
 
+/// CopySlices around IndexPutBackward0: the base's gradient is copied, and the part's cloned.  torch:
+/// torch/csrc/autograd/functions/tensor.cpp, CopySlices::apply
+Tensors put_into_part_backward(Backward& call) {
+  const Dtype dtype = call.gradient().dtype();
+  Tensor base = empty(call.run, call.gradient().sizes(), dtype);
+  const Tensor part = empty(call.run, call.facts.sizes, dtype);
+  Tensor self, values;
+  if (call.facts.b != 0) {
+    const Tensor zeros = empty(call.run, Dims{call.facts.c}, dtype);
+    self = empty(call.run, call.facts.sizes, dtype);
+    const Places places = places_of(part, call.saved, call.facts.a);
+  }
+  if (call.needs(1)) {
+    const Places places = places_of(part, call.saved, call.facts.a);
+    values = empty(call.run, indexed_sizes(part, places), dtype);
+  }
+  return {call.needs(0) ? base : Tensor(), values};
+}
+
 }  // namespace
 
 /// Keeps the indices.
@@ -138,11 +158,21 @@ Tensor index(Tensor x, Tensors indices, std::int64_t found) {
                 {.name = "IndexBackward0", .saved = std::move(indices), .facts = facts, .backward = index_backward});
 }
 
+Tensor masked_select(Tensor x, Tensor mask, std::int64_t found) {
+  const Op op(x, "aten::masked_select");
+  if (needs_grad(x)) throw Error(Errc::unsupported, "[masked_select] a gradient");
+  return index(std::move(x), {std::move(mask)}, found);
+}
+
 Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
   const Op op(x, "aten::index_put_");
-  if (x.impl().base && (needs_grad(x) || needs_grad(values)))
-    throw Error(Errc::unsupported, "[index_put_] a gradient of a part of a tensor");
   { const Places places = places_of(x, indices, found); }
+  if (const Tensor base = x.impl().base; base && (needs_grad(x) || needs_grad(values))) {
+    const Facts facts{.sizes = x.sizes(), .a = found, .b = needs_grad(x) ? 1 : 0, .c = values.elements()};
+    return rebased(
+        std::move(x), {base, std::move(values)},
+        {.name = "CopySlices", .saved = std::move(indices), .facts = facts, .backward = put_into_part_backward});
+  }
   Tensor y = x;
   const Facts facts{.sizes = values.sizes(), .a = found};
   return record(std::move(y), {std::move(x), std::move(values)},

@@ -55,9 +55,10 @@ Tensors convolution_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
   const bool depthwise = call.facts.c != 0;
   const Order order(x, weight, depthwise);
-  Tensor in_order = depthwise ? order.copy(x) : Tensor();  // also where the weight does not train
+  const bool is_row = x.dims() == 3;  // which is put in order also where the weight does not train (Convolution.cpp)
+  Tensor in_order = is_row ? order.copy(x) : Tensor();
   Tensor gradient = call.needs(0) || call.needs(1) ? order.copy_of_gradient(call.gradient()) : Tensor();
-  if (call.needs(1) && !depthwise) in_order = order.copy(x);
+  if (call.needs(1) && !is_row) in_order = order.copy(x);
   Tensor gradients[2];
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
     if (!call.needs(i)) continue;

@@ -30,25 +30,32 @@ Tensors copy_slices(Backward& call) {
 /// Of a part that is used after it was written to.  torch: as_strided_backward of parts that do not overlap
 Tensors show_part(Backward& call) { return {zeros_of(call, call.facts.sizes)}; }
 
-/// What was written to the view is the base's history, and the view shows the base anew.
-Tensor rebased(Tensor view, Tensors inputs, Facts facts) {
+/// Facts of what was copied into a part.
+Record copied_into(const Tensor& view, Facts facts) {
   facts.sizes = view.sizes();
   facts.a = view.requires_grad() ? 1 : 0;
+  return {.name = "CopySlices", .facts = facts, .backward = copy_slices};
+}
+
+}  // namespace
+
+Tensor rebased(Tensor view, Tensors inputs, Record what) {
   Tensor base = view.impl().base;
-  record(base, std::move(inputs), {.name = "CopySlices", .facts = facts, .backward = copy_slices});
+  record(base, std::move(inputs), std::move(what));
   const Facts whole{.sizes = base.sizes()};
   return record(std::move(view), {std::move(base)},
                 {.name = "AsStridedBackward0", .facts = whole, .backward = show_part});
 }
-
-}  // namespace
 
 Tensor copy_(Tensor x, Tensor source) {
   const Op op(x, "aten::copy_");
   ++x.impl().storage->version;
   if (!needs_grad(x) && !needs_grad(source)) return x;
   const Facts facts{.dtype = source.dtype()};
-  if (const Tensor base = x.impl().base) return rebased(std::move(x), {base, std::move(source)}, facts);
+  if (const Tensor base = x.impl().base) {
+    Record what = copied_into(x, facts);
+    return rebased(std::move(x), {base, std::move(source)}, std::move(what));
+  }
   Tensor y = x;
   return record(std::move(y), {std::move(x), std::move(source)},
                 {.name = "CopyBackwards", .facts = facts, .backward = copy_backward});
@@ -59,7 +66,10 @@ Tensor fill_(Tensor x) {
   const Op op(x, "aten::fill_");
   ++x.impl().storage->version;
   const Tensor base = x.impl().base;
-  if (base && (needs_grad(x) || needs_grad(base))) return rebased(std::move(x), {base}, {});
+  if (base && (needs_grad(x) || needs_grad(base))) {
+    Record what = copied_into(x, {});
+    return rebased(std::move(x), {base}, std::move(what));
+  }
   Tensor y = x;
   return record(std::move(y), {std::move(x)}, {.name = "FillBackward0", .backward = [](Backward& call) -> Tensors {
                                                  return {empty_like(call.gradient())};

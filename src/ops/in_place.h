@@ -1,6 +1,6 @@
 // Writing into a tensor, or a part of one, where gradients flow.
 #pragma once
-#include "tensor/tensor.h"
+#include "tensor/node.h"
 
 namespace tidemark {
 
@@ -8,6 +8,10 @@ namespace tidemark {
 Tensor copy_(Tensor x, Tensor source);
 /// x.zero_(), x.fill_(number)
 Tensor fill_(Tensor x);
+
+/// After a view was written to: `what` is the base's history, of inputs of which the base is the first, and the view
+/// shows the base anew.
+Tensor rebased(Tensor view, Tensors inputs, Record what);
 
 /// x.mul_(number), x.div_(number)
 Tensor scale_(Tensor x);

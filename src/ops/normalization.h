@@ -22,6 +22,9 @@ Tensor rms_norm(Tensor x, Tensor weight);
 /// Whether one kernel does it, and not several operations: of a weight in x's type.
 bool is_rms_norm_fused(const Tensor& x, const Tensor& weight);
 
+/// A weight of its direction and of its norms over all dimensions but the first, or but the last.  torch: _weight_norm
+Tensor weight_norm(Tensor direction, Tensor scale);
+
 /// x divided by its norm along a dimension.  torch: nn.functional.normalize
 Tensor normalize(Tensor x, int d);
 

@@ -92,6 +92,31 @@ Tensors binary_cross_entropy_call(FunctionCall& call) {
   return {binary_cross_entropy_with_logits(x, target, loss_reduction(call.given(5) ? call.argument(5).text : "mean"))};
 }
 
+Tensors log_softmax_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(call.integer_or(1, -1) == -1 || call.integer(1) == x.dims() - 1, "another dimension than the last");
+  return {log_softmax(x, call.dtype(2))};
+}
+
+/// The host has to know the lengths.
+Tensors ctc_loss_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0), targets = call.tensor(1);
+  call.require(x.dims() == 3 && x.dtype() == Dtype::f32,
+               "other log-probabilities than of (steps, samples, labels) in float32");
+  call.require(targets.dims() == 1 && targets.dtype() == Dtype::int64 && targets.elements() % x.size(1) == 0,
+               "targets that are not in one row, as many of each sample");
+  call.run.stream_calls.host_waits();
+  return {ctc_loss(x, targets, call.tensor(3), loss_reduction(call.given(5) ? call.argument(5).text : "mean"),
+                   call.flag_or(6, false))};
+}
+
+Tensors weight_norm_call(FunctionCall& call) {
+  const Tensor direction = call.tensor(0), scale = call.tensor(1);
+  const std::int64_t d = call.integer_or(2, 0);
+  call.require(d == 0 || d == direction.dims() - 1, "another dimension than the first or the last");
+  return {weight_norm(direction, scale)};
+}
+
 /// A torch.autograd.Function of transformers.
 Tensors bloom_gelu_call(FunctionCall& call) {
   Module without_parameters;
@@ -105,12 +130,16 @@ constexpr Function kActivationFunctions[] = {
     {"relu", "input inplace", activation<relu>},
     {"logsigmoid", "input", activation<log_sigmoid>},
     {"softplus", "input beta threshold", [](FunctionCall& c) { return Tensors{softplus(c.tensor(0))}; }},
-    {"hardtanh relu6", "input min_val max_val inplace", [](FunctionCall& c) { return bent_call(c, 3, "HardtanhBackward0"); }},
-    {"leaky_relu", "input negative_slope inplace", [](FunctionCall& c) { return bent_call(c, 2, "LeakyReluBackward0"); }},
+    {"hardtanh relu6", "input min_val max_val inplace",
+     [](FunctionCall& c) { return bent_call(c, 3, "HardtanhBackward0"); }},
+    {"leaky_relu", "input negative_slope inplace",
+     [](FunctionCall& c) { return bent_call(c, 2, "LeakyReluBackward0"); }},
     {"elu", "input alpha inplace", [](FunctionCall& c) { return bent_call(c, 2, "EluBackward0"); }},
     {"hardswish", "input inplace", [](FunctionCall& c) { return bent_call(c, 1, "HardswishBackward0"); }},
     {"mish", "input inplace", [](FunctionCall& c) { return bent_call(c, 1, "MishBackward0"); }},
-    {"softmax", "input dim dtype _stacklevel", [](FunctionCall& c) { return Tensors{softmax(c.tensor(0), c.dtype(2))}; }},
+    {"softmax", "input dim dtype _stacklevel",
+     [](FunctionCall& c) { return Tensors{softmax(c.tensor(0), c.dtype(2))}; }},
+    {"log_softmax", "input dim dtype _stacklevel", log_softmax_call},
     {"dropout", "input p training inplace", dropout_call},
     {"layer_norm", "input normalized_shape weight bias eps", layer_norm_call},
     {"rms_norm", "input normalized_shape weight eps", rms_norm_call},
@@ -119,14 +148,17 @@ constexpr Function kActivationFunctions[] = {
      [](FunctionCall& c) {
        return Tensors{group_norm(c.tensor(0), c.integer(1), c.tensor_if_given(2), c.tensor_if_given(3))};
      }},
+    {"_weight_norm", "v g dim", weight_norm_call},
     {"normalize", "input p dim eps", normalize_call},
     {"embedding", "input weight padding_idx max_norm norm_type scale_grad_by_freq sparse", embedding_call},
     {"cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
      cross_entropy_call},
+    {"ctc_loss", "log_probs targets input_lengths target_lengths blank reduction zero_infinity", ctc_loss_call},
     {"mse_loss", "input target size_average reduce reduction weight", weightless<mse_loss>},
     {"l1_loss", "input target size_average reduce reduction weight", weightless<l1_loss>},
     {"smooth_l1_loss", "input target size_average reduce reduction beta", smooth_l1_call},
-    {"binary_cross_entropy_with_logits", "input target weight size_average reduce reduction pos_weight", binary_cross_entropy_call},
+    {"binary_cross_entropy_with_logits", "input target weight size_average reduce reduction pos_weight",
+     binary_cross_entropy_call},
 };
 
 }  // namespace

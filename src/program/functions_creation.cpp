@@ -48,9 +48,18 @@ Tensors as_tensor_call(FunctionCall& call) {
   return {x.dtype() == call.dtype_or(1, x.dtype()) ? x : to(x, *call.dtype(1))};
 }
 
+/// A value that nothing was computed into asks for a gradient, which it then has as long as it is there.
+Tensors requires_grad_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!x.impl().grad_fn, "a value that was computed");
+  x.impl().requires_grad = true;
+  return {};
+}
+
 constexpr Function kCreationFunctions[] = {
     {"arange", "start end step dtype device layout pin_memory requires_grad", arange_call},
     {"look", "input", [](FunctionCall& c) { return c.tensor(0), Tensors{}; }},  // who has it in pieces puts it together
+    {"requires_grad_", "input", requires_grad_call},
     {"torch.tensor tensor", "data dtype device requires_grad pin_memory", tensor_call},
     {"as_tensor", "data dtype device", as_tensor_call},
     {"rand", "*size dtype device",
@@ -65,10 +74,13 @@ constexpr Function kCreationFunctions[] = {
      [](FunctionCall& c) { return filled(c, "aten::full", c.dims(0), c.dtype_or(2, c.result_dtype())); }},
     {"eye", "n m dtype device",
      [](FunctionCall& c) { return filled(c, "aten::eye", c.result_sizes(), c.dtype_or(2, Dtype::f32)); }},
-    {"zeros_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
+    {"zeros_like", "input dtype device memory_format",
+     [](FunctionCall& c) { return filled_like(c, "aten::zeros_like", 1); }},
     {"polar", "abs angle", [](FunctionCall& c) { return Tensors{polar(c.tensor(0), c.tensor(1))}; }},
-    {"ones_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},
-    {"empty_like", "input dtype device memory_format", [](FunctionCall& c) { return filled_like(c, "aten::empty_like", 1); }},
+    {"ones_like", "input dtype device memory_format",
+     [](FunctionCall& c) { return filled_like(c, "aten::ones_like", 1); }},
+    {"empty_like", "input dtype device memory_format",
+     [](FunctionCall& c) { return filled_like(c, "aten::empty_like", 1); }},
     {"full_like", "input fill_value dtype device",
      [](FunctionCall& c) { return filled_like(c, "aten::full_like", 2); }},
     {"new_zeros", "input *size dtype device", [](FunctionCall& c) { return filled_as(c, "aten::new_zeros", 2); }},

@@ -136,7 +136,9 @@ Tensors setitem_call(FunctionCall& call) {
     masked_fill_(std::move(shown.x), std::move(shown.indices[0]));
   } else if (call.is_tensor(2)) {
     const Tensor value = call.tensor(2);
-    const std::int64_t found = found_of(shown, value.sizes());
+    const bool tells = call.given(3) || !is_mask || value.dims() > shown.x.dims() - shown.indices[0].dims();
+    call.require(tells, "a value that does not tell how much of the mask is true");
+    const std::int64_t found = call.given(3) ? call.integer(3) : found_of(shown, value.sizes());
     index_put_(std::move(shown.x), std::move(shown.indices), value, found);
   } else {
     call.require(!shown.x.requires_grad(), "gradients");
@@ -166,6 +168,13 @@ Tensors nonzero_call(FunctionCall& call) {
   return {nonzero(call.tensor(0), found)};
 }
 
+/// As many as the program has.
+Tensors masked_select_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0), mask = call.tensor(1);
+  call.require(mask.sizes() == x.sizes() && !needs_grad(x), "a mask of other sizes, or a gradient");
+  return {masked_select(x, mask, call.result_sizes()[0])};
+}
+
 /// What stands for images among the tokens is theirs.
 Tensors masked_scatter_call(FunctionCall& call) {
   const Tensor input = call.tensor(0), source = call.tensor(2);
@@ -177,7 +186,7 @@ Tensors masked_scatter_call(FunctionCall& call) {
 }
 
 constexpr Function kIndexFunctions[] = {
-    {"__setitem__", "input index value", setitem_call},
+    {"__setitem__", "input index value found", setitem_call},
     {"__getitem__", "input index", getitem_call},
     {"select", "input dim index",
      [](FunctionCall& c) { return Tensors{select(c.tensor(0), c.dimension(1), c.integer(2))}; }},
@@ -189,6 +198,7 @@ constexpr Function kIndexFunctions[] = {
     {"scatter_", "input dim index src value", [](FunctionCall& c) { return scattered(c, scatter_, scatter_number_); }},
     {"scatter_reduce", "input dim index src reduce include_self", scatter_reduce_call},
     {"masked_scatter", "input mask source", masked_scatter_call},
+    {"masked_select", "input mask", masked_select_call},
     {"nonzero", "input as_tuple", nonzero_call},
     {"bucketize", "input boundaries right",
      [](FunctionCall& c) { return Tensors{bucketize(c.tensor(0), c.tensor(1))}; }},

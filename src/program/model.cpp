@@ -38,6 +38,12 @@ Module* find_module(Module& root, std::string_view path) {
   return module;
 }
 
+/// Of a model whose get_output_embeddings() gives none, whatever its modules are called.
+void deny_output_embeddings(Module& module) {
+  module.is_output_embedding = false;
+  for (const std::unique_ptr<Module>& child : module.children()) deny_output_embeddings(*child);
+}
+
 /// The tree of modules, as it was registered.
 class TreeBuilder {
  public:
@@ -47,8 +53,10 @@ class TreeBuilder {
     root.class_name = program.class_name;
     add_inside(root, program.root);
     for (const auto& [module, parameter] : ties_) tie(*module, *parameter);
-    if (const auto named = program.header.find("output_embeddings"); named != program.header.end())
+    if (const auto named = program.header.find("output_embeddings"); named != program.header.end()) {
+      if (named->second == "none") deny_output_embeddings(root);
       if (Module* const module = find_module(root, named->second)) module->is_output_embedding = true;
+    }
   }
 
  private:

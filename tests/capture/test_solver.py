@@ -128,3 +128,29 @@ def test_what_a_state_space_projects_at_once_is_found():
     found = Solver(points)(tuple(value(wanted, p) for p in points))
     unseen = {**dict.fromkeys(others, 7), "heads": 128, "size": 64, "state": 128, "groups": 8}
     assert value(found, unseen) == value(wanted, unseen), found
+
+
+def heard_points():
+    """Sounds of which captures tell where a frame begins and where it ends, beside keys of a configuration."""
+    letters = (96, 149, 203, 307, 251, 181)
+    return [{"B": samples, "S": 400 + 320 * (3 * count - 1) - (count % 2 == 0), "hidden": hidden} for samples, count, hidden in zip((2, 3, 5, 4, 7, 6), letters, (256, 192, 576, 576, 384, 384))]
+
+
+@pytest.mark.parametrize("wanted", ["(S - 5)//5", "(S - 80)//160", "(S - 80)//320", "(S + 240)//320"])
+def test_frames_of_a_sound_are_steps_from_some_place_on(wanted):
+    seen = heard_points()
+    found = Solver(seen)(tuple(value(wanted, p) for p in seen))
+    assert [value(found, {"S": samples}) for samples in range(5000, 7000)] == [value(wanted, {"S": samples}) for samples in range(5000, 7000)], found
+
+
+def test_frames_whose_beginning_no_point_tells_are_not_solved():
+    seen = [{**p, "S": p["S"] + 7} for p in heard_points()]
+    assert Solver(seen)(tuple(value("(S - 80)//320", p) for p in seen)) is None
+
+
+def test_elements_in_rows_of_another_width_are_a_name_and_a_quotient():
+    seen = [{"images": i, "places": p, "width": w, "inner": n, "text": t} for i, p, w, n, t in
+            ((6, 360, 384, 256, 384), (6, 256, 384, 256, 384), (5, 312, 1152, 768, 384), (12, 432, 128, 256, 128), (14, 96, 128, 1024, 128), (6, 312, 128, 1024, 384))]
+    unseen = {"images": 3, "places": 1500, "width": 1280, "inner": 5120, "text": 3072}
+    wanted = "text*((images*places*width)//inner)"
+    assert value(Solver(seen)(tuple(value(wanted, p) for p in seen)), unseen) == value(wanted, unseen)

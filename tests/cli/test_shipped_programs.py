@@ -281,3 +281,17 @@ def test_any_llama_is_as_the_family_in_cpp(predicted, seed):
     options = [*options, "--transformers", "5.17.0"]
     of_program = predicted(config, *options, "--program", SHIPPED / "5.17.0" / "llama")
     assert answer(of_program) == answer(predicted(config, *options)), (config, options)
+
+
+@pytest.mark.parametrize("model_type", ["wav2vec2", "hubert"])
+def test_a_sound_that_is_heard_as_it_is_is_asked_for_by_its_samples(predicted, model_type):
+    model = {"model_type": model_type, "num_hidden_layers": 2}
+    short, long = (predicted(model, "--seq", seconds * 16000, **NO_PYTHON) for seconds in (5, 10))
+    assert short["peak"]["allocated_bytes"] < long["peak"]["allocated_bytes"]
+    assert any("by chance (numpy.random.choice numpy.random.rand torch.rand)" in row["what"] for row in short["assumptions"])
+    unmasked = predicted({**model, "apply_spec_augment": False, "layerdrop": 0.0}, "--seq", 80000, **NO_PYTHON)
+    assert unmasked["peak"]["allocated_bytes"] <= short["peak"]["allocated_bytes"]
+    odd = predicted(model, "--seq", 80001, **NO_PYTHON)
+    assert odd.returncode == 3 and "cuDNN's scratch memory is not known" in odd.stderr
+    few = predicted(model, "--seq", 2048, **NO_PYTHON)
+    assert few.returncode == 3 and "S >= 9680" in few.stderr, few.stderr

@@ -105,6 +105,7 @@ def batches_of(text):
 
 def capture(program, folder):
     """The configuration, and the programs captured at exactly that, of each batch."""
+    from tidemark.capture.batches import heard
     from tidemark.capture.keys import at
     from tidemark.capture.settings import first_of
     from transformers import AutoConfig
@@ -115,7 +116,7 @@ def capture(program, folder):
         keys = AutoConfig.for_model(**json.loads(config.read_text()))
         vision = getattr(keys, "vision_config", keys)
         patch, merges = first_of(vision, "patch_size"), first_of(vision, "spatial_merge_size", "pooling_kernel_size") or 1
-        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else TOKENS, "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None}
+        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else heard(keys, TOKENS), "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None}
         (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
 

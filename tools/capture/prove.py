@@ -48,14 +48,17 @@ def named():
 
 def source_of(model_type, mode, folder):
     """The capturer's own: it makes the model, and what its forward is called with."""
+    import transformers
     from tiny import tiny
 
     from tidemark.capture import models
+    from tidemark.capture.batches import heard
 
     config = config_of(model_type, folder)
     if not config.exists():
         config.write_text(json.dumps(tiny(model_type, json.loads((HERE / "overrides.json").read_text()).get(model_type, {}))))
     request = {"source": str(config), "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False, **SIZES, **MODES[mode].captured}
+    request["seq"] = heard(transformers.AutoConfig.for_model(**json.loads(config.read_text())), SIZES["seq"])
     return request, models.find(request)
 
 
@@ -90,12 +93,13 @@ def train(model_type, mode, folder):
     import record_steps
     import torch
 
-    from tidemark.capture.batches import Shape
+    from tidemark.capture.batches import Shape, heard
 
     source = source_of(model_type, mode, folder)[1]
     sizes = sizes_of(program_of(model_type, mode, folder))
     spec = {**sizes, "steps": 2, "use_cache": "auto", **MODES[mode].spec}
     model = source.make(getattr(torch, record_steps.DTYPES[spec.get("dtype", "bf16")]), "cpu")
+    spec["seq"] = sizes["seq"] = heard(model.config, sizes["seq"])
     rows = in_order(source.batch(model, Shape(sizes["batch"], sizes["seq"], sizes["images"]), "cpu"))
     model.to("cuda")
     if "freeze" in spec:

@@ -59,6 +59,16 @@ def resnet_50():
         before = width
 
 
+def waves(samples, *hidden):
+    """Of transformers' default Wav2Vec2Config: seven convolutions over sounds of so many samples, and one over their frames, of models so wide."""
+    before = 1
+    for kernel, stride in zip((10, 3, 3, 3, 3, 2, 2), (5, 2, 2, 2, 2, 2, 2)):
+        yield Other(before, 512, (kernel,), (samples,), (stride,), (0,), 32)
+        before, samples = 512, (samples - kernel) // stride + 1
+    for width in hidden:
+        yield Other(width, width, (128,), (samples,), (1,), (64,), 32, groups=16)
+
+
 OTHERS = [
     # the tiny models of tools/capture/prove.py
     *(Other(3, 64, (8, 8), (side, side), (8, 8), (0, 0), 32) for side in (16, 32)),
@@ -69,6 +79,8 @@ OTHERS = [
     *(Other(bins, hidden, (3,), (3000,), (1,), (1,), 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *(Other(hidden, hidden, (3,), (3000,), (2,), (1,), 64) for hidden in (384, 512, 768, 1024, 1280)),
     *dict.fromkeys(resnet_50()),
+    # wav2vec 2.0 and its kin: the sounds of tools/capture's checks, and of 5, 10, 15, 20 and 30 seconds
+    *waves(92239, 768, 1024), *waves(153679, 768, 1024), *(other for seconds in (5, 10, 15, 20, 30) for other in waves(16000 * seconds, 768, 1024)),
 ]
 
 

@@ -3,7 +3,7 @@
 
 usage: record_ops.py --tidemark TIDEMARK --python PYTHON --out FOLDER [--only OPERATION ...] [--random COUNT SEED]
 
-PYTHON has torch.  The cases are in ops_cases.py, expert_cases.py, selection_cases.py, complex_cases.py, image_cases.py, loss_cases.py and attention_cases.py, or, with --random, are drawn at random: for
+PYTHON has torch.  The cases are in ops_cases.py, expert_cases.py, selection_cases.py, complex_cases.py, image_cases.py, loss_cases.py, speech_cases.py and attention_cases.py, or, with --random, are drawn at random: for
 TIDEMARK_RECORDINGS=FOLDER golden_ops, which proves rules on shapes that they were not found on.  One process per card;
 a call that PyTorch refuses is told and left out.  FOLDER/OPERATION.json gets one line per case:
 
@@ -37,6 +37,7 @@ import image_cases  # noqa: F401
 import loss_cases  # noqa: F401
 import ops_cases
 import selection_cases  # noqa: F401
+import speech_cases  # noqa: F401
 from cases import CALLS, CASES
 
 

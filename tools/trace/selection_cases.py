@@ -45,8 +45,9 @@ def _true(mask, found):
 
 def _put(x, args):
     indices = [slice(None) if i is None else i if i.dtype == _torch().int64 else _true(i, args["found"]) for i in x[1:-1]]
-    x[0][tuple(indices)] = x[-1]
-    return x[0]
+    y = x[0].view(args["view"]) if "view" in args else x[0]
+    y[tuple(indices)] = x[-1]
+    return y
 
 
 OTHERS = {

@@ -18,6 +18,7 @@ _EXPANSIONS = ("expand", "mamba_expand")
 _IMAGES = re.compile(r"(image|img)_size$")
 _VOCABULARY = re.compile(r"vocab_size")
 _LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
+_CHANCES = re.compile(r"drop|_prob$")   # of what is not done at all where they are zero
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "mrope")
 _DRAWS = 8   # that are tried
 _POWERS = 10   # of two, as numbers of heads
@@ -192,7 +193,7 @@ class Axes:
         """Of most, nothing but a value follows; of some, sizes; what is done with no probability, or by no amount, is not done."""
         if value and not self.reals_are_values and self._told({path: value / 2}) != "same":
             self._guard(path, f"{path} == {written(value)}")
-        elif value and "drop" in path and self._told_of_any({path: 0.0}) != "same":
+        elif value and _CHANCES.search(path) and self._told_of_any({path: 0.0}) != "same":
             self._guard(path, f"{path} > 0.0")
         elif value and self._told_of_any({path: None}) not in ("same", "fails"):   # a cap on logits, which there may be none of
             self._guard(path, f"{path} > 0.0")

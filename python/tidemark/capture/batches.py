@@ -16,6 +16,9 @@ from .settings import first_of, parts_of
 from .terms import leaves
 
 
+FRAMES_OF_A_LABEL = 3   # of 20 milliseconds: about as many letters as people say
+
+
 @dataclasses.dataclass(frozen=True)
 class Shape:
     batch: int
@@ -124,13 +127,69 @@ def batch_of(model, head, shape, device, padded=False):
 
 
 def _speech(maker, head):
+    """`seq` is how many samples of a sound there are, where a model hears it as it is."""
     shape = maker.shape
     if "input_features" in maker.takes:
         maker.batch["input_features"] = maker.real(shape.batch, shape.seq * 8, first_of(maker.config, "feature_projection_input_dim", "num_mel_bins") or 80)
+        labels = 4
     else:
-        maker.batch["input_values"] = maker.real(shape.batch, shape.seq * 400)
+        first, step = frames_of(maker.config)
+        labels = ((shape.seq - first) // step + 1) // FRAMES_OF_A_LABEL
+        if labels < 1:
+            raise Mistake(f"{shape.seq} samples of a sound are less than a letter has: {first + step * (FRAMES_OF_A_LABEL - 1)} would do")
+        maker.batch["input_values"] = maker.real(shape.batch, shape.seq)
+        if getattr(maker.config, "feat_extract_norm", None) == "layer":   # transformers' Wav2Vec2FeatureExtractor, return_attention_mask: not of those that have group_norm
+            maker.batch["attention_mask"] = torch.ones(shape.batch, shape.seq, dtype=torch.long, device=maker.device)
     maker.batch.sizes["S"] = shape.seq
-    maker.batch["labels"] = maker.ids(4) if head == "CTC" else maker.whole(shape.batch)
+    maker.batch["labels"] = maker.ids(labels) if head == "CTC" else maker.whole(shape.batch)
+
+
+def frames_of(config):
+    """(samples of the first frame, and of each more) of what hears sounds as they are; None of others."""
+    kernels, strides = (getattr(config, name, None) for name in ("conv_kernel", "conv_stride"))
+    if not isinstance(kernels, (list, tuple)) or not isinstance(strides, (list, tuple)):
+        return None
+    first, step = 1, 1
+    for kernel, stride in zip(kernels, strides):
+        first, step = first + (kernel - 1) * step, step * stride
+    return first, step
+
+
+def heard(config, tokens):
+    """How long a text of so many tokens is.  Of what hears sounds as they are, the samples of a sound of so many letters; where they are even, one less: so that captures tell where a frame begins."""
+    frames = frames_of(config)
+    return tokens if frames is None else frames[0] + frames[1] * (FRAMES_OF_A_LABEL * tokens - 1) - (tokens % 2 == 0)
+
+
+def names_of_frames(config, sounds):
+    """{expression: its numbers} of sounds of so many samples: their frames, letters, and spans of frames that are masked."""
+    frames = frames_of(config)
+    if frames is None:
+        return {}
+    first, step = frames
+    counts = {each: tuple((samples - first + step) // each for samples in sounds) for each in (step, FRAMES_OF_A_LABEL * step)}
+    names = {f"((S - {first - step})//{each})": column for each, column in counts.items()}
+    masked = _masked(config)
+    if masked:
+        least, each = masked
+        names[f"max({least}, ceildiv(((S - {first - step})//{step}), {each}))"] = tuple(max(least, -(-count // each)) for count in counts[step])
+    return names
+
+
+def _masked(config):
+    """(the least spans that are masked, of how many frames there is one) by SpecAugment; None where there are none, or of no whole number of frames (transformers/models/wav2vec2, _compute_mask_indices)."""
+    chance = getattr(config, "mask_time_prob", 0.0)
+    each = round(config.mask_time_length / chance) if chance and getattr(config, "apply_spec_augment", True) else 0
+    return (config.mask_time_min_masks, each) if each and abs(each * chance - config.mask_time_length) < 1e-9 else None
+
+
+def guards_of_frames(config):
+    """Sounds that have room for a letter, and for all spans that are masked, apart from each other."""
+    frames, masked = frames_of(config), frames_of(config) and _masked(config)
+    if frames is None:
+        return []
+    least = max(FRAMES_OF_A_LABEL, (masked[0] + 1) * config.mask_time_length if masked else 0)
+    return [f"S >= {frames[0] + frames[1] * (least - 1)}"]
 
 
 def _language(maker, head, padded):

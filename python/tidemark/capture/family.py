@@ -12,7 +12,7 @@ import re
 import torch
 
 from .axes import Axes
-from .batches import Shape
+from .batches import Shape, guards_of_frames, heard, names_of_frames
 from .bodies import Bodies
 from .cases import Way, cases_of
 from .dtypes import follow
@@ -97,6 +97,7 @@ class Family:
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
+        self.by_chance = None
         self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids, self.has_windows = {}, Reads(), {}, None, False, False, False
         for way in ways:
             try:
@@ -212,6 +213,7 @@ class Family:
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
+        tokens = heard(model.config, tokens)
         for more in (0, 256, 1024, 4096, 16384):
             point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid))
             try:
@@ -235,12 +237,13 @@ class Family:
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:]):
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
+        self.by_chance = recorder.by_chance if self.by_chance is None else self.by_chance   # of the base, whose header says so: what others draw they do otherwise
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         self.sees_images &= "images" in recorder.sizes
         self.has_windows |= recorder.windows is not None
         body, printer = _body(recorder), Printer()
         printer.name(body)
-        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out])))
+        exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out, *sorted(recorder.by_chance - self.by_chance)])))
         return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
 
     def minds_checkpointing(self):
@@ -299,7 +302,7 @@ class Family:
     def text(self):
         cases = cases_of(self)
         self.layers.needed = {path: list(self._needed(path)) for path in self.layers.orders}
-        self.guards = [*self.head_guards(), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        self.guards = [*self.head_guards(), *guards_of_frames(self._configuration(self.base)), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places, self.layers.orders)
         self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
@@ -354,7 +357,8 @@ class Family:
 
     def _merged(self, recorders, counts, shared):
         """`counts`: how often what comes as a row may come, beside images."""
-        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), names_of([r.windows for r in recorders])), shared)
+        made = names_of([r.windows for r in recorders]) | names_of_frames(self._configuration(self.base), [r.sizes.get("S") for r in recorders])
+        merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), made), shared)
         return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
     def _in_float32(self, keys, way, sizes):
@@ -425,7 +429,7 @@ class Family:
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         by_number = sorted({*self.unwritten.values()})
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
-                  ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), ("T", "bfloat16"), *(("without", why) for why in without),
+                  ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), *([("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),

@@ -114,12 +114,14 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
 
 
 def output_embeddings(model):
-    """The name of the module that makes logits; None where a model has none, or does not say."""
+    """The name of the module that makes logits; None where a model has none, or does not say; "none" where it denies one that has a usual name (a class without input embeddings)."""
     try:
         found = model.get_output_embeddings()
     except (AttributeError, NotImplementedError):
         return None
-    return next((name for name, module in model.named_modules() if module is found), None) if found is not None else None
+    if found is None:
+        return "none" if hasattr(model, "lm_head") else None
+    return next((name for name, module in model.named_modules() if module is found), None)
 
 
 def _without_initial_values():

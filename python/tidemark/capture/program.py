@@ -7,6 +7,7 @@ import math
 import torch
 
 from .bodies import Bodies
+from .chance import as_the_most
 from .dtypes import follow
 from .folding import fold
 from .lifting import lift
@@ -24,8 +25,9 @@ def _one(source, model, point, device, autocast=False, images=None):
         batch = source.batch(model, point, device)
     sizes = batch.sizes
     batch.update({key: batch[key].to(images) for key in ("pixel_values",) if images and key in batch})
-    with torch.autocast(device, torch.bfloat16, enabled=autocast):
+    with torch.autocast(device, torch.bfloat16, enabled=autocast), as_the_most() as asked:
         recorder = record(model, batch, device)
+    recorder.by_chance |= asked
     lift(recorder)
     recorder.sizes = sizes
     return recorder
@@ -102,6 +104,8 @@ def program(source, device, points_of, facts, looks_for_lengths=True):
         notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
     if sized[0].minds_autocast:
         notes.append(("autocast", "false"))
+    if sized[0].by_chance:
+        notes.append(("by_chance", " ".join(sorted(sized[0].by_chance))))
     if holds:
         notes.append(("holds", ", ".join(holds)))
     root, unsolved = _merged(sized)

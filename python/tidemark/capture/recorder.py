@@ -93,6 +93,7 @@ class Recorder(TorchFunctionMode):
         self.frame = self.top = Frame("scope", "program", "", None)
         self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
         self.asks_for_gradients = 0   # how often a value is told to need one
+        self.by_chance = set()   # what was drawn on the host
         self.minds_autocast = False   # under it something is done, or held, that is not without it (dtypes.py)
         self.is_below = False   # operators are noted, not functions (vmaps.py)
         self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
@@ -158,11 +159,15 @@ class Recorder(TorchFunctionMode):
             return None
         if last == "__set__" and func.__self__ is torch.Tensor.requires_grad:
             self.asks_for_gradients += bool(args[1])
+            if args[1] and id(args[0]) not in self.weights:
+                self.note("torch.Tensor.requires_grad_", (args[0],), {}, (), None)
         if last == "__iter__":   # torch/_tensor.py: Tensor.__iter__ is unbind(0)
             parts = args[0].unbind(0)
             self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
             return iter(parts)
         out = func(*args, **kwargs)
+        if self.is_of_chance(name, args, out):
+            return out
         is_kept = id(out) in self.weights and not isinstance(out, torch.nn.Parameter)   # buffers are cast to what they are
         if last in CASTS and out is args[0] and not is_kept and storage_of(out) is not None:
             out = torch.ops.aten.alias(out)   # an object of its own, as it is where the cast makes another tensor: whose names both are told apart by their deaths
@@ -171,8 +176,19 @@ class Recorder(TorchFunctionMode):
         if last in HOST_READS:
             self.note(name, args, kwargs, (), "host " + spelled(out))
         elif last == "__setitem__" or any(True for _ in leaves(out, is_tensor)):
-            self.note(name, args, kwargs, out, "data" if sized_by_data(last, args) else None)
+            self.note(name, args, {**kwargs, **found_by(last, args)}, out, "data" if sized_by_data(last, args) else None)
         return out
+
+    def is_of_chance(self, name, args, out):
+        """Whether it is a number that the host draws, which is then 1, or made of such: nothing of it is noted (chance.py)."""
+        if name == "torch.rand" and out.dim() == 0 and out.device.type != self.device.type:
+            out.fill_(1.0)
+            self.by_chance.add(name)
+        elif not any(is_tensor(x) and "_tidemark_chance" in x.__dict__ for x in args):
+            return False
+        if is_tensor(out):
+            out._tidemark_chance = True
+        return True
 
     def note(self, name, args, kwargs, out, mark):
         if name in ("torch.tensor", "torch.as_tensor") and args and not is_tensor(args[0]):
@@ -244,6 +260,13 @@ def sized_by_data(last, args):
         return False
     index = args[1] if isinstance(args[1], (tuple, list)) else (args[1],)
     return any(is_tensor(i) and i.dtype in (torch.bool, torch.uint8) and i.dim() for i in index)
+
+
+def found_by(last, args):
+    """How much of a mask is true, where what is written does not tell it: one row for all of it."""
+    if last != "__setitem__" or not (is_tensor(args[1]) and args[1].dtype == torch.bool and is_tensor(args[2]) and args[2].dim() <= args[0].dim() - args[1].dim()):
+        return {}
+    return {"found": int(args[1].sum())}
 
 
 def spelled(value):

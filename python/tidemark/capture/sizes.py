@@ -75,7 +75,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values) or self._products_and_a_name(values)
+        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values) or self._divided_times_a_name(values) or self._steps(values) or self._products_and_a_name(values)
 
     def _term(self, values):
         found = self._match(values, largest=math.inf)   # nothing but a factor: of 1,601 patches of each of four tiles, 6,404
@@ -112,6 +112,30 @@ class Solver:
             if found and name not in re.split(r"[*()/]+", found[2]):
                 return f"({_times(found[1], found[2])})//{name}"
         return None
+
+    def _divided_times_a_name(self, values):
+        """The elements of what is laid out in rows of another width (transformers/models/voxtral: the tower's, four in a row)."""
+        for name in self.names:
+            column = self.columns[name]
+            if 0 not in column and not any(v % n for v, n in zip(values, column)):
+                found = self._divided(tuple(v // n for v, n in zip(values, column)))
+                if found:
+                    return f"{name}*({found})"
+        return None
+
+    def _steps(self, values):
+        """How many steps of one length a name has from some place on, as frames of a sound: `(S - 80)//320`.  Where the points tell which length, and from which place."""
+        found = []
+        for name in self.names:
+            rows = sorted(zip(self.columns[name], values))
+            pairs = [(n - m, v - w) for (m, w), (n, v) in itertools.combinations(rows, 2)]
+            if any(v <= 1 for _, v in pairs) or rows[0][1] <= 0:
+                continue
+            least, most = max(n // (v + 1) for n, v in pairs), min(-(-n // (v - 1)) for n, v in pairs)
+            for step in range(max(2, least), most + 1):
+                starts = range(max(n - v * step - step + 1 for n, v in rows), min(n - v * step for n, v in rows) + 1)
+                found += [f"({_sum(name, str(-start))})//{step}" if start else f"{name}//{step}" for start in starts]
+        return found[0] if len(found) == 1 else None
 
     def _merged(self, values):
         """Patches of an image that are merged: a quotient of a quotient, or its square, times a product."""

@@ -258,7 +258,9 @@ const std::vector<NamedCall> kSelection = {
      [](Inputs& in, const Arguments& a, Run&) {
        Tensors indices = between(in, in.tensors.size() - 1);
        Tensor values = in[in.tensors.size() - 1];
-       return index_put_(in[0], std::move(indices), std::move(values), a.number("found"));
+       const Tensor whole = in[0];
+       Tensor x = a.has("view") ? view(whole, a.dims("view")) : whole;
+       return index_put_(std::move(x), std::move(indices), std::move(values), a.number("found"));
      }},
     {"average_pool",
      [](Inputs& in, const Arguments&, Run&) {
@@ -333,6 +335,24 @@ Tensor loss(Inputs& in, const Arguments& arguments, Run&) {
   return of(in[0], in[1], loss_reduction(reduction.empty() ? "mean" : reduction));
 }
 
+std::optional<Dtype> dtype_if_given(const Arguments& arguments) {
+  return arguments.has("dtype") ? std::optional(dtype_named(arguments.text("dtype"))) : std::nullopt;
+}
+
+const std::vector<NamedCall> kSpeech = {
+    {"log_softmax", [](Inputs& in, const Arguments& a, Run&) { return log_softmax(in[0], dtype_if_given(a)); }},
+    {"weight_norm", binary<weight_norm>},
+    {"ctc_loss",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const LossReduction reduction = loss_reduction(a.text("reduction"));
+       Tensor x = in[0], targets = in[1];
+       const Tensor lengths = in[2];
+       return ctc_loss(std::move(x), std::move(targets), in[3], reduction, a.flag("zero_infinity"));
+     }},
+    {"masked_select",
+     [](Inputs& in, const Arguments& a, Run&) { return masked_select(in[0], in[1], a.number("found")); }},
+};
+
 const std::vector<NamedCall> kOthers = {
     {"mean", [](Inputs& in, const Arguments& a, Run&) { return mean(in[0], dim(a), a.flag("keep")); }},
     {"sum", [](Inputs& in, const Arguments& a, Run&) { return sum(in[0], a.dims("dims"), a.flag("keep")); }},
@@ -366,7 +386,8 @@ const std::vector<NamedCall> kOthers = {
 
 std::vector<NamedCall> named_calls() {
   std::vector<NamedCall> calls;
-  for (const auto* group : {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kImages, &kOthers})
+  for (const auto* group :
+       {&kViews, &kElementwise, &kIndexing, &kExperts, &kPointwise, &kSelection, &kImages, &kSpeech, &kOthers})
     calls.insert(calls.end(), group->begin(), group->end());
   return calls;
 }

@@ -75,6 +75,36 @@ TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   EXPECT_EQ(found.at("aten::adaptive_avg_pool2d"), 2);
 }
 
+constexpr const char* kSpeech = R"(  %10: float32[B, S, 64] = torch.nn.functional.log_softmax(%0, dim=-1, _stacklevel=3, dtype=float32)
+  %11: float32[S, B, 64] view = torch.Tensor.transpose(%10, 0, 1)
+  %12: bool[B, S] = torch.Tensor.ne($labels, -100)
+  %13: int64[B] = torch.Tensor.sum(%12, -1)
+  %14: int64[B*S] = torch.Tensor.masked_select($labels, %12) !data
+  %15: float32[] = torch.nn.functional.ctc_loss(%11, %14, %13, %13, blank=0, reduction="sum", zero_infinity=False)
+  %16: T[1, 1, 64] = torch.ones(1, 1, 64, dtype=dtype(%0), device=device)
+  %17: T[B, S, 64] = torch._VariableFunctionsClass._weight_norm(%0, %16, 2)
+  torch.Tensor.requires_grad_(%16)
+  hold %10 %11 %12 %13 %14 %15 %16 %17
+)";
+
+TEST(ProgramFunctions, HearSpeech) {
+  const std::map<std::string, int> found = allocations_of(kSpeech);
+  EXPECT_EQ(found.at("aten::log_softmax"), 2);  // and what was cast
+  EXPECT_EQ(found.at("aten::ctc_loss"), 6);     // three of lengths, what is kept, a loss each, and their sum
+  EXPECT_EQ(found.at("aten::_weight_norm"), 2);
+  EXPECT_GE(found.at("aten::masked_select"), 2);
+}
+
+TEST(ProgramFunctions, RefuseWhatOfSpeechIsNotKnown) {
+  for (const auto& [from, to] : {std::pair{"_weight_norm(%0, %16, 2)", "_weight_norm(%0, %16, 1)"},
+                                 std::pair{"requires_grad_(%16)", "requires_grad_(%17)"},
+                                 std::pair{"ctc_loss(%11, %14", "ctc_loss(%11, $labels"},
+                                 std::pair{"_softmax(%0, dim=-1", "_softmax(%0, dim=1"}}) {
+    const auto refused = error_of([&] { allocations_of(with(kSpeech, from, to)); });
+    EXPECT_EQ(refused->code(), Errc::unsupported) << to;
+  }
+}
+
 TEST(ProgramFunctions, TakeWhatNumbersMakeOfThem) {
   const std::map<std::string, int> found = allocations_of(R"(  %10: bool[B, S] = torch.Tensor.__eq__($labels, -100)
   %11: bool[B] = torch.Tensor.all(%10, dim=-1)
