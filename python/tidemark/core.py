@@ -77,7 +77,7 @@ class _Library:
         if not self._opened:
             raise errors.from_values(json.loads(self._taken(why.value))["error"])
 
-    def __call__(self, topic, question, told):
+    def __call__(self, topic, question, told=None):
         is_good, raised = ctypes.c_int(), []
         asked = (self._opened, topic.encode(), question.encode(), ctypes.byref(is_good))
         answer = self._ask_and_be_told(*asked, _telling(told, raised), None) if told else self._ask(*asked)
@@ -106,7 +106,7 @@ def _telling(told, raised):
     return tell
 
 
-def _by_command(topic, question, _told):
+def _by_command(topic, question, _told=None):
     done = subprocess.run([places.launcher(), "answer", topic], input=question.encode(), capture_output=True)
     if done.returncode not in (0, 2, 3, 70) or not done.stdout:
         raise errors.Error("bug", f"the command ended with exit code {done.returncode}", hint=done.stderr.decode(errors="replace").strip())

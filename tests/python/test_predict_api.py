@@ -192,8 +192,10 @@ def test_the_interpreter_goes_on_meanwhile(built, hub_configs):
         question = json.dumps({"spec": {**options, "model": hub_configs["llama-3.1-8b"]}})
         answer = core.answerer()
         began.set()
-        answer("predict", question)
-        ended.set()
+        try:
+            answer("predict", question)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -216,8 +218,10 @@ def test_threads_are_inside_at_once(built, hub_configs):
 
     def ask():
         began.set()
-        answer("predict", long)
-        ended.set()
+        try:
+            answer("predict", long)
+        finally:
+            ended.set()
 
     short = json.dumps({"spec": {"model": SMALL, "seq": 16, "gpu": "l4"}})
     answer("predict", short)
