@@ -1,6 +1,7 @@
 """One rank of many, alone: real launchers, real DDP, FSDP, tensor parallelism, pipelines and DeepSpeed, and what they must come to."""
 
 import json
+import socket
 import subprocess
 
 import pytest
@@ -51,6 +52,17 @@ def test_ddp_by_torchrun(run, rank):
     torch = tuple(map(int, done.report["versions"]["torch"].split(".")[:2]))
     copies = 2 if (2, 8) <= torch < (2, 15) else 1
     assert (copies - 0.05) * weights < done.category("communication") < (copies + 0.05) * weights
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_torchruns_usual_port_may_be_taken(run, ranks):
+    with socket.socket() as usual:
+        try:
+            usual.bind(("", 29500))
+            usual.listen()
+        except OSError:
+            pass   # taken it is
+        succeeded(run(torchrun(ranks, DDP), options=world(ranks) if ranks > 1 else ()))
 
 
 def test_a_program_without_a_launcher_is_told_its_rank(run):

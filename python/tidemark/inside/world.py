@@ -20,12 +20,14 @@ local_rank = rank % ranks_per_node
 def settle():
     """Call once, before anything else is imported."""
     global ranks
+    launcher = _launcher_of(sys.orig_argv[1:])
+    if launcher:
+        os.environ.setdefault("PET_MASTER_PORT", str(_free_port()))   # torchrun's --master-port (torch/distributed/run.py): 29500 may be taken
     if ranks == 1:
         return
-    if launcher := _launcher_of(sys.orig_argv[1:]):
+    if launcher:
         _refuse_several_nodes(launcher, sys.orig_argv[1:])
         ranks = 1   # a launcher is no rank
-        os.environ.setdefault("PET_MASTER_PORT", str(_free_port()))   # torchrun's --master-port (torch/distributed/run.py): 29500 may be taken
     elif "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         _be_a_worker(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
     else:
@@ -46,10 +48,8 @@ def refuse(message, hint="", exit_code=3):
 
 def _launcher_of(words):
     """The launcher that this interpreter runs, or None: `python …/torchrun …`, `python -u -m torch.distributed.run …`."""
-    import re   # of no rank alone: when_imported.py
-
     for i, word in enumerate(words):
-        if re.fullmatch("-[a-zA-Z]*m", word):
+        if word[0:1] == "-" and word[1:].isalpha() and word[-1] == "m":
             module = words[i + 1] if i + 1 < len(words) else ""
             return module if module.startswith(LAUNCHER_MODULES) else None
         if word == "-c":
