@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "descendants.h"
 #include "host_memory.h"
+#include "live_line.h"
 #include "process.h"
 #include "signal_queue.h"
 
@@ -31,15 +32,10 @@ constexpr int kGraceMs = 2000;    // for processes left behind, between SIGTERM 
 class ProgressLine {
  public:
   ProgressLine(const std::filesystem::path& file, bool shown) : file_(file), shown_(shown) {}
-  ~ProgressLine() {
-    if (!last_.empty()) fmt::print(stderr, "\r\x1b[K"), std::fflush(stderr);
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void say(const std::string& message) {
-    fmt::print(stderr, "{}tidemark: {}\n", last_.empty() ? "" : "\r\x1b[K", message);
-    last_.clear();
+    live_.clear();
+    fmt::print(stderr, "tidemark: {}\n", message);
   }
   void update() {
     if (!shown_) return;
@@ -50,16 +46,14 @@ class ProgressLine {
     if (line != line_) line_ = line, since_ = now;
     const auto stands_for = std::chrono::duration_cast<std::chrono::seconds>(now - since_).count();
     if (!line.empty() && stands_for >= kStillSeconds) line += fmt::format("  {} s", stands_for);
-    if (line == last_) return;
-    last_ = line;
-    fmt::print(stderr, "\r\x1b[K{}", line);
-    std::fflush(stderr);
+    live_.show(std::move(line));
   }
 
  private:
   std::filesystem::path file_;
   bool shown_;
-  std::string line_, last_;  // in the file, on the terminal
+  std::string line_;  // in the file
+  LiveLine live_;
   std::chrono::steady_clock::time_point since_;
 };
 

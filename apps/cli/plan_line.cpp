@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "io/plan_text.h"
 
@@ -20,21 +19,11 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 PlanLine::PlanLine(bool is_quiet) : is_live_(!is_quiet && ::isatty(STDERR_FILENO) == 1), begun_(now()) {}
 
-PlanLine::~PlanLine() { clear(); }
-
-void PlanLine::clear() {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K"), std::fflush(stderr);
-  is_shown_ = false;
-}
-
 plan::Told PlanLine::told(std::string of) {
   if (!is_live_) return {};
   return plan::told_each(kSecondsBetween, [this, of = std::move(of)](const plan::Progress& progress) {
     const double seconds = now() - begun_;
-    if (seconds < kSecondsUntilSeen) return;
-    fmt::print(stderr, "\r\x1b[K{}{}  {:.0f} s", of, io::progress_to_text(progress), seconds);
-    std::fflush(stderr);
-    is_shown_ = true;
+    if (seconds >= kSecondsUntilSeen) line_.show(fmt::format("{}{}  {:.0f} s", of, io::progress_to_text(progress), seconds));
   });
 }
 

@@ -62,26 +62,17 @@ std::size_t Trials::together() const {
   return std::min(setup_.at_once, static_cast<std::size_t>(room));
 }
 
-void Trials::clear() {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
-  is_shown_ = false;
-}
-
 void Trials::show(const std::vector<Going>& group, double seconds) {
   if (!setup_.is_live) return;
   std::string names;
   for (const Going& going : group)
     if (!going.ended) names += (names.empty() ? "" : ", ") + vary::text_of(setup_.varied, *going.point);
-  clear();
-  if (names.empty()) return;
-  fmt::print(stderr, "{} done, now {}  {:.0f} s", done_.size(), names, seconds);
-  std::fflush(stderr);
-  is_shown_ = true;
+  line_.show(names.empty() ? "" : fmt::format("{} done, now {}  {:.0f} s", done_.size(), names, seconds));
 }
 
 /// What the run said, as far as it tells why.
 void Trials::fail(const Going& going, int exit_code) {
-  clear();
+  line_.clear();
   std::error_code error;
   if (fs::exists(going.output, error)) fmt::print(stderr, "{}", last_lines(read_file(going.output), kLinesOfAFailure));
   fmt::print(stderr, "tidemark: {}: the run ended with exit code {} (above), and with it the search\n",
@@ -99,7 +90,7 @@ bool Trials::take(Going& going, int exit_code, double seconds) {
   going.ended = Trial{*going.point, outcome, peak, report.verdict, seconds};
   done_.push_back(*going.ended);
   largest_rss_bytes_ = std::max(largest_rss_bytes_, report.host.peak_rss_bytes);
-  clear();
+  line_.clear();
   if (!setup_.is_quiet) fmt::print(stderr, "{}: {} ({:.1f} s)\n", vary::text_of(setup_.varied, *going.point), report.verdict, seconds);
   return true;
 }
@@ -118,7 +109,7 @@ void Trials::run_together(std::vector<Going>& group) {
     }
   };
   const int signal = run_children(commands, environment_, {[&] { show(group, seconds_since(begin)); }, on_end});
-  clear();
+  line_.clear();
   if (signal) throw SearchEnded{128 + signal};
   if (failure) std::rethrow_exception(failure);
   if (end_) throw *end_;

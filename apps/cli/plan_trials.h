@@ -9,6 +9,7 @@
 
 #include "environment.h"
 #include "estimate/report.h"
+#include "live_line.h"
 #include "plan/varied.h"
 #include "plan/vary.h"
 
@@ -62,7 +63,6 @@ class Trials {
   bool take(Going& going, int exit_code, double seconds);
   void fail(const Going& going, int exit_code);
   void show(const std::vector<Going>& group, double seconds);
-  void clear();
 
   const Setup setup_;
   const Environment environment_;
@@ -70,7 +70,7 @@ class Trials {
   std::vector<Trial> done_;
   std::size_t started_ = 0;
   std::int64_t largest_rss_bytes_ = 0;  // of a run, on the host
-  bool is_shown_ = false;
+  LiveLine line_;
   std::optional<SearchEnded> end_;
 };
 

@@ -51,6 +51,26 @@ def start(folders, environment):
 
 
 @pytest.fixture
+def on_a_terminal(start):
+    """on_a_terminal(*arguments) -> (exit code, what is shown on standard error, which is a terminal)"""
+
+    def run(*arguments):
+        ours, theirs = os.openpty()
+        process = start(*arguments, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:   # a terminal that nobody has open any more
+            pass
+        os.close(ours)
+        return process.wait(timeout=900), shown.decode()
+
+    return run
+
+
+@pytest.fixture
 def python():
     return os.path.realpath(sys.executable)
 

@@ -1,12 +1,9 @@
 """tidemark plan CONFIG: its answers hold in `predict`, its next does not, and one clear error for each mistake."""
 
 import json
-import os
 import pathlib
-import pty
 import re
 import shlex
-import subprocess
 
 import pytest
 from test_errors import USAGE, refused
@@ -288,35 +285,16 @@ def test_layers_that_are_not_there_are_said(tidemark, work):
     refused(tidemark("predict", *BASE, *options, "--checkpoint-save", "matmul"), USAGE, "no checkpointed layer runs matmul", "they run mm")
 
 
-@pytest.fixture
-def on_a_terminal(start):
-    """What a plan shows on standard error where that is a terminal."""
-    def shown(*options):
-        ours, theirs = pty.openpty()
-        process = start("plan", *map(str, options), stdout=subprocess.DEVNULL, stderr=theirs)
-        os.close(theirs)
-        text = b""
-        try:
-            while part := os.read(ours, 4096):
-                text += part
-        except OSError:   # a terminal that nobody has open any more
-            pass
-        os.close(ours)
-        assert process.wait(timeout=600) == 0
-        return text.decode()
-    return shown
-
-
 LONG = [*BASE, "--gpu", "a100-80gbx2", "--goal", "least_memory", "--fix", "pipeline,context_parallel"]   # some seconds: the smallest of each kind is simulated
 
 
 def test_a_terminal_shows_how_far_it_is(on_a_terminal, tidemark, work):
-    text = on_a_terminal(*LONG)
+    code, text = on_a_terminal("plan", *LONG)
     lines = re.findall(r"([\d,]+) of ([\d,]+) decided, ([\d,]+) simulated", text)
     decided = [int(line[0].replace(",", "")) for line in lines]
-    assert lines and decided == sorted(decided) and len({line[1] for line in lines}) == 1
+    assert code == 0 and lines and decided == sorted(decided) and len({line[1] for line in lines}) == 1
     assert "; so far " in text and text.endswith("\r\x1b[K")   # and takes it away
-    assert on_a_terminal(*LONG, "--quiet") == ""
+    assert on_a_terminal("plan", *LONG, "--quiet") == (0, "")
     assert tidemark("plan", *LONG).stderr == ""   # no terminal
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import pty
 import re
 import signal
 import subprocess
@@ -151,18 +150,10 @@ def test_options_of_run_are_passed_on(tidemark, ready, growing, python):
     assert re.match(r"b=39 is the largest that fits\n", done.stdout)
 
 
-def test_a_terminal_shows_what_goes_on(start, ready, growing, python):
-    ours, theirs = pty.openpty()
-    process = start(*PLAN, "--vary", "b=1..4", "--", python, growing("b", "time.sleep(1)"), "{b}", stdout=subprocess.PIPE, stderr=theirs)
-    os.close(theirs)
-    shown = b""
-    try:
-        while part := os.read(ours, 4096):
-            shown += part
-    except OSError:   # a terminal that nobody has open any more
-        pass
-    assert process.wait(timeout=900) == 0
-    assert re.search(rb"0 done, now b=1, b=\d  \d+ s", shown) and b"b=4: fits: peak " in shown
+def test_a_terminal_shows_what_goes_on(on_a_terminal, ready, growing, python):
+    code, shown = on_a_terminal(*PLAN, "--vary", "b=1..4", "--", python, growing("b", "time.sleep(1)"), "{b}")
+    assert code == 0
+    assert re.search(r"0 done, now b=1, b=\d  \d+ s", shown) and "b=4: fits: peak " in shown
 
 
 def test_a_signal_ends_all_of_it(start, ready, growing, python, folders):

@@ -328,18 +328,9 @@ def test_no_live_line_in_a_pipe(tidemark, ready, script, python):
     assert "\r" not in done.stderr and "step 1" not in done.stderr
 
 
-def test_a_live_line_on_a_terminal(start, ready, script, python):
+def test_a_live_line_on_a_terminal(on_a_terminal, ready, script, python):
     text = "import os, time\nopen(os.environ['TIDEMARK_RUN_DIR'] + '/progress', 'w').write('step 1  now 1 GiB  peak 2 GiB\\n')\ntime.sleep(2.9)\n"
-    ours, theirs = os.openpty()
-    process = start(*H100, "--", python, script(text), stderr=theirs, stdout=subprocess.DEVNULL)
-    assert process.wait(60) == 3
-    os.close(theirs)
-    shown = b""
-    try:
-        while chunk := os.read(ours, 4096):
-            shown += chunk
-    except OSError:
-        pass
-    os.close(ours)
-    assert b"\r\x1b[Kstep 1  now 1 GiB  peak 2 GiB\r\x1b[K" in shown
-    assert shown.count(b"step 1  now 1 GiB  peak 2 GiB  2 s\r") == 1   # a line that stands says that there is life
+    code, shown = on_a_terminal(*H100, "--", python, script(text))
+    assert code == 3
+    assert "\r\x1b[Kstep 1  now 1 GiB  peak 2 GiB\r\x1b[K" in shown
+    assert shown.count("step 1  now 1 GiB  peak 2 GiB  2 s\r") == 1   # a line that stands says that there is life
