@@ -11,6 +11,7 @@
 
 #include "estimate/spec.h"
 #include "io/training_keys.h"
+#include "plan/trainer_way.h"
 
 namespace tidemark::io {
 
@@ -58,16 +59,13 @@ struct WrittenFile {
   std::string path, text;
 };
 
-/// What a trainer makes of a configuration beside what transformers' Trainer does (plan/trainer_way.h).
-using TrainedAs = Spec (*)(Spec);
-
 struct TrainingFormat {
   std::string_view name, title;
   std::string_view version;             // of the project, whose schema and defaults these are
   std::vector<std::string_view> signs;  // keys that tell it from others: the format of which most stand in a file is its
   LoopKind loop = LoopKind::trainer;  // whose loop trains by it
   bool is_base = false;  // others are made of it and have its keys too: it is the last that is thought of
-  TrainedAs as_trained = nullptr;
+  plan::TrainedAs as_trained = nullptr;  // beside what transformers' Trainer does
   Value begins_as = {};   // keys of the file that a plan for it begins with; null: nothing that has to be said
   void (*read)(TrainingKeys& keys, TrainingDraft& draft) = nullptr;
   /// The files, the first of which `path` names and `read` reads; none where it is read alone.

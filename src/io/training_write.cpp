@@ -98,7 +98,7 @@ Value beginning_of_written(std::string_view name, std::int64_t gpus) {
 
 LoopKind loop_of_written(std::string_view format, const std::string& where) { return format_named(format, where).loop; }
 
-TrainedAs trained_as_written(std::string_view format, const std::string& where) {
+plan::TrainedAs trained_as_written(std::string_view format, const std::string& where) {
   return format_named(format, where).as_trained;
 }
 

@@ -16,7 +16,7 @@ std::vector<WrittenFile> write_training_files(std::string_view format, const Tra
 /// Whose loop trains by it.  Throws Error{unknown_name} for what is not the name of one that is written.
 LoopKind loop_of_written(std::string_view format, const std::string& where);
 /// What its trainer makes of a configuration; nullptr: no more than the Trainer does.
-TrainedAs trained_as_written(std::string_view format, const std::string& where);
+plan::TrainedAs trained_as_written(std::string_view format, const std::string& where);
 /// Keys of a spec that hold for what it trains on so many GPUs where nothing else is said; empty: none do.
 Value beginning_of_written(std::string_view format, std::int64_t gpus);
 

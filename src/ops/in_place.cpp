@@ -30,11 +30,11 @@ Tensors copy_slices(Backward& call) {
 /// Of a part that is used after it was written to.  torch: as_strided_backward of parts that do not overlap
 Tensors show_part(Backward& call) { return {zeros_of(call, call.facts.sizes)}; }
 
-/// Facts of what was copied into a part.
-Record copied_into(const Tensor& view, Facts facts) {
+/// What was copied into a part.
+Tensor copied_into(Tensor view, Tensors inputs, Facts facts) {
   facts.sizes = view.sizes();
   facts.a = view.requires_grad() ? 1 : 0;
-  return {.name = "CopySlices", .facts = facts, .backward = copy_slices};
+  return rebased(std::move(view), std::move(inputs), {.name = "CopySlices", .facts = facts, .backward = copy_slices});
 }
 
 }  // namespace
@@ -52,10 +52,7 @@ Tensor copy_(Tensor x, Tensor source) {
   ++x.impl().storage->version;
   if (!needs_grad(x) && !needs_grad(source)) return x;
   const Facts facts{.dtype = source.dtype()};
-  if (const Tensor base = x.impl().base) {
-    Record what = copied_into(x, facts);
-    return rebased(std::move(x), {base, std::move(source)}, std::move(what));
-  }
+  if (const Tensor base = x.impl().base) return copied_into(std::move(x), {base, std::move(source)}, facts);
   Tensor y = x;
   return record(std::move(y), {std::move(x), std::move(source)},
                 {.name = "CopyBackwards", .facts = facts, .backward = copy_backward});
@@ -66,10 +63,7 @@ Tensor fill_(Tensor x) {
   const Op op(x, "aten::fill_");
   ++x.impl().storage->version;
   const Tensor base = x.impl().base;
-  if (base && (needs_grad(x) || needs_grad(base))) {
-    Record what = copied_into(x, {});
-    return rebased(std::move(x), {base}, std::move(what));
-  }
+  if (base && (needs_grad(x) || needs_grad(base))) return copied_into(std::move(x), {base}, {});
   Tensor y = x;
   return record(std::move(y), {std::move(x)}, {.name = "FillBackward0", .backward = [](Backward& call) -> Tensors {
                                                  return {empty_like(call.gradient())};

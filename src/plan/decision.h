@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "estimate/spec.h"
+#include "plan/trainer_way.h"
 
 namespace tidemark::plan {
 
@@ -16,7 +17,7 @@ struct Bounds {
   std::int64_t gpus = 1, gpus_per_node = 0;  // gpus_per_node 0: all on one node
   std::int64_t samples_per_step = 1;         // over all GPUs: micro-batch x accumulation x copies of the model; 0: any
   std::map<std::string, std::vector<std::string>, std::less<>> values;  // of a decision that takes them
-  std::vector<Spec (*)(Spec)> trainers = {};  // what each trainer that a plan is for makes of a configuration
+  std::vector<TrainedAs> trainers = {};  // of each trainer that a plan is for, beside transformers' own
 };
 
 /// The first of what a program asks memory for that a decision can change: loading its weights; its passes; the first

@@ -135,18 +135,19 @@ class ChoiceSearch {
     const std::vector<Order> chains = chains_of(costs_);
     const std::vector<Subset> subsets = subsets_of(costs_);
     std::vector<Bisection> wave;
-    const auto look = [&](const Order& chain, const Subset& subset, std::size_t whole, std::size_t choices) {
-      candidates += static_cast<std::int64_t>(choices);
-      wave.push_back({&chain, &subset.kept, whole, 1, choices + 1, {}});
+    const auto look = [&](const Order& chain, const Subset& subset, std::size_t layers, std::size_t fewest) {
+      const std::size_t end = (subset.seconds > 0 ? 2 : 1) * layers + 1;
+      candidates += static_cast<std::int64_t>(end - fewest);
+      wave.push_back({&chain, &subset.kept, layers, fewest, end, {}});
       if (wave.size() == kBisections) finish(wave);
     };
     for (const Order& chain : chains)
-      for (const Subset& subset : subsets) look(chain, subset, 0, (subset.seconds > 0 ? 2 : 1) * chain.size());
+      for (const Subset& subset : subsets) look(chain, subset, chain.size(), 1);
     const std::size_t most_whole = costs_.size() <= kMostMixed ? costs_.size() : 2;
     for (const Order& chain : chains)
       for (const Subset& subset : subsets)
         for (std::size_t whole = 1; whole < most_whole && subset.seconds > 0; ++whole)
-          look(chain, subset, whole, chain.size() - whole);
+          look(chain, subset, chain.size() - whole, chain.size() - whole + 1);
     finish(wave);
     return std::move(best_);
   }
@@ -157,8 +158,8 @@ class ChoiceSearch {
   struct Bisection {
     const Order* chain;
     const std::vector<bool>* kept;
-    std::size_t whole;      // that never run again, or none: as many as fit
-    std::size_t low, high;  // the fewest layers that fit are among these, the last excluded
+    std::size_t layers;     // the first of the chain, which may run again
+    std::size_t low, high;  // the fewest that fit, these and then again without keeping any, the last excluded
     LayerChoice asked;
   };
 
@@ -197,13 +198,12 @@ class ChoiceSearch {
 
   static LayerChoice first(const Bisection& one, std::size_t count) {
     const std::size_t layers = one.chain->size();
-    const std::size_t again = one.whole > 0 ? layers - one.whole : std::min(count, layers);
-    const std::size_t keeping_none = one.whole > 0 ? count : count - again;
+    const std::size_t again = std::min(count, one.layers);
     LayerChoice choice{std::vector<bool>(layers), std::vector<bool>(layers), *one.kept};
     const bool keeps_any = std::ranges::find(*one.kept, true) != one.kept->end();
     for (std::size_t i = 0; i < again; ++i) {
       choice.layers[(*one.chain)[i]] = true;
-      choice.keeping[(*one.chain)[i]] = keeps_any && i >= keeping_none;
+      choice.keeping[(*one.chain)[i]] = keeps_any && i + again >= count;
     }
     if (std::ranges::find(choice.keeping, true) == choice.keeping.end()) choice.kept.assign(choice.kept.size(), false);
     return choice;

@@ -26,7 +26,7 @@ void check_names(const Freedom& freedom) {
   }
 }
 
-Spec as_trained(Spec spec, const std::vector<Spec (*)(Spec)>& trainers) {
+Spec as_trained(Spec spec, const std::vector<TrainedAs>& trainers) {
   spec = as_the_trainer_has_it(std::move(spec));
   for (const auto trainer : trainers) spec = trainer(std::move(spec));
   return spec;

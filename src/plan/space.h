@@ -27,7 +27,7 @@ struct Space {
   std::vector<std::vector<std::size_t>> families;  // candidates by number, the smallest pass first
   std::vector<Spec> bases;                         // of each family, but for the size of a pass
   std::vector<Kin> kin;                            // of each family; empty: not known
-  std::vector<Spec (*)(Spec)> trainers;            // as Bounds has them
+  std::vector<TrainedAs> trainers;                 // as Bounds has them
 
   /// What a candidate is, whole: there are too many to keep.
   Spec spec(std::size_t one) const;

@@ -4,6 +4,9 @@
 
 namespace tidemark::plan {
 
+/// What a trainer makes of a configuration.
+using TrainedAs = Spec (*)(Spec);
+
 /// Of a plain loop the spec itself.
 Spec as_the_trainer_has_it(Spec spec);
 
