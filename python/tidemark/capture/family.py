@@ -280,11 +280,11 @@ class Family:
 
     def _needed(self, path):
         """The kinds of layers without which more is done otherwise, or that a model has to have."""
-        kinds, entries = self.layers.orders[path][0], at(self.base, path)
+        kinds, entries, body = self.layers.orders[path][0], at(self.base, path), self.look(self.base).body
         for kind, other in zip(kinds, [*kinds[1:], kinds[0]]):
             try:
                 seen = self.look(changed(self.base, {path: [other if entry == kind else entry for entry in entries]}))
-                if goes_without(kind, self.look(self.base).body, seen.body):
+                if goes_without(kind, body, seen.body):
                     continue
             except Exception:   # whatever a model of such a configuration raises
                 pass
