@@ -134,7 +134,7 @@ def test_two_that_start_together_compile_once(start, ready, reporting, python, e
     with open(environment["CXX"]) as compiler:
         works = compiler.read()
     with open(environment["CXX"], "w") as compiler:   # notes what it compiles, and takes its time
-        compiler.write(works.replace("while", f"case \"$*\" in *-c*) echo x >> {folders}/compiled; sleep 0.5;; esac\nwhile", 1))
+        compiler.write(works.replace("while", f"case \"$1\" in -c) echo x >> {folders}/compiled; sleep 0.5;; esac\nwhile", 1))
     script = reporting()
     both = [start("run", "--gpu", "h100-80gb", "--", python, script, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)]
     said = [one.communicate()[1] for one in both]
