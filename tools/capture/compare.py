@@ -96,7 +96,8 @@ def batches_of(text):
     if "images=" in sizes:
         first, *others = [{**batch, **takes_text} if "grid_h=" in sizes else {**batch, **takes_text, "grid": None} for batch in SEEN]
     else:
-        first, others = {**TEXT, **takes_text}, [{**TEXT, **takes_text, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
+        text_alone = {**TEXT, "images": int(takes_text["takes_text"] and "\ninput pixel_values:" in text), **takes_text}   # or one image beside each
+        first, others = text_alone, [{**text_alone, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
     if re.search(r"^main .*\bgrid_w\b", text, re.MULTILINE):
         others.append({**HIGH, **takes_text})
     rests = sorted(set(re.findall(r"\b((?:[a-z_]+\.)*(?:%s)) %% (\d+) == (\d+)" % "|".join(LAYERS), "".join(re.findall(r"^main .*\n", text, re.MULTILINE)))))

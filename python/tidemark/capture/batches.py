@@ -10,7 +10,7 @@ import inspect
 import torch
 
 from .mistakes import Mistake
-from .pictures import add_images, add_samples, add_sounds
+from .pictures import add_images, add_samples, add_sounds, says_how
 from .recorder import is_tensor
 from .settings import first_of, parts_of
 from .terms import leaves
@@ -192,15 +192,32 @@ def guards_of_frames(config):
     return [f"S >= {frames[0] + frames[1] * (least - 1)}"]
 
 
+def token_of_images(config):
+    """What stands in a text for each row of an image; None where images are beside the text."""
+    return first_of(config, "image_token_id", "image_token_index", "img_token_id", "media_placeholder_token_id", "image_patch_id")
+
+
+def token_of_sounds(config):
+    return first_of(config, "audio_token_id", "audio_token_index")
+
+
+def has_one_beside(model):
+    """Whether a text has one image beside it, and none in it: transformers/models/blip."""
+    takes = set(inspect.signature(model.forward).parameters)
+    return {"input_ids", "pixel_values"} <= takes and not says_how(takes) and token_of_images(model.config) is None
+
+
 def _language(maker, head, padded):
     maker.text()
     batch, shape, token = maker.batch, maker.shape, None
     if shape.images and "pixel_values" in maker.takes:
-        token = first_of(maker.config, "image_token_id", "image_token_index", "img_token_id", "media_placeholder_token_id", "image_patch_id")
-        add_images(maker)
+        token = token_of_images(maker.config)
+        if shape.images > 1 and has_one_beside(maker.model):
+            raise Mistake(f"{type(maker.model).__name__} takes one image beside each text, and {shape.images} are asked for")
+        add_images(maker, has_one_beside(maker.model))
         _place(maker, token, "get_image_features")
     elif shape.images and "input_features" in maker.takes:
-        token = first_of(maker.config, "audio_token_id", "audio_token_index")
+        token = token_of_sounds(maker.config)
         add_sounds(maker)
         _place(maker, token, "get_audio_features")
     if padded:

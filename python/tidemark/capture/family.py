@@ -12,7 +12,7 @@ import re
 import torch
 
 from .axes import Axes
-from .batches import Shape, guards_of_frames, heard, names_of_frames
+from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_frames
 from .bodies import Bodies
 from .cases import Way, cases_of
 from .dtypes import follow
@@ -213,7 +213,7 @@ class Family:
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
-        tokens = heard(model.config, tokens)
+        tokens, images = heard(model.config, tokens), 1 if has_one_beside(model) else images
         for more in (0, 256, 1024, 4096, 16384):
             point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid))
             try:
@@ -239,7 +239,7 @@ class Family:
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
         self.by_chance = recorder.by_chance if self.by_chance is None else self.by_chance   # of the base, whose header says so: what others draw they do otherwise
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
-        self.sees_images &= "images" in recorder.sizes
+        self.sees_images &= _sees(recorder)
         self.has_windows |= recorder.windows is not None
         body, printer = _body(recorder), Printer()
         printer.name(body)
@@ -429,7 +429,7 @@ class Family:
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         by_number = sorted({*self.unwritten.values()})
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
-                  ("training", "true"), ("device", "cuda"), *([("looks", "true")] if "images" in sizes else []), *([("half_images", "true")] if self.sees_images else []), *([("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []), ("T", "bfloat16"), *(("without", why) for why in without),
+                  ("training", "true"), ("device", "cuda"), *([("looks", "true")] if _sees(first) else []), *([("half_images", "true")] if self.sees_images else []), *([("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
@@ -437,6 +437,11 @@ class Family:
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
+
+
+def _sees(recorder):
+    """Whether it is of images, or sounds, within texts or beside them."""
+    return "images" in recorder.sizes or {"input_ids", "pixel_values"} <= {path for path, _ in recorder.root.given}
 
 
 def _width_of(inner):

@@ -5,9 +5,15 @@ import torch
 from .settings import first_of
 
 
-def add_images(maker):
-    """Pixel values of the batch's images, with what goes beside them."""
-    maker.batch.sizes["images"] = maker.shape.pictures
+def says_how(takes):
+    """Whether a forward that takes these takes more of images than their pixels."""
+    return any(takes & set(names.split()) for names, _ in _LAYOUTS)
+
+
+def add_images(maker, one_beside=False):
+    """Pixel values of the batch's images, with what goes beside them; as many as samples where a text has one beside it."""
+    if not one_beside:
+        maker.batch.sizes["images"] = maker.shape.pictures
     channels = first_of(maker.config, "num_channels", "in_channels", "in_chans") or 3
     layout = next((layout for names, layout in _LAYOUTS if maker.takes & set(names.split())), _whole)
     layout(maker, channels)

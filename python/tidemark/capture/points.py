@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 
+from .batches import has_one_beside
 from .mistakes import Mistake
 from .settings import first_of
 
@@ -24,17 +25,19 @@ def points_from(shape, model):
     steps = steps_of(shape)
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
     up = longest is None or shape.seq + max(step[1] for step in steps) <= longest
+    placed = shape.images and not (getattr(model, "config", None) and has_one_beside(model))
     points = []
     for samples, tokens, images, down, across in steps:
-        point = dataclasses.replace(shape, batch=shape.batch + samples, images=shape.images + (images if shape.images else 0), grid=(shape.grid[0] + down, shape.grid[1] + across))
-        more = tokens + _most_rows(point, model) - _most_rows(shape, model) if up or shape.images else -min(tokens, shape.seq * tokens // 128)
+        more_images = images if placed else 0   # where they stand beside the text there are as many for each
+        point = dataclasses.replace(shape, batch=shape.batch + samples, images=shape.images + more_images, grid=(shape.grid[0] + down, shape.grid[1] + across))
+        more = tokens + _most_rows(point, model) - _most_rows(shape, model) if up or placed else -min(tokens, shape.seq * tokens // 128)
         points.append(dataclasses.replace(point, seq=shape.seq + more))
     return points
 
 
 def _most_rows(shape, model):
     """As many tokens as the images of a sample can take: one for each patch."""
-    if not shape.images or getattr(model, "config", None) is None:
+    if not shape.images or getattr(model, "config", None) is None or has_one_beside(model):
         return 0
     side, patch = first_of(model.config, "image_size", "img_size"), first_of(model.config, "patch_size")
     whole = (side // patch + 1) ** 2 if side and patch else first_of(model.config, "max_source_positions") or 0
