@@ -10,9 +10,7 @@ namespace {
 /// `axis` is another name of `dim`.
 Tensors mean_call(FunctionCall& call) {
   const std::size_t dim = call.given(3) ? 3 : 1;
-  if (!call.given(dim) && call.tensor(0).sizes().count() == 1) return {mean(call.tensor(0), 0, false)};
-  call.require(call.dims(dim).count() == 1, "several dimensions");
-  return {mean(call.tensor(0), static_cast<int>(call.dims(dim)[0]), call.flag_or(2, false))};
+  return {mean_over(call.tensor(0), call.given(dim) ? call.dims(dim) : Dims{}, call.flag_or(2, false))};
 }
 
 Tensors sum_call(FunctionCall& call) {

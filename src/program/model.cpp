@@ -291,8 +291,16 @@ struct ProgramModel {
     if (const std::int64_t height = captured("image_h"); height && data.image_height == 0)
       sizes.assumptions.push_back(
           fmt::format("images are of {} x {} pixels, as nobody said (--image-size)", height, captured("image_w")));
+    if (is_trained_for("features"))
+      sizes.assumptions.push_back(
+          fmt::format("{} makes no loss of its own: that is the mean of its last hidden state", program.class_name));
     check(data, sizes);
     return sizes;
+  }
+
+  bool is_trained_for(std::string_view head) const {
+    const auto said = program.header.find("head");
+    return said != program.header.end() && said->second == head;
   }
 
   /// Whether it is a size of this program.
@@ -353,8 +361,7 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program holds for batches of {} alone", fmt::join(*sizes.input_ids, " x ")),
                   program.file);
-    const auto head = program.header.find("head");
-    const bool needs_none = head != program.header.end() && head->second == "contrastive";
+    const bool needs_none = is_trained_for("contrastive") || is_trained_for("features");
     if (data.labels != sizes.labels.has_value() && !needs_none)
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);

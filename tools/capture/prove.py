@@ -117,11 +117,20 @@ def train(model_type, mode, folder):
     elif "lora" in spec and not takes_adapters_everywhere(model):
         spec["lora"] = {**spec["lora"], "target_modules": projections_but_the_last(model)}
     model = record_steps.with_adapters(model, spec)
-    if "image_grid_thw" in rows:   # images of any size
-        patch = model.config.vision_config.patch_size
-        spec["image_size"] = "x".join(str(side * patch) for side in rows["image_grid_thw"][0, 1:].tolist())
+    grid = grid_of(rows)
+    if grid:
+        spec["image_size"] = "x".join(str(side * model.config.vision_config.patch_size) for side in grid)
     (folder / f"{model_type}.{mode}.spec").write_text(json.dumps(spec))
     record_steps.loop(model, rows, spec)
+
+
+def grid_of(rows):
+    """Patches down and across, of images of any size."""
+    if "image_grid_thw" in rows:
+        return rows["image_grid_thw"][0, 1:].tolist()
+    if "image_position_ids" in rows:   # of each patch, across first
+        return (rows["image_position_ids"][0].amax(0) + 1).tolist()[::-1]
+    return None
 
 
 def attention_projections(model):

@@ -82,7 +82,9 @@ def other_cases():
                 case("normalize", f"{dtype} 2x30x64{flag}", d=d, autocast="bfloat16")
         for d in (0, 1, -1):
             case("vector_norm_along", f"{dtype} 2x300x64 g", d=d)
-        for dims in ([-1, -2], [0, 2], [1]):
+        for sizes in ("2x77x768", "32x512x1024"):
+            case("mean_over", f"{dtype} {sizes} g", dims=[], keep=False)
+        for dims in ([-1, -2], [0, 2], [1], []):
             for keep in (True, False):
                 case("mean_over", f"{dtype} 2x300x64 g", dims=dims, keep=keep)
     for dims in ([-1], [0, 1], [1]):

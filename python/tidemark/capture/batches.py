@@ -224,7 +224,7 @@ def _language(maker, head, padded):
         batch["attention_mask"][0, -3:] = 0
     if head == "SEQUENCE_CLASSIFICATION":
         batch["labels"] = maker.whole(shape.batch)
-    elif "labels" in maker.takes or maker.takes_any:
+    elif head != "FEATURES" and ("labels" in maker.takes or maker.takes_any):
         batch["labels"] = _labels(maker, token)
 
 

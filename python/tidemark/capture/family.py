@@ -22,7 +22,7 @@ from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_b
 from .layers import Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
-from .models import class_of, from_configuration
+from .models import CONTRASTIVE, FEATURES, class_of, from_configuration
 from .orders import by_kind, goes_without, letters_of, older_kinds
 from .positions import with_positions
 from .program import _called, _one
@@ -85,11 +85,12 @@ class Family:
         self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.head = head or self._head()
-        self.tells_apart = class_of(self._configuration(keys), keys, self.head, self.kind)[1].endswith("CLASSIFICATION")
+        self.trained_for = class_of(self._configuration(keys), keys, self.head, self.kind)[1]
+        self.tells_apart = self.trained_for.endswith("CLASSIFICATION")
         self.unwritten = dict(paths_of(self._configuration(keys)))
         self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.guards = [f"{path} >= 0" for path in self.asked]
-        if self.head == "contrastive":
+        if self.trained_for in (CONTRASTIVE, FEATURES):
             self._of_captions(keys)
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
         inner = {path: 4 * at(self.layers.keys, _width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, _width_of(path))}
@@ -115,15 +116,16 @@ class Family:
 
     def _of_captions(self, keys):
         """No caption is longer than there are positions; old files say that a text ends with 2, and do not mean it (transformers/models/clip/modeling_clip.py)."""
-        self.asked.append("text_config.max_position_embeddings")
-        self.guards.append("S <= text_config.max_position_embeddings")
-        if at(self.build(keys), "vision_config.vision_use_head") is not None:   # without it images are not told from each other
+        made, text = self.build(keys), "text_config." if "text_config" in keys else ""
+        if at(made, f"{text}max_position_embeddings") is not None:
+            self.asked.append(f"{text}max_position_embeddings")
+            self.guards.append(f"S <= {text}max_position_embeddings")
+        if at(made, "vision_config.vision_use_head") is not None:   # without it images are not told from each other
             self.asked.append("vision_config.vision_use_head")
             self.guards.append("vision_config.vision_use_head == true")
-        end = at(self.build(keys), "text_config.eos_token_id")
-        if self.kind == "clip" and end != 2:
-            self.asked.append("text_config.eos_token_id")
-            self.guards.append("text_config.eos_token_id != 2")
+        if self.kind in ("clip", "clip_text_model"):
+            self.asked.append(f"{text}eos_token_id")
+            self.guards.append(f"{text}eos_token_id {'==' if at(made, f'{text}eos_token_id') == 2 else '!='} 2")
 
     def _read(self, way):
         """Notes which keys the model asks for."""
@@ -405,7 +407,7 @@ class Family:
         from .models import classes_of
 
         classes = classes_of(self.kind)
-        yield from [("head", head.lower()) for head, names in classes.items() if trained in names][:1]
+        yield from [("head", head.lower()) for head, names in classes.items() if trained in names and head != FEATURES][:1]
         yield from told_of(self.source(self.base, self.usual).make(torch.bfloat16, self.device))
         others = sorted({name for names in classes.values() for name in names} - {trained})
         if others:

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import functools
 import importlib.util
 import inspect
 import json
@@ -17,6 +18,7 @@ from .mistakes import Mistake
 HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
 SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
 CONTRASTIVE = "CONTRASTIVE"   # images and their captions are brought near to each other
+FEATURES = "FEATURES"         # of what has no loss: the mean of what it makes of a text or an image
 _TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}   # what modeling_auto.py calls it, where that is something else
 
 
@@ -25,7 +27,30 @@ def classes_of(kind):
     from transformers.models.auto import modeling_auto
 
     tables = {head: getattr(modeling_auto, f"MODEL_FOR_{_TABLES.get(head, head)}_MAPPING_NAMES", {}).get(kind) for head in (*HEADS, SEQUENCE_CLASSIFICATION, CONTRASTIVE)}
-    return {head: (name,) if isinstance(name, str) else name for head, name in tables.items() if name}
+    found = {head: (name,) if isinstance(name, str) else name for head, name in tables.items() if name}
+    return found or _without_a_table(modeling_auto.MODEL_MAPPING_NAMES.get(kind))
+
+
+def _without_a_table(name):
+    """Of a class that no table of heads has: whether it makes a loss of itself."""
+    import transformers
+
+    if not isinstance(name, str):
+        return {}
+    takes = inspect.signature(getattr(transformers, name).forward).parameters
+    return {CONTRASTIVE if "return_loss" in takes else FEATURES: (name,)}
+
+
+def _with_loss_of_features(cls):
+    """The class with a loss: the mean of its last hidden state, as its pooled gradient comes to it from whatever is trained behind it."""
+
+    @functools.wraps(cls.forward)
+    def forward(self, *args, **kwargs):
+        output = cls.forward(self, *args, **kwargs)
+        output["loss"] = output.last_hidden_state.mean()
+        return output
+
+    return type(cls.__name__, (cls,), {"forward": forward, "trained_for": FEATURES, "__module__": cls.__module__})
 
 
 class Source:
@@ -77,11 +102,12 @@ def class_of(config, keys, head, where):
             raise Mistake(f"{where}: {kind} has no {head} head" + (f"; it has {', '.join(h.lower() for h in of)}" if of else ""))
     else:
         asked = set(keys.get("architectures") or ())
-        wanted = next((h for h, name in of.items() if name in asked), None) or next(iter(h for h in of if h not in (SEQUENCE_CLASSIFICATION, CONTRASTIVE)), None)
+        usual = [h for h in of if h not in (SEQUENCE_CLASSIFICATION, CONTRASTIVE)] or list(of)
+        wanted = next((h for h, name in of.items() if name in asked), None) or next(iter(usual), None)
         if wanted is None:
             raise Mistake(f"{where}: transformers has no model with a loss for {kind}")
     cls = getattr(transformers, of[wanted])
-    return cls, wanted
+    return (_with_loss_of_features(cls) if wanted == FEATURES else cls), wanted
 
 
 def from_configuration(keys, where, head=None, attention=None, cache=None, padded=False, experts=None):
