@@ -97,10 +97,11 @@ class Reader {
   std::vector<std::string> unread_;
 };
 
-/// Those that transformers does not train (5.17.0: quantizers.quantizer_finegrained_fp8.FineGrainedFP8HfQuantizer and
-/// quantizer_mxfp4.Mxfp4HfQuantizer, is_trainable), and with dequantize=True there is nothing left that is quantized.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kDequantized{
-    {{"fp8", "FineGrainedFP8Config"}, {"mxfp4", "Mxfp4Config"}}};
+/// Those that transformers does not train as they are stored (5.23.0: quantizers/quantizer_finegrained_fp8.py and
+/// quantizer_mxfp4.py, is_trainable), or that it decompresses before the first forward
+/// (quantizer_compressed_tensors.py): with dequantize=True there is nothing left that is quantized.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kDequantized{
+    {{"fp8", "FineGrainedFP8Config"}, {"mxfp4", "Mxfp4Config"}, {"compressed-tensors", "CompressedTensorsConfig"}}};
 
 void read_quantization(ReferenceConfig& read) {
   Value& config = read.config;
@@ -108,17 +109,20 @@ void read_quantization(ReferenceConfig& read) {
   if (!quantization || quantization->is_null()) return;
   const Value* method = quantization->find("quant_method");
   const std::string name = method && method->as_text() ? *method->as_text() : quantization->quoted();
-  const auto* found = std::find_if(kDequantized.begin(), kDequantized.end(), [&](const auto& one) { return one.first == name; });
+  const auto* found =
+      std::find_if(kDequantized.begin(), kDequantized.end(), [&](const auto& one) { return one.first == name; });
   const bool is_kept = name == "bitsandbytes";
   refuse(found == kDequantized.end() && !is_kept, "quantization_config", name);
   if (is_kept) read.quantization = *quantization;
   config.set("quantization_config", Value());
   if (is_kept)
     return read.assumptions.push_back(
-        "config.json: the weights are stored quantized by bitsandbytes: how they get onto the card is taken to be as of weights "
+        "config.json: the weights are stored quantized by bitsandbytes: how they get onto the card is taken to be as "
+        "of weights "
         "that are quantized there");
   read.assumptions.push_back(
-      fmt::format("config.json: the weights are stored in {}, which transformers does not train: they are dequantized on loading "
+      fmt::format("config.json: the weights are stored in {}, which transformers does not train so: they are "
+                  "dequantized on loading "
                   "({}(dequantize=True))",
                   name, found->second));
 }
@@ -127,8 +131,8 @@ void read_quantization(ReferenceConfig& read) {
 void read_attention(const Value& config, std::vector<std::string>& assumptions) {
   for (const char* key : {"_attn_implementation", "attn_implementation"})
     if (const Value* said = config.find(key); said && said->as_text() && *said != Value("sdpa"))
-      assumptions.push_back(fmt::format("config.json: {} = {} is not followed: attention is what --attn says", key,
-                                        *said->as_text()));
+      assumptions.push_back(
+          fmt::format("config.json: {} = {} is not followed: attention is what --attn says", key, *said->as_text()));
 }
 
 }  // namespace

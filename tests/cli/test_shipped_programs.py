@@ -236,9 +236,10 @@ def test_keys_that_nobody_reads_are_listed_and_mistakes_are_refused(predicted):
 def test_weights_in_a_format_that_is_not_trained_are_refused_of_any_family(predicted):
     refused = predicted({**GRANITE, "quantization_config": {"quant_method": "gptq"}}, **NO_PYTHON)
     assert refused.returncode == 3 and "quantization_config = gptq" in refused.stderr
-    stored = predicted({**GRANITE, "quantization_config": {"quant_method": "mxfp4"}}, **NO_PYTHON)
-    assert any("(Mxfp4Config(dequantize=True))" in row["what"] for row in stored["assumptions"])
-    assert answer(stored) == answer(predicted(GRANITE, **NO_PYTHON))
+    for method, config in (("mxfp4", "Mxfp4Config"), ("compressed-tensors", "CompressedTensorsConfig")):
+        stored = predicted({**GRANITE, "quantization_config": {"quant_method": method}}, **NO_PYTHON)
+        assert any(f"({config}(dequantize=True))" in row["what"] for row in stored["assumptions"])
+        assert answer(stored) == answer(predicted(GRANITE, **NO_PYTHON))
 
 
 def test_what_the_family_in_cpp_knows_is_said_where_a_program_answers(predicted):

@@ -137,7 +137,9 @@ def attention_projections(model):
     """What is adapted where all linear modules would be experts' parameters too."""
     import torch
 
-    return sorted({name.rpartition(".")[2] for name, module in model.named_modules() if isinstance(module, torch.nn.Linear) and "attn" in name})
+    called = [(name.rpartition(".")[2], name, module) for name, module in model.named_modules()]
+    others = {last for last, _, module in called if not isinstance(module, torch.nn.Linear)}   # a convolution may be called so, too
+    return sorted({last for last, name, module in called if isinstance(module, torch.nn.Linear) and "attn" in name} - others)
 
 
 def takes_adapters_everywhere(model):
