@@ -361,8 +361,7 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program holds for batches of {} alone", fmt::join(*sizes.input_ids, " x ")),
                   program.file);
-    const bool needs_none = is_trained_for("contrastive") || is_trained_for("features");
-    if (data.labels != sizes.labels.has_value() && !needs_none)
+    if (sizes.labels ? !data.labels : data.labels && !makes_loss())
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
     const bool is_images = sizes.pixel_values && !has_images();  // a sample is one, or has one
@@ -375,6 +374,12 @@ struct ProgramModel {
       throw Error(Errc::unsupported,
                   fmt::format("the program was captured {} images", data.images > 0 ? "without" : "with"),
                   program.file);
+  }
+
+  /// Where it takes no labels, of something else: of the pairs of images and captions, of what a robot does.
+  bool makes_loss() const {
+    const std::vector<NamedArgument>& returned = program.bodies.at(program.main).statements.back().arguments;
+    return std::any_of(returned.begin(), returned.end(), [](const NamedArgument& one) { return one.name == "loss"; });
   }
 
   /// A model whose sample is an image, or has one beside its text.

@@ -87,10 +87,11 @@ class _Maker:
 
     def rows_of(self, function):
         """How many tokens the model makes of one image or sound, by asking it: with what it was given, and what the configuration, or that of a part, says."""
-        given = {}
-        for name, parameter in inspect.signature(function).parameters.items():
+        given, takes = {}, inspect.signature(function).parameters
+        for name, parameter in takes.items():
             if name in self.batch:
-                given[name] = self.batch[name]
+                value = self.batch[name]
+                given[name] = value.flatten(0, 1) if name == "pixel_values" and value.dim() == 5 and "pixel_attention_mask" not in takes else value   # a robot's cameras one after another
             elif parameter.default is parameter.empty and parameter.kind == parameter.POSITIONAL_OR_KEYWORD:
                 given |= next(({name: getattr(part, name)} for part in parts_of(self.config) if hasattr(part, name)), {})
         features = function(**given)
@@ -224,7 +225,7 @@ def _language(maker, head, padded):
         batch["attention_mask"][0, -3:] = 0
     if head == "SEQUENCE_CLASSIFICATION":
         batch["labels"] = maker.whole(shape.batch)
-    elif head != "FEATURES" and ("labels" in maker.takes or maker.takes_any):
+    elif head != "FEATURES" and "actions" not in maker.takes and ("labels" in maker.takes or maker.takes_any):
         batch["labels"] = _labels(maker, token)
 
 
