@@ -29,6 +29,26 @@ bool contains_any(const std::string& name, const std::vector<std::string>& patte
                      [&](const std::string& pattern) { return name.find(pattern) != std::string::npos; });
 }
 
+struct HowMany {
+  int parameters = 0, frozen = 0;
+};
+
+/// Marks the modules of which all parameters have such names.
+HowMany mark_frozen(Module& module, const std::vector<std::string>& names) {
+  HowMany here;
+  for (const auto& parameter : module.parameters()) {
+    here.parameters += parameter->is_buffer ? 0 : 1;
+    here.frozen += !parameter->is_buffer && contains_any(full_name(module, *parameter), names) ? 1 : 0;
+  }
+  for (const auto& child : module.children()) {
+    const HowMany below = mark_frozen(*child, names);
+    here.parameters += below.parameters;
+    here.frozen += below.frozen;
+  }
+  module.is_frozen = here.parameters > 0 && here.parameters == here.frozen;
+  return here;
+}
+
 void freeze(Module& root, const Spec& spec) {
   if (spec.freeze.empty() && spec.train_only.empty()) return;  // all train, as they were made
   visit_parameters(root, [&](const Module& module, Parameter& parameter) {
@@ -38,6 +58,7 @@ void freeze(Module& root, const Spec& spec) {
     parameter.trains = trains;
     if (parameter.tensor) parameter.tensor.impl().requires_grad = trains;
   });
+  if (!spec.freeze.empty()) mark_frozen(root, spec.freeze);
 }
 
 LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {

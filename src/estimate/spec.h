@@ -236,7 +236,9 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("use_cache", self.use_cache,
         choice(group, "Whether the forward pass fills a key/value cache (auto: as transformers does)", kUseCacheNames));
   visit("freeze", self.freeze,
-        text(group, "Parameters that are not trained: those with one of these texts in their name (a,b or given twice)",
+        text(group,
+             "Parameters that are not trained: those with one of these texts in their name (a,b or given twice); a whole "
+             "feature encoder as freeze_feature_encoder() does it",
              "TEXTS"));
   visit("train_only", self.train_only,
         text(group, "Parameters that are trained, all others not; freeze comes after it", "TEXTS"));

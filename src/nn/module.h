@@ -108,6 +108,7 @@ class Module {
   double probability = 0;              // of a dropout
   std::optional<bool> is_output_embedding;  // of the model that it is in: get_output_embeddings(); else its name says it
   bool output_requires_grad = false;   // a forward hook: output.requires_grad_(True)
+  bool is_frozen = false;              // as a whole, and it knows: transformers' freeze_feature_encoder()
   const ModuleHooks* hooks = nullptr;  // not owned
   Tensors attributes;                  // what a forward leaves behind that is no buffer
   std::shared_ptr<QuantizedWeight> quantized;  // what its weight stands for; of others nothing (nn/quantization.h)

@@ -39,6 +39,7 @@ struct Argument {
 struct Values {
   std::vector<Tensor> tensors;
   std::span<const std::int64_t> symbols;
+  const Module* module = nullptr;  // that the body is called on
   Dtype weights = Dtype::f32;  // T
   /// self.weight: of which module, under which name.
   struct Attribute {

@@ -20,6 +20,9 @@ class FunctionCall {
 
   Run& run;
 
+  /// Whether the module that calls it is frozen as a whole.
+  bool is_frozen() const { return values_.module && values_.module->is_frozen; }
+
   /// Whether it is there, and not None.
   bool given(std::size_t parameter) const;
   bool is_tensor(std::size_t parameter) const;

@@ -64,6 +64,7 @@ ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int
 Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassRef& pass) const {
   Frame frame(routine, pass);
   frame.values.symbols = pass->symbols;
+  frame.values.module = routine.module;
   frame.values.weights = weights_;
   frame.values.attributes = routine.attributes;
   frame.values.tensors.resize(routine.body->values.size());

@@ -322,3 +322,12 @@ def test_a_sound_that_is_heard_as_it_is_is_asked_for_by_its_samples(predicted, m
     assert odd.returncode == 3 and "cuDNN's scratch memory is not known" in odd.stderr
     few = predicted(model, "--seq", 2048, **NO_PYTHON)
     assert few.returncode == 3 and "S >= 9680" in few.stderr, few.stderr
+
+
+def test_a_feature_encoder_is_frozen_as_its_model_freezes_it(tidemark, folders):
+    """By freeze_feature_encoder() its input asks for no gradient, and none of it is kept: 805 allocations, as the real training has (torch 2.15.0, transformers 5.23.0)."""
+    (folders / "work" / "config.json").write_text(json.dumps({"model_type": "wav2vec2", "num_hidden_layers": 2, "apply_spec_augment": False, "layerdrop": 0.0}))
+    asked = ("--batch", 2, "--seq", 80000, "--gpu", "h200", "--torch", "2.15.0", "--transformers", "5.23.0", "--freeze", "feature_extractor", "--steps", 2)
+    done = tidemark("predict", "config.json", *asked, "--events", "events.txt", **NO_PYTHON)
+    assert done.returncode == 0, done.stderr
+    assert sum(line.startswith("+") for line in (folders / "work" / "events.txt").read_text().splitlines()) == 805

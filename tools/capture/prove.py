@@ -105,6 +105,9 @@ def train(model_type, mode, folder):
     if "freeze" in spec:
         names = [name for name, _ in model.named_parameters()]
         spec["freeze"] = [next(part for part in (*spec["freeze"], "0") if any(part in name for name in names))]
+        if hasattr(model, "freeze_feature_encoder"):   # of what hears sounds as they are, which is told so
+            spec["freeze"] = ["feature_extractor"]
+            model.freeze_feature_encoder()
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(parameter.requires_grad and spec["freeze"][0] not in name)
     has_cache = hasattr(model.config.get_text_config(), "use_cache")
