@@ -50,6 +50,8 @@ struct Values {
     Module& owner() const {
       return !module->has_parameter(name) && module->has("base_layer") ? (*module)["base_layer"] : *module;
     }
+    /// Of what a forward makes it is not.
+    bool is_there() const { return owner().has_parameter(name); }
   };
   std::span<const Attribute> attributes;
   std::vector<Tensor> assigned = {};  // attributes that this body gave another tensor, by place
@@ -58,13 +60,13 @@ struct Values {
     if (argument.kind != Argument::Kind::attribute) return tensors[argument.place];
     if (!assigned.empty() && assigned[argument.place]) return assigned[argument.place];
     const Attribute& attribute = attributes[argument.place];
-    return attribute.owner()(attribute.name);
+    return attribute.is_there() ? attribute.owner()(attribute.name) : Tensor();
   }
 
   /// Of a weight as it is now, without asking for it.
   Dtype dtype_of(const Argument& argument) const {
     const Attribute& attribute = attributes[argument.place];
-    return attribute.owner().get(attribute.name).tensor.dtype();
+    return attribute.is_there() ? attribute.owner().get(attribute.name).tensor.dtype() : tensor(argument).dtype();
   }
 };
 

@@ -69,6 +69,7 @@ Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassR
   frame.values.attributes = routine.attributes;
   frame.values.tensors.resize(routine.body->values.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) frame.values.tensors[i] = std::move(inputs[i]);
+  find_made(frame);
   run(routine.body->statements, frame, 0);
   return std::move(frame.returned);
 }
@@ -93,6 +94,11 @@ void Interpreter::run(const Statement& statement, Frame& frame, std::size_t roun
       break;
     case Kind::keep:
       for (const std::size_t place : statement.values) kept_[{&frame.routine, place}] = tensors[place];
+      if (!statement.results.empty()) keep(statement, frame);
+      break;
+    case Kind::once:
+      if (!frame.values.tensor({.kind = Argument::Kind::attribute, .place = statement.results[0].place}))
+        run(statement.block, frame, round);
       break;
     case Kind::appear: appear(statement, frame); break;
     // A scope that ends leaves what was there before it: under a checkpoint that may be no gradients.
@@ -101,6 +107,34 @@ void Interpreter::run(const Statement& statement, Frame& frame, std::size_t roun
     case Kind::exit_autocast: frame.run.autocast.enabled = frame.had_autocast; break;
     case Kind::repeat: repeat(statement, frame); break;
     case Kind::leave: leave(statement, frame); break;
+  }
+}
+
+/// An attribute of the module takes a value; one that its tree has not is there from now on.
+void Interpreter::keep(const Statement& statement, Frame& frame) const {
+  const std::size_t place = statement.results[0].place;
+  const Values::Attribute& attribute = frame.routine.attributes[place];
+  Tensor tensor = taken(statement, frame, statement.arguments[0].value);
+  if (attribute.is_there()) {
+    Parameter& buffer = attribute.owner().get(attribute.name);
+    if (!buffer.is_buffer)
+      fail(statement, fmt::format("{} is a parameter, which keeps no other value", attribute.name));
+    buffer.tensor = std::move(tensor);
+    return;
+  }
+  frame.values.assigned.resize(frame.routine.attributes.size());
+  frame.values.assigned[place] = tensor;
+  made_[{attribute.module, attribute.name}] = std::move(tensor);
+}
+
+/// What a forward before made.
+void Interpreter::find_made(Frame& frame) const {
+  for (const std::size_t place : frame.routine.later) {
+    const Values::Attribute& attribute = frame.routine.attributes[place];
+    const auto made = made_.find({attribute.module, attribute.name});
+    if (made == made_.end() || &made->second.run() != &frame.run) continue;
+    frame.values.assigned.resize(frame.routine.attributes.size());
+    frame.values.assigned[place] = made->second;
   }
 }
 
@@ -142,7 +176,7 @@ Tensors Interpreter::with_parameter_hooks(const Statement& statement, Frame& fra
   const auto takes_parameter = [&](const Argument* argument) {
     if (!argument || argument->kind != Argument::Kind::attribute) return false;
     const Values::Attribute& attribute = frame.routine.attributes[argument->place];
-    return !attribute.owner().get(attribute.name).is_buffer;
+    return attribute.is_there() && !attribute.owner().get(attribute.name).is_buffer;
   };
   if (!hooks || statement.results.empty() || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
     return statement.function->run(call);

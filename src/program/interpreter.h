@@ -25,12 +25,13 @@ class Interpreter {
   struct Frame;
   using PassRef = std::shared_ptr<Pass>;
 
-  void fill(Frame& frame, Tensors inputs) const;
   void run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const;
   void run(const Statement& statement, Frame& frame, std::size_t round) const;
   void function(const Statement& statement, Frame& frame) const;
   static Tensors with_parameter_hooks(const Statement& statement, Frame& frame, FunctionCall& call);
   void call(const Statement& statement, Frame& frame, std::size_t round) const;
+  void keep(const Statement& statement, Frame& frame) const;
+  void find_made(Frame& frame) const;
   void repeat(const Statement& statement, Frame& frame) const;
   void appear(const Statement& statement, Frame& frame) const;
   /// A value that goes to another body; an error where it is done with.
@@ -49,6 +50,7 @@ class Interpreter {
   const Dtype weights_;
   const bool checks_sizes_;
   mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;  // by objects that outlive the outputs
+  mutable std::map<std::pair<const Module*, std::string_view>, Tensor> made_;  // attributes that the trees have not
 };
 
 }  // namespace tidemark

@@ -122,10 +122,12 @@ bool LineReader::is_value() {
   return !rest_.empty() && is_one_of(rest_[0], "%$");
 }
 
-bool LineReader::is_argument() {
+bool LineReader::is_attribute() {
   at_end();
-  return !rest_.empty() && (is_one_of(rest_[0], "%$@") || rest_.starts_with("self.") || rest_.starts_with("None"));
+  return rest_.starts_with("self.") || rest_.starts_with('@');
 }
+
+bool LineReader::is_argument() { return is_value() || is_attribute() || rest_.starts_with("None"); }
 
 std::string LineReader::value_name() {
   if (!is_value()) fail(fmt::format("expected a value, found \"{}\"", rest_.substr(0, 40)));
@@ -181,8 +183,7 @@ Argument LineReader::argument(const Names& names, int depth) {
   using Kind = Argument::Kind;
   if (depth > kDeepest) fail("lists in too many lists");
   if (is_value()) return {.kind = Kind::value, .place = names.value(value_name())};
-  if (rest_.starts_with("self.") || rest_.starts_with('@'))
-    return {.kind = Kind::attribute, .place = names.attribute(name("_.@"))};
+  if (is_attribute()) return {.kind = Kind::attribute, .place = names.attribute(name("_.@"))};
   if (take("\"")) return quoted();
   if (take("...")) return {.kind = Kind::ellipsis};
   if (take("slice(")) return slice(names, depth);

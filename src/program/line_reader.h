@@ -42,6 +42,7 @@ class LineReader {
   /// "%0", "$x.0"
   std::string value_name();
   bool is_value();
+  bool is_attribute();
   /// A value, an attribute or None, and not the name of a result.
   bool is_argument();
   Argument argument(const Names& names, int depth = 0);

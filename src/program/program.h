@@ -68,6 +68,7 @@ struct Statement {
     drop,
     hold,
     keep,
+    once,
     appear,
     grad_mode,
     enter_autocast,
@@ -82,9 +83,9 @@ struct Statement {
   std::string path = {};  // of a module
   std::vector<Result> results = {};
   std::vector<NamedArgument> arguments = {};  // and what is returned
-  std::vector<std::size_t> values = {};       // of `del`, `hold`, `keep`
+  std::vector<std::size_t> values = {};       // of `del`, `hold`, `keep`; what an attribute keeps is an argument
   bool enabled = false;                       // of a scope
-  // Of `repeat`: what a round leaves to the next one, and its statements.
+  // Of `repeat`: what a round leaves to the next one, and its statements; these of `once`, too.
   Expression first = {}, last = {};
   std::vector<std::pair<std::size_t, std::size_t>> next = {};
   std::vector<Statement> block = {};
@@ -100,6 +101,7 @@ struct Body {
   std::vector<std::string> parameters = {};  // "0", "hidden_states"; "^0" of what reaches it otherwise
   std::vector<std::string> values = {};      // names by place: the parameters first
   std::vector<std::string> attributes = {};  // "self.weight", "@model.embed_tokens.weight"
+  std::vector<std::size_t> given = {};       // attributes that take a value in it, by place
   std::vector<Statement> statements = {};
   std::size_t sites = 0;  // calls in it
   std::vector<bool> consumed = {};  // by parameter: it dies in here, and the caller has it no more

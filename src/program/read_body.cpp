@@ -58,6 +58,8 @@ class BodyReader {
       Statement statement{.line = line.number};
       if (reader.take_word("repeat")) {
         repeat(reader, statement, line, depth);
+      } else if (reader.take_word("once")) {
+        once(reader, statement, line, depth);
       } else if (reader.take_word("next")) {
         if (depth == 0) reader.fail("\"next\" outside of a \"repeat\"");
         return next(reader);
@@ -84,6 +86,37 @@ class BodyReader {
     statement.next = std::exchange(next_, {});
   }
 
+  /// "once self.long_inv_freq:": done where the module has no such attribute yet, which it has behind it.
+  void once(LineReader& reader, Statement& statement, const ProgramLine& line, int depth) {
+    statement.kind = Statement::Kind::once;
+    statement.results.push_back(result(attribute_name(reader), std::nullopt));
+    reader.expect(":");
+    statements(statement.block, line, depth + 1);
+    const auto is_given = [&](const Statement& one) {
+      return one.kind == Statement::Kind::keep && !one.results.empty() &&
+             one.results[0].place == statement.results[0].place;
+    };
+    if (!next_.empty() || std::none_of(statement.block.begin(), statement.block.end(), is_given))
+      reader.fail(fmt::format("what is done once does not end with \"keep {}=…\"",
+                              body_.attributes[statement.results[0].place]));
+  }
+
+  static std::string attribute_name(LineReader& reader) {
+    if (!reader.is_attribute())
+      reader.fail(fmt::format("expected an attribute, found \"{}\"", reader.rest().substr(0, 40)));
+    return reader.name("_.@");
+  }
+
+  /// "keep self.inv_freq=%9": an attribute takes it, and what it had before is let go of.
+  void kept(LineReader& reader, Statement& statement) {
+    statement.results.push_back(result(attribute_name(reader), std::nullopt));
+    body_.given.push_back(statement.results[0].place);
+    reader.expect("=");
+    statement.arguments.push_back({.value = reader.argument(names_)});
+    const Argument::Kind kind = statement.arguments[0].value.kind;
+    if (kind != Argument::Kind::value && kind != Argument::Kind::attribute) reader.fail("an attribute keeps a value");
+  }
+
   /// "next %9=%10": the last line of a round.
   void next(LineReader& reader) {
     while (!reader.at_end()) {
@@ -103,6 +136,10 @@ class BodyReader {
       statement.kind = Kind::hold;
     } else if (reader.take_word("keep")) {
       statement.kind = Kind::keep;
+      if (reader.is_attribute()) {
+        kept(reader, statement);
+        return true;
+      }
     } else if (reader.take_word("return")) {
       statement.kind = Kind::leave;
       returned(reader, statement);
@@ -158,7 +195,7 @@ class BodyReader {
   /// "%1: T[4] view, %2 = "; nothing where a statement has none.
   ResultNames results(LineReader& reader) {
     ResultNames results;
-    while (reader.is_value() || reader.rest().starts_with("self.") || reader.rest().starts_with('@')) {
+    while (reader.is_value() || reader.is_attribute()) {
       std::string name = reader.is_value() ? reader.value_name() : reader.name("_.@");
       std::optional<TensorType> type;
       if (reader.take(":")) type = reader.type(names_);

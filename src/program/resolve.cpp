@@ -29,6 +29,7 @@ class Resolver {
   void resolve(std::vector<Statement>& statements) {
     for (Statement& statement : statements) {
       switch (statement.kind) {
+        case Statement::Kind::once:
         case Statement::Kind::repeat: resolve(statement.block); break;
         case Statement::Kind::function:
         case Statement::Kind::apply: function(statement); break;

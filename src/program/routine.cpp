@@ -9,9 +9,22 @@
 #include "nn/layers.h"
 
 namespace tidemark {
+namespace {
+
+/// "self.mlp.gate.weight", "@model.embed_tokens.weight", "@scale": the path of the module, and the attribute's name.
+std::pair<std::string_view, std::string_view> in_parts(std::string_view path) {
+  path.remove_prefix(path.starts_with('@') ? 1 : std::string_view("self.").size());
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return {"", path};
+  return {path.substr(0, dot), path.substr(dot + 1)};
+}
+
+}  // namespace
 
 Routines::Routines(const Program& program, Module& root, const CheckpointableLayers& layers, const Module* cut)
     : program_(program), root_(root), layers_(layers), cut_(cut) {
+  for (const auto& [name, body] : program.bodies)
+    for (const std::size_t place : body.given) given_.emplace(in_parts(body.attributes[place]).second);
   const Body& body = program.bodies.at(program.main);
   main_ = &bind(body, root, body.line);
 }
@@ -45,18 +58,18 @@ bool Routines::is_elsewhere(Module& from, const std::string& path, int line) con
   return &list == cut_ && !list.has(std::string_view(path).substr(dot + 1));
 }
 
-/// "self.mlp.gate.weight", "@model.embed_tokens.weight"
-Values::Attribute Routines::attribute(const Routine& routine, std::string_view path) const {
+void Routines::bind_attribute(Routine& routine, const std::string& path) const {
   const int line = routine.body->line;
-  const bool from_root = path.starts_with('@');
-  path.remove_prefix(from_root ? 1 : std::string_view("self.").size());
-  const std::size_t dot = path.rfind('.');
-  const std::string_view name = path.substr(dot == std::string_view::npos ? 0 : dot + 1);
-  const std::string_view owner_path = path.substr(0, dot == std::string_view::npos ? 0 : dot);
-  Module& owner = find(from_root ? root_ : *routine.module, owner_path, line);
-  if (!owner.has_parameter(name))
+  const auto [owner_path, name] = in_parts(path);
+  Module& owner = find(path.starts_with('@') ? root_ : *routine.module, owner_path, line);
+  if (owner.has_parameter(name)) {
+    routine.attributes.push_back({&owner, owner.get(name).name});
+  } else if (given_.contains(name)) {
+    routine.later.push_back(routine.attributes.size());
+    routine.attributes.push_back({&owner, name});
+  } else {
     fail(line, fmt::format("\"{}\" has no parameter or buffer {}", owner.full_name(), name));
-  return {&owner, owner.get(name).name};
+  }
 }
 
 Routine& Routines::bind(const Body& body, Module& module, int line) {
@@ -66,7 +79,7 @@ Routine& Routines::bind(const Body& body, Module& module, int line) {
   if (!is_new) return routine;
   routine.body = &body;
   routine.module = &module;
-  for (const std::string& path : body.attributes) routine.attributes.push_back(attribute(routine, path));
+  for (const std::string& path : body.attributes) bind_attribute(routine, path);
   routine.targets.resize(body.sites);
   bind(body.statements, routine, nullptr);
   routine.is_bound = true;
@@ -77,6 +90,7 @@ void Routines::bind(const std::vector<Statement>& statements, Routine& routine, 
   constexpr std::int64_t kMostRounds = 1 << 16;
   for (const Statement& statement : statements) {
     if (statement.kind == Statement::Kind::repeat) bind(statement.block, routine, &statement);
+    if (statement.kind == Statement::Kind::once) bind(statement.block, routine, repeat);
     if (statement.kind != Statement::Kind::call && statement.kind != Statement::Kind::within) continue;
     std::vector<Target>& targets = routine.targets[statement.site];
     const std::size_t hole = statement.path.find('{');

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Routine {
   const Body* body = nullptr;
   Module* module = nullptr;
   std::vector<Values::Attribute> attributes = {};
+  std::vector<std::size_t> later = {};            // attributes that are there when a forward has made them, by place
   std::vector<std::vector<Target>> targets = {};  // of each call, by the round of the loop around it
   bool is_bound = false;
 };
@@ -43,7 +45,7 @@ class Routines {
  private:
   Routine& bind(const Body& body, Module& module, int line);
   void bind(const std::vector<Statement>& statements, Routine& routine, const Statement* repeat);
-  Values::Attribute attribute(const Routine& routine, std::string_view path) const;
+  void bind_attribute(Routine& routine, const std::string& path) const;
   Target target(const Statement& statement, const Routine& routine, const std::string& path);
   Module& find(Module& from, std::string_view path, int line) const;
   bool is_elsewhere(Module& from, const std::string& path, int line) const;
@@ -53,6 +55,7 @@ class Routines {
   Module& root_;
   const CheckpointableLayers& layers_;
   const Module* cut_;
+  std::set<std::string, std::less<>> given_;  // names of attributes that some body gives a value
   std::map<std::pair<const Body*, const Module*>, Routine> routines_;
   const Routine* main_;
 };

@@ -8,12 +8,12 @@ namespace {
 
 using Kind = Statement::Kind;
 
-/// Every statement in its order, those of loops once.
+/// Every statement in its order, those of blocks once.
 template <class Visit>
 void visit(const std::vector<Statement>& statements, Visit&& each) {
   for (const Statement& statement : statements) {
     each(statement);
-    if (statement.kind == Kind::repeat) visit(statement.block, each);
+    visit(statement.block, each);
   }
 }
 

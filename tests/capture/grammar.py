@@ -77,6 +77,13 @@ def _block(lines, depth):
             inner, _, _ = _block(lines[at:end], depth + 1)
             statements.append(Statement("repeat", [], text, [], "", inner))
             at = end
+        elif text.startswith("once "):
+            assert re.fullmatch(rf"once {_NAME}:", text), text
+            end = next((i for i in range(at, len(lines)) if not lines[i].startswith("  " * (depth + 1))), len(lines))
+            inner, _, _ = _block(lines[at:end], depth + 1)
+            assert any(s.kind == "keep" and s.head == text[5:-1] for s in inner), text
+            statements.append(Statement("once", [], text, [], "", inner))
+            at = end
         elif text.startswith("return "):
             returned = [r.rpartition("=")[2] for r in split(text[7:])]
         elif text.startswith("saves "):
@@ -88,6 +95,9 @@ def _block(lines, depth):
 
 def _statement(text):
     word = text.partition(" ")[0]
+    attribute = re.fullmatch(rf"keep ((?:self\.|@)[\w.]+)=({_NAME})", text)
+    if attribute:
+        return Statement("keep", [], attribute[1], [attribute[2]], "", [])
     if word in ("del", "hold", "keep", "next"):
         return Statement(word, [], "", text.split()[1:], "", [])
     if text == "exit autocast":
@@ -145,6 +155,11 @@ def _check_block(statements, made, gone, kept, before):
             for value in following.values():
                 made.discard(value)
                 gone.discard(value)
+            continue
+        if s.kind == "once":   # what is made in it is known in it alone
+            inside, dead, left = set(made), set(gone), set(kept)
+            _check_block(s.block, inside, dead, left, before)
+            assert not {v for v in inside - made if v.startswith("%")} - dead - left, s
             continue
         for value in used([a for _, a in s.args] if s.kind == "call" else s.args):
             assert value in made and value not in gone, f"{value} is not there: {s}"

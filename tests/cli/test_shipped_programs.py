@@ -331,3 +331,23 @@ def test_a_feature_encoder_is_frozen_as_its_model_freezes_it(tidemark, folders):
     done = tidemark("predict", "config.json", *asked, "--events", "events.txt", **NO_PYTHON)
     assert done.returncode == 0, done.stderr
     assert sum(line.startswith("+") for line in (folders / "work" / "events.txt").read_text().splitlines()) == 805
+
+
+LONGROPE = {"rope_type": "longrope", "rope_theta": 10000.0}
+PHI3 = {"model_type": "phi3", "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 500, "pad_token_id": 0, "original_max_position_embeddings": 32}
+
+
+@pytest.mark.parametrize("share, pairs", [(1.0, 16), (0.75, 12)])
+def test_a_table_that_the_first_forward_makes_is_made_once(predicted, folders, share, pairs):
+    model = {**PHI3, "sliding_window": 262144, "partial_rotary_factor": share, "rope_scaling": {**LONGROPE, "short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs}}
+    asked = ("--transformers", "5.23.0", "--steps", 3, "--events", "events.txt")
+    assert "peak" in predicted(model, *asked, **NO_PYTHON)
+    events = (folders / "work" / "events.txt").read_text().splitlines()
+    assert events.count("+512 aten::reciprocal model.rotary_emb") == 1 and events.count("+512 aten::where model.rotary_emb") == 3
+
+
+def test_factors_are_as_many_as_there_are_pairs_that_are_rotated(predicted):
+    model = {**PHI3, "rope_scaling": {**LONGROPE, "short_factor": [1.0] * 15, "long_factor": [2.0] * 16}}
+    refused = predicted(model, "--program", SHIPPED / "5.23.0/phi3", **NO_PYTHON)
+    assert refused.returncode == 3 and "rope_parameters.short_factor.count == hidden_size//num_attention_heads//2 alone" in refused.stderr
+    assert "peak" in predicted({**model, "rope_scaling": {**LONGROPE, "short_factor": [1.0] * 16, "long_factor": [2.0] * 16}}, "--transformers", "5.24.0", **NO_PYTHON)

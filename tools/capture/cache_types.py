@@ -67,7 +67,7 @@ def main():
         if changed == text:
             continue
         if not re.search(r"^equal_on ", text, re.MULTILINE):   # without which it does not answer for that release; compare.py --note has the last word
-            changed = re.sub(r"^(transformers .*\n)", rf"\1equal_on {SINCE}\n", changed, count=1, flags=re.MULTILINE)
+            changed = re.sub(r"^(transformers .*\n)", rf"\1equal_on {SINCE}\n", changed, flags=re.MULTILINE)   # of each program in the file
         program.write_text(changed)
         with tempfile.TemporaryDirectory() as folder:
             before, since = (events(program, release, pathlib.Path(folder)) for release in (program.parent.name, SINCE))

@@ -62,7 +62,9 @@ class Bodies:
                 yield Statement("del", args=tuple(deaths))
                 deaths = []
             if isinstance(event, Kept):
-                if event.ref.value in self.recorder.left_alive:
+                if event.path is not None:
+                    yield Statement("keep", results=(Weight(event.path),), args=(("", event.ref),))
+                elif event.ref.value in self.recorder.left_alive:
                     yield Statement("keep", args=(("", event.ref),))
             elif isinstance(event, Call):
                 inner = event.frame

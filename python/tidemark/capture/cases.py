@@ -9,6 +9,7 @@ from .keys import at, changed, is_whole, leaves_of, written
 from .merging import SameSizes
 
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
+_ORIGINALS = re.compile(r"(^|\.)original_max_position_embeddings$")   # tokens, beyond which frequencies of a rotation are others
 _KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _LINEAR_KEYS = re.compile(r"(?:^|(?<=\.))linear_num_key_heads$")   # of linear attention
@@ -48,7 +49,7 @@ _ANY = Case(())
 
 def cases_of(family):
     """All that its sizes may be to each other, together."""
-    by = (_by_images(family), _by_grid(family), _by_window(family), _by_chunk(family), _by_heads(family), _by_rest(family))
+    by = (_by_images(family), _by_grid(family), _by_window(family), _by_length(family), _by_chunk(family), _by_heads(family), _by_rest(family))
     cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
     return [case for case in cases if set(case.conditions) >= set(family.alone)]
 
@@ -84,7 +85,18 @@ def _by_grid(family):
 def _by_window(family):
     """Texts within a window, and longer ones; windows of images are beside the size of patches."""
     names = dict(leaves_of(family.base))
-    paths = [path for path, value in names.items() if _WINDOWS.search(path) and is_whole(value) and path.rpartition(".")[0] + ".patch_size" not in names]
+    return _by_tokens(family, [path for path, value in names.items() if _WINDOWS.search(path) and is_whole(value) and path.rpartition(".")[0] + ".patch_size" not in names])
+
+
+def _by_length(family):
+    """Texts that are longer than those that a model was trained with at first, where the code asks (transformers 5.17.0: modeling_rope_utils.py, longrope_frequency_update)."""
+    paths = [path for path, value in leaves_of(family.base) if _ORIGINALS.search(path) and is_whole(value)]
+    within, *over = _by_tokens(family, paths)
+    return [within, *(Case(case.conditions, lambda keys: changed(keys, {path: 8 + at(keys, path) % 59 for path in paths})) for case in over)]
+
+
+def _by_tokens(family, paths):
+    """Texts of as many tokens as these keys say, and longer ones."""
     if not paths:
         return [_ANY]
     wide = dict.fromkeys(paths, _WIDE)

@@ -11,6 +11,7 @@ import re
 
 import torch
 
+from . import factors
 from .axes import Axes
 from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_frames
 from .bodies import Bodies
@@ -25,7 +26,7 @@ from .mistakes import Mistake, Unsupported
 from .models import CONTRASTIVE, FEATURES, class_of, from_configuration
 from .orders import by_kind, goes_without, letters_of, older_kinds
 from .positions import with_positions
-from .program import _called, _one
+from .program import Again, _called, _one
 from .reads import Reads, reading
 from .rows import in_rows
 from .sizes import Solver
@@ -84,6 +85,7 @@ class Family:
         self.kind, self.device, self.layers, self.sees, self.sees_images = keys["model_type"], device, None, sees, sees
         self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
+        self.defaults = self.config_class().to_dict()
         self.head = head or self._head()
         self.trained_for = class_of(self._configuration(keys), keys, self.head, self.kind)[1]
         self.tells_apart = self.trained_for.endswith("CLASSIFICATION")
@@ -178,7 +180,7 @@ class Family:
         return transformers.AutoConfig.for_model(**{**self._whole(keys), "model_type": self.kind})
 
     def _whole(self, keys):
-        return self.layers.with_numbers(keys) if self.layers else keys
+        return factors.with_factors(self.layers.with_numbers(keys) if self.layers else keys, self.defaults)
 
     def build(self, keys):
         """All keys, as the configuration class understands these."""
@@ -227,13 +229,14 @@ class Family:
     def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True, images=None, checkpointing=False):
         """`is_warm`: as it runs the second time, when what is made once is there; `checkpointing`: the model is told of that, and runs no layer again."""
         source = self.source(keys, way)
-        model = source.make(dtype, self.device)
+        again = Again(source, self.device, dtype)
         if checkpointing:
-            _tell_of_checkpointing(model)
+            _tell_of_checkpointing(again.model)
         orders = self.layers.orders_of(keys)
-        tree = tree_lines(model, dtype, self.device, orders)
-        first = _called if is_warm else _batch_fits
-        recorder = _one(source, *self.ready(source, model, sizes, first), self.device, autocast, images)
+        tree = tree_lines(again.model, dtype, self.device, orders)
+        _, point = self.ready(source, again.model, sizes, _called if is_warm else _batch_fits)
+        how = {"autocast": autocast, "images": images}
+        recorder = again.one(point, **how) if is_warm else _one(source, again.model, point, self.device, **how)
         recorder.tree, recorder.windows, recorder.orders = tree, windows_of(keys, recorder.sizes), orders
         return recorder
 
@@ -309,6 +312,8 @@ class Family:
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places, self.layers.orders)
         self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
         self.draws, self.attempts = self.axes.draws(len(self.shapes), seed=7), self._attempts()
+        self.asked += factors.paths_of(self.base)
+        self.guards += factors.conditions(self.base, self.defaults, self.draws)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
             try:

@@ -18,7 +18,7 @@ def refs(x):
 def used(event):
     """The values that the event needs, those that it makes left out."""
     if isinstance(event, (Death, Kept)):
-        yield event.ref
+        yield from refs(event.ref)
     elif isinstance(event, Op):
         for term in (*event.args, *(t for _, t in event.kwargs), *(r for r in event.results if not isinstance(r, Typed))):
             yield from refs(term)

@@ -12,6 +12,7 @@ from .dtypes import follow
 from .folding import fold
 from .lifting import lift
 from .merging import Differs, Merger
+from .once import is_left, tensors_of, with_once
 from .regimes import conditions
 from .scopes import record
 from .sizes import Solver
@@ -40,6 +41,25 @@ def _called(source, model, point, device):
     return model
 
 
+class Again:
+    """What a model does from its second call on, and what it does once before that."""
+
+    def __init__(self, source, device, dtype):
+        self.source, self.device, self.make = source, device, lambda: source.make(dtype, device)
+        self.model = self.make()
+        self.at_first = tensors_of(self.model)
+
+    def call(self, point):
+        self.model = _called(self.source, self.model, point, self.device)
+        return self
+
+    def one(self, point, **how):
+        recorder = _one(self.source, self.model, point, self.device, **how)
+        if not is_left(self.at_first, self.model, recorder):
+            return recorder
+        return with_once(recorder, _one(self.source, self.make(), point, self.device, **how))
+
+
 def _merged(recorders):
     merger = Merger(Solver([r.sizes for r in recorders]))
     return merger.body(tuple(Bodies(r, fold).of(r.root) for r in recorders)), merger.unsolved
@@ -57,19 +77,19 @@ def _alike(recorders):
     return (alike if len(alike) > 2 else recorders[:1]), why
 
 
-def _holds(source, model, point, first, device):
+def _holds(source, again, point, first):
     """The lengths of a text for which the program holds, where the model's configuration gives reason to look."""
     if source.config is None or point.images or "S" not in first.sizes:
         return []
 
     def is_alike(length):
         try:
-            _merged([first, _one(source, model, dataclasses.replace(point, batch=point.batch + 1, seq=length), device)])
+            _merged([first, again.one(dataclasses.replace(point, batch=point.batch + 1, seq=length))])
         except (Differs, RuntimeError, ValueError, IndexError):
             return False
         return True
 
-    return conditions(model.config, point.seq, is_alike)
+    return conditions(again.model.config, point.seq, is_alike)
 
 
 def _finite(value):
@@ -84,18 +104,18 @@ def _finite(value):
 def program(source, device, points_of, facts, looks_for_lengths=True):
     """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order;
     `looks_for_lengths`: find out for which others it holds."""
-    made = source.make(torch.bfloat16, device)
-    tree, points, notes = tree_lines(made, torch.bfloat16, device), points_of(made), []
-    model = _called(source, made, points[0], device)
-    sized = [_one(source, model, point, device) for point in points]
+    again = Again(source, device, torch.bfloat16)
+    tree, points, notes = tree_lines(again.model, torch.bfloat16, device), points_of(again.model), []
+    again.call(points[0])
+    sized = [again.one(point) for point in points]
     sized, why = _alike(sized)
     if why:
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
-    holds = _holds(source, model, points[0], sized[0], device) if looks_for_lengths else []
-    wide = _called(source, source.make(torch.float32, device), points[0], device)
-    in_float32 = _one(source, wide, points[0], device)
+    holds = _holds(source, again, points[0], sized[0]) if looks_for_lengths else []
+    wide = Again(source, device, torch.float32).call(points[0])
+    in_float32 = wide.one(points[0])
     try:
-        under_autocast = _one(source, wide, points[0], device, autocast=True)
+        under_autocast = wide.one(points[0], autocast=True)
     except RuntimeError as error:
         under_autocast = in_float32
         notes.append(("dtypes", f"it does not run under autocast: {' '.join(str(error).split())[:120]}"))
@@ -109,7 +129,7 @@ def program(source, device, points_of, facts, looks_for_lengths=True):
     if holds:
         notes.append(("holds", ", ".join(holds)))
     root, unsolved = _merged(sized)
-    header = [*facts(model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
+    header = [*facts(again.model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
     header += [("input", f"{path}: {typed(dtype, sizes)}") for path, dtype, sizes in root.params]
     if source.config:
         header.append(("config", json.dumps(_finite(source.config))))

@@ -40,10 +40,10 @@ class Death:
 
 
 class Kept:
-    """A module's attribute took a value."""
+    """A module's attribute took a value: one that is not there at first, of any name, or the one at this path."""
 
-    def __init__(self, ref):
-        self.ref = ref
+    def __init__(self, ref, path=None):
+        self.ref, self.path = ref, path
 
 
 class Frame:
@@ -94,6 +94,7 @@ class Recorder(TorchFunctionMode):
         self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
         self.asks_for_gradients = 0   # how often a value is told to need one
         self.by_chance = set()   # what was drawn on the host
+        self.read = set()        # paths of weights that came by
         self.minds_autocast = False   # under it something is done, or held, that is not without it (dtypes.py)
         self.is_below = False   # operators are noted, not functions (vmaps.py)
         self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
@@ -102,6 +103,7 @@ class Recorder(TorchFunctionMode):
         """The term of a tensor, which is a new value if it was never seen."""
         path = self.weights.get(id(tensor))
         if path is not None:
+            self.read.add(path)
             return Weight(path)
         number = tensor.__dict__.get("_tidemark_value")
         if number is None:
@@ -204,10 +206,15 @@ class Recorder(TorchFunctionMode):
             results.append(term if known else self.result(term, ("view",) if storage_of(tensor) in storages else ()))
         self.frame.events.append(Op(name, given, named, tuple(results), mark))
 
-    def keep(self, tensor):
+    def keep(self, module, name, tensor):
         with torch._C.DisableTorchFunction():
             term = self.argument(tensor)
-        if isinstance(term, Ref):
+        above = self.paths.get(id(module))
+        path = f"{above}.{name}" if above else name
+        if above is not None and path in self.weight_types:
+            if term != Weight(path):
+                self.frame.events.append(Kept(term, path))
+        elif isinstance(term, Ref):
             self.frame.events.append(Kept(term))
 
     def look(self, module, tensor):

@@ -28,8 +28,16 @@ def _module_attribute(recorder, original):
     def assigned(self, name, value):
         original(self, name, value)
         if is_tensor(value):
-            recorder.keep(value)
+            recorder.keep(self, name, value)
     return assigned
+
+
+def _module_buffer(recorder, original):
+    def registered(self, name, tensor, persistent=True):
+        original(self, name, tensor, persistent)
+        if is_tensor(tensor):
+            recorder.keep(self, name, tensor)
+    return registered
 
 
 def _module_weight(recorder, original):
@@ -98,7 +106,7 @@ def recording(model, device):
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.inference_mode())
         for owner, name, made in (
-                (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (torch.nn.Module, "__getattr__", _module_weight), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
+                (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (torch.nn.Module, "register_buffer", _module_buffer), (torch.nn.Module, "__getattr__", _module_weight), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
                 (torch, "vmap", vmap_within), (Autocast, "__enter__", _autocast_enter), (Autocast, "__exit__", _autocast_exit)):
             stack.enter_context(_in_place_of(owner, name, made(recorder, vars(owner)[name])))
         stack.enter_context(_in_place_of(torch, "is_grad_enabled", lambda: recorder.grad_enabled))

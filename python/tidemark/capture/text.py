@@ -77,6 +77,8 @@ class Printer:
             elif s.kind == "of":
                 yield f"{indent}of {s.name}:"
                 yield from self.block(s.block, depth + 1)
+            elif s.kind == "keep" and s.results:
+                yield f"{indent}keep {results}={assigned(s.args)}"
             elif s.kind in ("del", "hold", "keep"):
                 yield indent + " ".join([s.kind, *(spelled(t) for _, t in s.args)])
             elif s.kind == "call":
@@ -84,6 +86,11 @@ class Printer:
                 yield f"{indent}{results + ' = ' if results else ''}{_VERBS[s.body.kind]} {where}{self.name(s.body)}({assigned(s.args)})"
             elif not s.name:
                 yield indent + results
+            elif s.name == "once":
+                yield f"{indent}once {assigned(s.args)}:"
+                indent += "  "
+            elif s.name == "end once":
+                indent = indent[2:]
             elif s.name == "exit autocast":
                 yield indent + s.name
             else:
