@@ -17,7 +17,8 @@ std::optional<Release> release_of(std::string_view version) {
 }
 
 std::optional<Release> nearest_release(const std::set<Release>& known, std::optional<Release> asked) {
-  const bool has_major = asked && std::ranges::any_of(known, [&](const Release& one) { return one.major == asked->major; });
+  const bool has_major =
+      asked && std::ranges::any_of(known, [&](const Release& one) { return one.major == asked->major; });
   std::optional<Release> nearest;
   for (const Release& release : known) {
     if (has_major && release.major != asked->major) continue;
