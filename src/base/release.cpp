@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 namespace tidemark {
 
@@ -16,22 +17,31 @@ std::optional<Release> release_of(std::string_view version) {
 }
 
 std::optional<Release> nearest_release(const std::set<Release>& known, std::optional<Release> asked) {
+  const bool has_major =
+      asked && std::ranges::any_of(known, [&](const Release& one) { return one.major == asked->major; });
   std::optional<Release> nearest;
-  for (const Release& release : known)
+  for (const Release& release : known) {
+    if (has_major && release.major != asked->major) continue;
     if (!nearest || !asked || release <= *asked) nearest = release;
+  }
   return nearest;
 }
 
 std::string_view nearest_captured(std::string_view captured, std::string_view equal_on, std::string_view asked) {
-  const std::optional<Release> wanted = release_of(asked);
-  std::string_view nearest = captured;
+  std::map<Release, std::string_view> versions;
+  std::set<Release> known;
+  const auto add = [&](std::string_view version) {
+    if (const std::optional<Release> release = release_of(version); release && known.insert(*release).second)
+      versions.emplace(*release, version);
+  };
+  add(captured);
   while (!equal_on.empty()) {
     const std::string_view one = equal_on.substr(0, equal_on.find(' '));
-    const bool is_later = release_of(one) > release_of(nearest) || (wanted && release_of(nearest) > wanted);
-    if ((!wanted || release_of(one) <= wanted) && is_later) nearest = one;
+    add(one);
     equal_on.remove_prefix(std::min(one.size() + 1, equal_on.size()));
   }
-  return nearest;
+  const std::optional<Release> nearest = nearest_release(known, release_of(asked));
+  return nearest ? versions.at(*nearest) : captured;
 }
 
 }  // namespace tidemark

@@ -17,12 +17,12 @@ struct Release {
 std::optional<Release> release_of(std::string_view version);
 
 /// Of those that are known the one that was asked for, else the nearest before it, else the oldest; the newest where
-/// nobody asked for one.  Empty when none is known.
+/// nobody asked for one.  Those with the same first number go before all others, as that tells of a break: 5.17 is
+/// nearer to 5.2 than 4.57 is.  Empty when none is known.
 std::optional<Release> nearest_release(const std::set<Release>& known, std::optional<Release> asked);
 
 /// Of the release that something was captured of, and others that it is equal on ("5.23.0 5.24.0", in order), the one
-/// that answers for `asked`: that one, else the nearest before it, else what it was captured of; the newest where
-/// nobody asks.
+/// that answers for `asked`, as above.
 std::string_view nearest_captured(std::string_view captured, std::string_view equal_on, std::string_view asked);
 
 }  // namespace tidemark

@@ -75,8 +75,14 @@ LoraOptions lora_options(const LoraSpec& spec, const std::string& model_type) {
   return options;
 }
 
-/// PreTrainedModel.enable_input_require_grads, which gradient_checkpointing_enable calls for models of text (5.17.0): a
-/// hook on every input embedding.
+/// Whether embeddings' outputs are told to need gradients where layers run again: gradient_checkpointing_enable does that for
+/// models of text (5.17.0); before transformers 5 PEFT alone did (4.57.6; peft_model.py, _prepare_model_for_gradient_checkpointing).
+bool asks_gradients_of_embeddings(const Spec& spec) {
+  const std::optional<Release> release = release_of(spec.transformers);
+  return spec.checkpointing != Checkpointing::none && (spec.lora || !release || release->major >= 5);
+}
+
+/// PreTrainedModel.enable_input_require_grads: a hook on every input embedding.
 void enable_input_require_grads(Module& module) {
   if (is_input_embedding(module)) module.output_requires_grad = true;
   for (const std::unique_ptr<Module>& child : module.children()) enable_input_require_grads(*child);
@@ -130,7 +136,7 @@ Stages load_stages(Run& run, const std::vector<std::unique_ptr<Model>>& models, 
       add_lora_on_host(model.root, lora_options(*spec.lora, model_type));
     else
       freeze(model.root, spec);
-    if (spec.checkpointing != Checkpointing::none) enable_input_require_grads(model.root);
+    if (asks_gradients_of_embeddings(spec)) enable_input_require_grads(model.root);
     all.first_trained = first_trained_stage(model, spec, all.layers);
     keep_stage(model, here[i], all.layers);
     to_device(run, model.root);
@@ -347,7 +353,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     load(run, model.root, spec, model_type_of(model_config));
     // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
     if (runs_as_trainer(spec)) run.empty_cache();
-    if (spec.checkpointing != Checkpointing::none && sizes.input_ids) enable_input_require_grads(model.root);
+    if (asks_gradients_of_embeddings(spec) && sizes.input_ids) enable_input_require_grads(model.root);
     options.hooks = parallelize(run, model.root, spec, model_config, assume);
     split_tokens(run, model, spec, sizes, options.hooks, assume);
     if (runs_as_trainer(spec) && !options.hooks.is_engine) group_by_decay(model.root, options.hooks);

@@ -78,7 +78,9 @@ KnownRelease captured_transformers(std::string_view captured, std::string_view e
 
 bool is_nearer_than_written(std::string_view captured, std::string_view asked) {
   const auto wanted = release_of(asked), program = release_of(captured), written = release_of(kTransformers.back());
-  return program && *program > *written && (!wanted || *program <= *wanted);
+  if (!program) return false;
+  if (*program == *written) return wanted && *wanted < *written;  // of what was before it a program alone tells
+  return nearest_release({*program, *written}, wanted) == program;
 }
 
 bool is_version(std::string_view text) {

@@ -19,7 +19,8 @@ KnownRelease known_transformers(std::string_view asked);
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked);
 
 /// Whether a program that was captured of the release `captured` is nearer to what is asked for, or to the newest where nothing is, than
-/// families written in C++ are.
+/// families written in C++ are.  One of the same release as these is nearer to those before it: it may say what was otherwise
+/// then, or that nothing was (`before`, `equal_on`).
 bool is_nearer_than_written(std::string_view captured, std::string_view asked);
 
 /// Whether it begins with two or three numbers, and goes on as versions do.

@@ -81,12 +81,14 @@ def take_shipped(model_type, mode, folder):
 
 
 def nearest(model_type, release):
-    """The program of this release, else of the nearest before it."""
+    """The program of this release, else of the nearest before it, else of the oldest; those with the same first number go before others (src/base/release.h, nearest_release)."""
     def number(text):
-        return [int(part) for part in text.split(".")]
+        return [int(part) for part in text.split(".")][:2]
 
-    having = [path for path in (HERE.parents[1] / "data/programs").glob(f"*/{model_type}") if number(path.parent.name) <= number(release)]
-    return max(having, key=lambda path: number(path.parent.name))
+    having = {tuple(number(path.parent.name)): path for path in (HERE.parents[1] / "data/programs").glob(f"*/{model_type}")}
+    wanted = tuple(number(release))
+    near = [one for one in having if one[0] == wanted[0]] or list(having)
+    return having[max((one for one in near if one <= wanted), default=min(near))]
 
 
 def train(model_type, mode, folder):
@@ -318,7 +320,7 @@ CAPTURED = ["# Model types whose programs are proved", "",
             "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
 SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
-           "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.15.0) on a virtual H200 for two steps, and predicted from",
+           "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.15.0; with transformers 4 2.11.0) on a virtual H200 for two steps, and predicted from",
            "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
 
 

@@ -1,5 +1,6 @@
 """Tiny configurations of any model type: what its configuration class has by default, with every size made small by the name of its key."""
 
+import copy
 import re
 
 # The first that matches: a number, or a function of the default.
@@ -81,6 +82,25 @@ def merged(keys, others):
     return keys
 
 
+def with_rotation(keys):
+    """Where nothing is said of how positions are rotated, the usual is: before transformers 5 a kind of that might be said beside `rope_theta`."""
+    for value in keys.values():
+        if isinstance(value, dict):
+            with_rotation(value)
+    if "rope_theta" in keys and keys.get("rope_scaling") is None and "rope_parameters" not in keys:
+        keys["rope_scaling"] = {"rope_type": "default"}
+    return keys
+
+
+def is_taken(model_type, keys):
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    try:
+        return bool(CONFIG_MAPPING[model_type](**keys))
+    except Exception:   # whatever a configuration class thinks of: one of Phi 3 takes but one kind of rotation beside the usual
+        return False
+
+
 def tiny(model_type, overrides):
     """The keys of a tiny configuration; `overrides` are those that the rules do not find."""
     from tidemark.capture.unwritten import keys_of
@@ -89,7 +109,8 @@ def tiny(model_type, overrides):
     keys = keys_of(CONFIG_MAPPING[model_type](), {})
     for key in ("model_type", "transformers_version", "architectures", "_name_or_path", "dtype"):
         keys.pop(key, None)
-    keys = merged(shrunk(keys), overrides)
+    rotated = with_rotation(copy.deepcopy(shrunk(keys)))
+    keys = merged(rotated if is_taken(model_type, rotated) else keys, overrides)
     if keys.get("is_encoder_decoder"):
         for key in ("decoder_start_token_id", "pad_token_id"):
             if keys.get(key) is None:

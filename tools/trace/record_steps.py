@@ -123,7 +123,8 @@ def checkpointed(model, spec):
         return model
     from chosen_checkpoints import choose_layers, how_of
 
-    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how_of(spec), every_n_layers=spec.get("checkpoint_every", 1))
+    every = spec.get("checkpoint_every", 1)
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how_of(spec), **({"every_n_layers": every} if every > 1 else {}))   # which transformers 4 does not take
     choose_layers(model, spec)
     return model
 

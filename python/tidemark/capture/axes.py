@@ -26,7 +26,7 @@ _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
 class Axes:
-    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others; `usual`: {path of a list: what the model takes where it is left out}."""
+    """`axes`: paths whose numbers are solved, in groups of those that have to be equal; `products`: {width: (heads, the size of one or the key of that, by what the width is expanded or None)}, where it has to be that; `guards`: conditions on the others; `usual`: {path: what the model takes where it is left out, of a list or a kind of rotation}."""
 
     def __init__(self, base, look, runs, layers, few=None, is_read=lambda path: True, held=(), is_chosen=lambda path, kind: True, beside=(), places=None, orders=None):
         """`look(keys)` gives what a model of these keys does, or raises; `runs(keys)` tells whether it runs; `layers`: {path of a number of layers: its period};
@@ -206,6 +206,8 @@ class Axes:
             above = path.rpartition(".")[0]
             alike = [t for t in dict.fromkeys((value, *_ROPE_TYPES)) if t == value or self._told({path: t, **{f"{above}.{k}": v for k, v in factors.items()}}) == "same"]
             self._guard(path, f"{path} in {written(alike)}")
+            if self._is_usual(above):
+                self.usual[path] = value
             return
         tries = [a for a in _ACTIVATIONS if a != value] if value in _ACTIVATIONS else [value + "_"]
         told = {v: self._told({path: v}) for v in tries}

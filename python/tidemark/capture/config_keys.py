@@ -1,6 +1,6 @@
 """Which keys of a config.json transformers reads, class by class.
 
-A key is read when the configuration class has a field of that name or another name for one (attribute_map), when a __post_init__ takes it out of what else
+A key is read when the configuration class has a field of that name or another name for one (attribute_map), when a __post_init__ (before transformers 5 __init__) takes it out of what else
 the file says, or when the code that runs the model asks the configuration for it.  Any other key becomes an attribute that nothing looks at.
 """
 
@@ -11,7 +11,7 @@ import pathlib
 import re
 
 import transformers
-from transformers.configuration_utils import PreTrainedConfig
+from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
 PACKAGE = pathlib.Path(transformers.__file__).parent
@@ -56,9 +56,17 @@ def asked_by_model(config_class):
             yield from asked_for(node)
 
 
+def fields_of(config_class):
+    """The keys that a class takes by name; before transformers 5 it was no dataclass, and its base took the rest of what it was given."""
+    if dataclasses.is_dataclass(config_class):
+        return {field.name for field in dataclasses.fields(config_class)}
+    return {name for kind in config_class.__mro__ if "__init__" in vars(kind) and issubclass(kind, PretrainedConfig)
+            for name, taken in inspect.signature(kind.__init__).parameters.items() if taken.kind is not taken.VAR_KEYWORD and name != "self"}
+
+
 def taken_from_kwargs(config_class):
     """KEY of kwargs.pop("KEY"), kwargs.get("KEY") and "KEY" in kwargs, of the class itself."""
-    for name in ("__post_init__", "convert_rope_params_to_dict"):
+    for name in ("__post_init__" if dataclasses.is_dataclass(config_class) else "__init__", "convert_rope_params_to_dict"):
         if name in vars(config_class):
             source = inspect.getsource(vars(config_class)[name])
             yield from re.findall(r"""kwargs\.(?:pop|get)\(\s*"(\w+)\"""", source)
@@ -76,7 +84,7 @@ def parts_of(config_class):
     """[(key, model_type, whether the part itself may say another)]"""
     usual = config_class()
     for key, part in sorted(config_class.sub_configs.items()):
-        if part is AutoConfig or isinstance(getattr(usual, key, None), PreTrainedConfig):
+        if part is AutoConfig or isinstance(getattr(usual, key, None), PretrainedConfig):
             yield key, getattr(usual, key).model_type, part is AutoConfig
 
 
@@ -85,7 +93,7 @@ def without_methods(keys, config_class):
 
 
 def base_keys():
-    keys = {field.name for field in dataclasses.fields(PreTrainedConfig)} | set(taken_from_kwargs(PreTrainedConfig))
+    keys = fields_of(PretrainedConfig) | set(taken_from_kwargs(PretrainedConfig))
     return (keys | {"model_type"}) - ROTARY
 
 
@@ -94,12 +102,12 @@ def shared_keys():
     for name in SHARED:
         keys |= set(asked_for(ast.parse((PACKAGE / name).read_text())))
     # Tied weights are those of a class that says so; a part's are asked for by the whole.
-    return without_methods(keys - {"tie_word_embeddings"}, PreTrainedConfig)
+    return without_methods(keys - {"tie_word_embeddings"}, PretrainedConfig)
 
 
 def own_keys(config_class):
     names = config_class.attribute_map  # from another name to the field's, which files may hold as well
-    keys = {field.name for field in dataclasses.fields(config_class)} | set(names) | set(names.values())
+    keys = fields_of(config_class) | set(names) | set(names.values())
     keys |= set(taken_from_kwargs(config_class)) | set(asked_by_model(config_class))
     if "rope_parameters" in keys:
         keys |= ROTARY
@@ -108,7 +116,8 @@ def own_keys(config_class):
 
 def lines(config_class, path=""):
     """What stands behind the word `reads` of a family's program, of the configuration's class and of its parts' (docs/reference/programs.md, Families)."""
-    parts = [(key, CONFIG_MAPPING[part]) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]
+    usual = config_class()
+    parts = [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]   # its class, which may call itself what the whole is called
     keys = own_keys(config_class) | (set() if path else shared_keys()) | {key for key, _ in parts}
     if is_flat(config_class):
         keys |= {key for name, part in parts if name == "text_config" for key in own_keys(part)}

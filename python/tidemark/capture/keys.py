@@ -12,6 +12,7 @@ _ASIDE = re.compile(r"(^|\.)(id2label|label2id|problem_type|architectures|_name_
                     r"|initializer_\w+|task_specific_params|finetuning_task|prefix|generation_config|\w*_std|name_or_path)$")
 
 COUNT = "count"
+ROTATIONS = ("rope_parameters", "rope_scaling")   # the latter before transformers 5
 
 
 def is_whole(value):
@@ -135,7 +136,7 @@ class Defaults:
     def _default(self, path, absent, names):
         first = absent[0] if absent[0] is not None else self.usual.get(path)
         if first is _Refused:
-            return written(at(self.build({}), path))
+            return written(self.usual[path] if path in self.usual else at(self.build({}), path))
         if all(value == absent[0] for value in absent):
             return written(first)
         if all(is_whole(value) for value in absent):
@@ -149,13 +150,13 @@ class Defaults:
         *above, last = path.split(".")
         value = at(self.draws[0], path)
         candidates = [last] if above else []
-        if above and above[-1] == "rope_parameters":
+        if above and above[-1] in ROTATIONS:
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
             candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
             candidates += [".".join([*above[:-1], beside]) for beside in (last, *self.older)]   # as files had it before there were rope_parameters
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
-        return [other for other in dict.fromkeys(candidates) if self._takes(path, other, value)]
+        return [other for other in dict.fromkeys(candidates) if other != path and self._takes(path, other, value)]
 
     def _takes_flat(self, path, other, value):
         """Whether the text part's rope_scaling may stand at the top, as in the files of Qwen2-VL."""

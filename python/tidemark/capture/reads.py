@@ -27,9 +27,9 @@ class Reads:
 @contextlib.contextmanager
 def reading():
     """Reads, filled by what is done below."""
-    from transformers import PreTrainedConfig
+    from transformers import PretrainedConfig
 
-    reads, original = Reads(), PreTrainedConfig.__getattribute__
+    reads, original = Reads(), PretrainedConfig.__getattribute__
 
     def read(self, name):
         if not name.startswith("__"):
@@ -37,8 +37,8 @@ def reading():
             reads.counts[kind, kind.attribute_map.get(name, name)] += 1
         return original(self, name)
 
-    PreTrainedConfig.__getattribute__ = read
+    PretrainedConfig.__getattribute__ = read
     try:
         yield reads
     finally:
-        PreTrainedConfig.__getattribute__ = original
+        PretrainedConfig.__getattribute__ = original

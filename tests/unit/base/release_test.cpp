@@ -26,6 +26,15 @@ TEST(Release, NearestIsTheOneAskedForOrBeforeIt) {
   EXPECT_FALSE(nearest_release({}, Release{5, 17}));
 }
 
+TEST(Release, NearestIsOneOfTheSameFirstNumberIfThereIsOne) {
+  const std::set<Release> known{{4, 57}, {5, 17}, {5, 23}};
+  EXPECT_EQ(nearest_release(known, Release{5, 2}), (Release{5, 17}));
+  EXPECT_EQ(nearest_release(known, Release{4, 40}), (Release{4, 57}));
+  EXPECT_EQ(nearest_release(known, Release{4, 60}), (Release{4, 57}));
+  EXPECT_EQ(nearest_release(known, Release{6, 0}), (Release{5, 23}));
+  EXPECT_EQ(nearest_release(known, Release{3, 5}), (Release{4, 57}));
+}
+
 TEST(Release, OfThoseThatAreEqualTheNearestAnswers) {
   EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", ""), "5.26.0");
   EXPECT_EQ(nearest_captured("5.23.0", "5.17.0", ""), "5.23.0");
@@ -35,6 +44,8 @@ TEST(Release, OfThoseThatAreEqualTheNearestAnswers) {
   EXPECT_EQ(nearest_captured("5.23.0", "5.24.0 5.26.0", "5.17.0"), "5.23.0");
   EXPECT_EQ(nearest_captured("5.23.0", "5.17.0 5.24.0", "5.20.0"), "5.17.0");
   EXPECT_EQ(nearest_captured("5.23.0", "", "5.24.0"), "5.23.0");
+  for (const char* older : {"4.57.6", "4.57.1", "4.51.0"}) EXPECT_EQ(nearest_captured("5.17.0", "4.57.6 5.23.0", older), "4.57.6");
+  EXPECT_EQ(nearest_captured("5.17.0", "4.57.6 5.23.0", "5.2.0"), "5.17.0");
 }
 
 }  // namespace

@@ -42,7 +42,10 @@ TEST(Releases, AProgramAnswersForOthersThanItsOwnAndSaysSo) {
   EXPECT_TRUE(is_nearer_than_written("5.23.0", "5.24.0"));
   EXPECT_TRUE(is_nearer_than_written("5.23.0", ""));
   for (const char* asked : {"5.17.0", "5.20.1", "4.57.0"}) EXPECT_FALSE(is_nearer_than_written("5.23.0", asked)) << asked;
-  EXPECT_FALSE(is_nearer_than_written("5.17.0", "5.24.0"));
+  for (const char* asked : {"5.24.0", "5.17.0", ""}) EXPECT_FALSE(is_nearer_than_written("5.17.0", asked)) << asked;
+  for (const char* asked : {"5.2.0", "4.57.6", "4.57.1"}) EXPECT_TRUE(is_nearer_than_written("5.17.0", asked)) << asked;
+  for (const char* asked : {"4.57.6", "4.51.0"}) EXPECT_TRUE(is_nearer_than_written("4.57.6", asked)) << asked;
+  for (const char* asked : {"5.2.0", "5.17.0", ""}) EXPECT_FALSE(is_nearer_than_written("4.57.6", asked)) << asked;
 }
 
 TEST(Releases, AProgramThatIsEqualOnAReleaseAnswersForIt) {
