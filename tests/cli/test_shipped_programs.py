@@ -119,6 +119,32 @@ def test_images_and_captions_are_what_clip_is_trained_for(predicted):
     assert answer(predicted(old, **NO_PYTHON))
 
 
+def test_a_text_has_one_image_beside_it(predicted):
+    blip = {"model_type": "blip"}
+    said, unsaid = predicted(blip, "--images", 1, **NO_PYTHON), predicted(blip, **NO_PYTHON)
+    assert answer(said) == answer(unsaid)
+    refused = predicted(blip, "--images", 2, **NO_PYTHON)
+    assert refused.returncode == 2 and "one image per sample, not 2" in refused.stderr
+
+
+def test_what_makes_no_loss_is_trained_for_the_mean_of_what_it_makes(predicted):
+    encoder = {"model_type": "clip_text_model", "architectures": ["CLIPTextModel"]}
+    report = predicted(encoder, **NO_PYTHON)
+    assert any(row["what"] == "CLIPTextModel makes no loss of its own: that is the mean of its last hidden state" for row in report["assumptions"])
+    refused = predicted(encoder, "--seq", 78, **NO_PYTHON)
+    assert refused.returncode == 3 and "S <= max_position_embeddings alone" in refused.stderr
+
+
+@pytest.mark.parametrize("model_type, named", [("clip_text_model", lambda end: {"eos_token_id": end}), ("clip", lambda end: {"text_config": {"eos_token_id": end}})])
+def test_where_a_caption_ends_is_found_as_old_files_and_new_ones_say(predicted, folders, model_type, named):
+    """By the highest of its tokens, or by the one that is said to end it (transformers/models/clip/modeling_clip.py)."""
+    events = []
+    for end in (2, 49407):
+        assert "peak" in predicted({"model_type": model_type, **named(end)}, "--events", "events.txt", **NO_PYTHON)
+        events.append([line.split()[1] for line in (folders / "work" / "events.txt").read_text().splitlines()])
+    assert events[0] != events[1]
+
+
 def test_the_stages_of_a_pipeline_have_images_in_the_first(tidemark, folders):
     llava = {"model_type": "llava", "text_config": {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "vocab_size": 40000, "num_hidden_layers": 4}}
     (folders / "work" / "config.json").write_text(json.dumps(llava))
