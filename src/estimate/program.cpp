@@ -317,7 +317,9 @@ std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value&
       having.insert(*release);
       found.emplace(*release, name);
     }
+    const auto first = nearest_release(having, release_of(spec.transformers));
     while (const auto nearest = nearest_release(having, release_of(spec.transformers))) {
+      if (nearest->major < first->major) break;  // what a newer one refuses, one from before a break does not know
       const std::string& name = found.at(*nearest);
       if (all.empty() && !may_answer(spec, type, name.substr(0, name.find('/')))) return all;
       all.push_back(name);
