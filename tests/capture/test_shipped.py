@@ -33,7 +33,7 @@ def test_no_program_holds_for_more_than_was_done_by_no_amount():
     done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines() if line.count(" ") == 1]
     assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]   # it was looked for
-    of_no_effect = [["falcon", "attention_dropout"], ["nemotron_h", "hidden_dropout"]]   # modeling_falcon.py: with alibi alone; modeling_nemotron_h.py: does not read it
+    of_no_effect = [["blip", "label_smoothing"], ["falcon", "attention_dropout"], ["nemotron_h", "hidden_dropout"]]   # modeling_blip_text.py: the text's own alone; modeling_falcon.py: with alibi alone; modeling_nemotron_h.py: does not read it
     assert [row for row in rows if row[1] not in OF_NO_EFFECT and row not in of_no_effect] == []
 
 

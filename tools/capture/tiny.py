@@ -84,8 +84,8 @@ def merged(keys, others):
 
 def with_rotation(keys):
     """Where nothing is said of how positions are rotated, the usual is: before transformers 5 a kind of that might be said beside `rope_theta`."""
-    for value in keys.values():
-        if isinstance(value, dict):
+    for key, value in keys.items():
+        if isinstance(value, dict) and key != "rope_parameters":   # which says it all
             with_rotation(value)
     if "rope_theta" in keys and keys.get("rope_scaling") is None and "rope_parameters" not in keys:
         keys["rope_scaling"] = {"rope_type": "default"}
