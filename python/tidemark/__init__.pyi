@@ -35,7 +35,7 @@ class SpecOptions(TypedDict, total=False):
     use_cache: Literal['auto', 'true', 'false', True, False]
     """Whether the forward pass fills a key/value cache (auto: as transformers does)"""
     freeze: Sequence[str]
-    """Parameters that are not trained: those with one of these texts in their name (a,b or given twice)"""
+    """Parameters that are not trained: those with one of these texts in their name (a,b or given twice); a whole feature encoder as freeze_feature_encoder() does it"""
     train_only: Sequence[str]
     """Parameters that are trained, all others not; freeze comes after it"""
     load: Literal['to', 'wrapped']

@@ -120,7 +120,7 @@ def test_too_long_an_answer(start):
 
 
 def test_too_large_an_answer(start):
-    server = start("--workers", 1, "--worker-memory", "64MiB")
+    server = start("--workers", 1, "--worker-memory", "80MiB")
     status, error = server.error("/v1/predict", SLOW)
     assert (status, error["code"]) == (503, "too_large"), error
     assert server.ask("/v1/predict", {"spec": {"model": SMALL, "seq": 64, "gpu": "l4"}})[0] == 200
