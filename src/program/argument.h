@@ -45,13 +45,12 @@ struct Values {
   struct Attribute {
     Module* module;
     std::string_view name;
+    bool is_made = false;  // by a forward: the module's tree has none of that name
 
     /// The module that has it now: an adapter takes a module's parameters into its base layer.
     Module& owner() const {
       return !module->has_parameter(name) && module->has("base_layer") ? (*module)["base_layer"] : *module;
     }
-    /// Of what a forward makes it is not.
-    bool is_there() const { return owner().has_parameter(name); }
   };
   std::span<const Attribute> attributes;
   std::vector<Tensor> assigned = {};  // attributes that this body gave another tensor, by place
@@ -60,13 +59,13 @@ struct Values {
     if (argument.kind != Argument::Kind::attribute) return tensors[argument.place];
     if (!assigned.empty() && assigned[argument.place]) return assigned[argument.place];
     const Attribute& attribute = attributes[argument.place];
-    return attribute.is_there() ? attribute.owner()(attribute.name) : Tensor();
+    return attribute.is_made ? Tensor() : attribute.owner()(attribute.name);
   }
 
   /// Of a weight as it is now, without asking for it.
   Dtype dtype_of(const Argument& argument) const {
     const Attribute& attribute = attributes[argument.place];
-    return attribute.is_there() ? attribute.owner().get(attribute.name).tensor.dtype() : tensor(argument).dtype();
+    return attribute.is_made ? tensor(argument).dtype() : attribute.owner().get(attribute.name).tensor.dtype();
   }
 };
 

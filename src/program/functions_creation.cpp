@@ -48,8 +48,9 @@ Tensors as_tensor_call(FunctionCall& call) {
   return {x.dtype() == call.dtype_or(1, x.dtype()) ? x : to(x, *call.dtype(1))};
 }
 
-/// A value that nothing was computed into asks for a gradient, which it then has as long as it is there: not in a part that is frozen
-/// as its model freezes it, freeze_feature_encoder() (transformers 5.23.0: modeling_wav2vec2.py, Wav2Vec2FeatureEncoder._requires_grad).
+/// A value that nothing was computed into asks for a gradient, which it then has as long as it is there: not in a part
+/// that is frozen as its model freezes it, freeze_feature_encoder() (transformers 5.23.0: modeling_wav2vec2.py,
+/// Wav2Vec2FeatureEncoder._requires_grad).
 Tensors requires_grad_call(FunctionCall& call) {
   const Tensor x = call.tensor(0);
   if (call.is_frozen()) return {};

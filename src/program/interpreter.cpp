@@ -115,7 +115,7 @@ void Interpreter::keep(const Statement& statement, Frame& frame) const {
   const std::size_t place = statement.results[0].place;
   const Values::Attribute& attribute = frame.routine.attributes[place];
   Tensor tensor = taken(statement, frame, statement.arguments[0].value);
-  if (attribute.is_there()) {
+  if (!attribute.is_made) {
     Parameter& buffer = attribute.owner().get(attribute.name);
     if (!buffer.is_buffer)
       fail(statement, fmt::format("{} is a parameter, which keeps no other value", attribute.name));
@@ -176,7 +176,7 @@ Tensors Interpreter::with_parameter_hooks(const Statement& statement, Frame& fra
   const auto takes_parameter = [&](const Argument* argument) {
     if (!argument || argument->kind != Argument::Kind::attribute) return false;
     const Values::Attribute& attribute = frame.routine.attributes[argument->place];
-    return attribute.is_there() && !attribute.owner().get(attribute.name).is_buffer;
+    return !attribute.is_made && !attribute.owner().get(attribute.name).is_buffer;
   };
   if (!hooks || statement.results.empty() || std::none_of(statement.bound.begin(), statement.bound.end(), takes_parameter))
     return statement.function->run(call);

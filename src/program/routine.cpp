@@ -66,7 +66,7 @@ void Routines::bind_attribute(Routine& routine, const std::string& path) const {
     routine.attributes.push_back({&owner, owner.get(name).name});
   } else if (given_.contains(name)) {
     routine.later.push_back(routine.attributes.size());
-    routine.attributes.push_back({&owner, name});
+    routine.attributes.push_back({.module = &owner, .name = name, .is_made = true});
   } else {
     fail(line, fmt::format("\"{}\" has no parameter or buffer {}", owner.full_name(), name));
   }

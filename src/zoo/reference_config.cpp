@@ -118,12 +118,10 @@ void read_quantization(ReferenceConfig& read) {
   if (is_kept)
     return read.assumptions.push_back(
         "config.json: the weights are stored quantized by bitsandbytes: how they get onto the card is taken to be as "
-        "of weights "
-        "that are quantized there");
+        "of weights that are quantized there");
   read.assumptions.push_back(
       fmt::format("config.json: the weights are stored in {}, which transformers does not train so: they are "
-                  "dequantized on loading "
-                  "({}(dequantize=True))",
+                  "dequantized on loading ({}(dequantize=True))",
                   name, found->second));
 }
 

@@ -198,12 +198,10 @@ def token_of_images(config):
     return first_of(config, "image_token_id", "image_token_index", "img_token_id", "media_placeholder_token_id", "image_patch_id")
 
 
-def token_of_sounds(config):
-    return first_of(config, "audio_token_id", "audio_token_index")
-
-
 def has_one_beside(model):
     """Whether a text has one image beside it, and none in it: transformers/models/blip."""
+    if getattr(model, "config", None) is None:   # of a module of the user's own nothing is known
+        return False
     takes = set(inspect.signature(model.forward).parameters)
     return {"input_ids", "pixel_values"} <= takes and not says_how(takes) and token_of_images(model.config) is None
 
@@ -212,13 +210,13 @@ def _language(maker, head, padded):
     maker.text()
     batch, shape, token = maker.batch, maker.shape, None
     if shape.images and "pixel_values" in maker.takes:
-        token = token_of_images(maker.config)
-        if shape.images > 1 and has_one_beside(maker.model):
+        token, one_beside = token_of_images(maker.config), has_one_beside(maker.model)
+        if shape.images > 1 and one_beside:
             raise Mistake(f"{type(maker.model).__name__} takes one image beside each text, and {shape.images} are asked for")
-        add_images(maker, has_one_beside(maker.model))
+        add_images(maker, one_beside)
         _place(maker, token, "get_image_features")
     elif shape.images and "input_features" in maker.takes:
-        token = token_of_sounds(maker.config)
+        token = first_of(maker.config, "audio_token_id", "audio_token_index")
         add_sounds(maker)
         _place(maker, token, "get_audio_features")
     if padded:

@@ -18,7 +18,7 @@ from .mistakes import Mistake
 HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
 SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
 CONTRASTIVE = "CONTRASTIVE"   # images and their captions are brought near to each other
-FEATURES = "FEATURES"         # of what has no loss: the mean of what it makes of a text or an image
+FEATURES = "FEATURES"         # of what makes no loss: the mean of its last hidden state
 _TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}   # what modeling_auto.py calls it, where that is something else
 
 
@@ -42,7 +42,7 @@ def _without_a_table(name):
 
 
 def _with_loss_of_features(cls):
-    """The class with a loss: the mean of its last hidden state, as its pooled gradient comes to it from whatever is trained behind it."""
+    """The class with a loss: the mean of its last hidden state, in the place of whatever is trained behind it."""
 
     @functools.wraps(cls.forward)
     def forward(self, *args, **kwargs):

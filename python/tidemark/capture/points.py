@@ -25,7 +25,7 @@ def points_from(shape, model):
     steps = steps_of(shape)
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
     up = longest is None or shape.seq + max(step[1] for step in steps) <= longest
-    placed = shape.images and not (getattr(model, "config", None) and has_one_beside(model))
+    placed = shape.images and not has_one_beside(model)
     points = []
     for samples, tokens, images, down, across in steps:
         more_images = images if placed else 0   # where they stand beside the text there are as many for each

@@ -6,6 +6,7 @@
 #include "estimate/predict.h"
 #include "io/program_text.h"
 #include "program/tiny_program.h"
+#include "program/tiny_training.h"
 #include "support/sample_card.h"
 #include "support/throws.h"
 
@@ -16,24 +17,13 @@ using testing::HasSubstr;
 
 /// How often each operation allocated.
 std::map<std::string, int> allocations_in(const std::string& text, Spec spec = {}) {
-  std::vector<Program> programs;
-  programs.push_back(io::read_program_text(text, "tiny.program"));
-  Card card;
-  card.total_bytes = std::int64_t{24} << 30;
-  card.compute_capability_major = 8;
-  card.multiprocessors = 82;
-  card.max_threads_per_multiprocessor = 1536;
-  spec.batch = 2;
-  spec.seq = 8;
-  spec.steps = 1;
-  spec.use_cache = UseCache::no;
+  spec = tiny_spec(std::move(spec));
   spec.torch = "2.11.0";
   std::map<std::string, int> found;
-  const auto count = [&](std::string_view line) {
+  for (const std::string& line : events_of(text, spec)) {
     const std::size_t from = line.find(' ') + 1;
-    if (line[0] == '+') ++found[std::string(line.substr(from, line.find(' ', from) - from))];
-  };
-  predict(spec, programs[0].config, card, {.on_event = count, .programs = programs});
+    if (line[0] == '+') ++found[line.substr(from, line.find(' ', from) - from)];
+  }
   return found;
 }
 

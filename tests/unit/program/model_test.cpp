@@ -6,6 +6,7 @@
 #include "estimate/predict.h"
 #include "io/program_text.h"
 #include "program/tiny_program.h"
+#include "program/tiny_training.h"
 #include "support/sample_card.h"
 #include "support/throws.h"
 
@@ -14,37 +15,10 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<Program> read(const std::string& text) {
-  std::vector<Program> programs;
-  programs.push_back(io::read_program_text(text, "tiny.program"));
-  return programs;
-}
-
-Card card() {
-  Card card;
-  card.total_bytes = std::int64_t{24} << 30;
-  card.compute_capability_major = 8;
-  card.multiprocessors = 82;
-  card.max_threads_per_multiprocessor = 1536;
-  return card;
-}
-
 Spec spec(Checkpointing checkpointing = Checkpointing::none) {
-  Spec spec;
-  spec.batch = 2;
-  spec.seq = 8;
-  spec.steps = 1;
-  spec.use_cache = UseCache::no;
+  Spec spec = tiny_spec();
   spec.checkpointing = checkpointing;
   return spec;
-}
-
-std::vector<std::string> events_of(const std::string& text, const Spec& asked) {
-  const std::vector<Program> programs = read(text);
-  std::vector<std::string> events;
-  predict(asked, programs[0].config, card(),
-          {.on_event = [&](std::string_view line) { events.emplace_back(line); }, .programs = programs});
-  return events;
 }
 
 std::ptrdiff_t place_of(const std::vector<std::string>& events, const std::string& event) {
@@ -52,7 +26,7 @@ std::ptrdiff_t place_of(const std::vector<std::string>& events, const std::strin
 }
 
 TEST(ProgramModel, HasTheModulesThatAreDeclared) {
-  const std::vector<Program> programs = read(tiny_program());
+  const std::vector<Program> programs = programs_of(tiny_program());
   const std::unique_ptr<Model> model = make_program_model(programs[0], {.use_cache = false}, Dtype::f16, true);
   std::vector<std::string> names;
   visit_parameters(model->root, [&](const Module& module, const Parameter& parameter) {
@@ -68,7 +42,7 @@ TEST(ProgramModel, HasTheModulesThatAreDeclared) {
 /// With a list of two kinds of modules that go round; `second` is the place of the other kind.
 std::vector<std::string> parameters_of_rounds(const std::string& second) {
   const std::string list = "  mixed: nn.ModuleList\n    0..1 by 3 to layers + 2: Odd\n      param a: T[2]\n    " + second + ": Even\n      param b: T[3]\n";
-  const std::vector<Program> programs = read(with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n"));
+  const std::vector<Program> programs = programs_of(with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n"));
   const std::unique_ptr<Model> model = make_program_model(programs[0], {.use_cache = false}, Dtype::f16, true);
   std::vector<std::string> names;
   visit_parameters(model->root, [&](const Module& module, const Parameter& parameter) {
@@ -90,7 +64,7 @@ TEST(ProgramModel, ModulesAreOfTheKindsThatAListSays) {
       "  mixed: nn.ModuleList\n    0..2 of kinds \"a\": Odd\n      param a: T[2]\n    0..2 of kinds \"b\": Even\n      "
       "param b: T[3]\n";
   const std::string text = with(tiny_program(), "  head: nn.Linear\n", list + "  head: nn.Linear\n");
-  EXPECT_TRUE(error_of([&] { read(text); })->message().ends_with("kinds is no list of layers' kinds"));
+  EXPECT_TRUE(error_of([&] { programs_of(text); })->message().ends_with("kinds is no list of layers' kinds"));
 }
 
 TEST(ProgramModel, ValuesDieWhereTheProgramSaysSo) {

@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "estimate/predict.h"
-#include "io/program_text.h"
 #include "program/tiny_program.h"
+#include "program/tiny_training.h"
 #include "support/sample_card.h"
 #include "support/throws.h"
 
@@ -26,24 +25,11 @@ constexpr const char* kOnce = R"(  once self.table:
 /// With something that is done in each of the two layers' norms before.
 std::string in_norms(const std::string& block) { return with(tiny_program(), kNorm, block + kNorm); }
 
-std::vector<std::string> events_of(const std::string& text, Checkpointing checkpointing = Checkpointing::none) {
-  std::vector<Program> programs;
-  programs.push_back(io::read_program_text(text, "tiny.program"));
-  Card card;
-  card.total_bytes = std::int64_t{24} << 30;
-  card.compute_capability_major = 8;
-  card.multiprocessors = 82;
-  card.max_threads_per_multiprocessor = 1536;
-  Spec spec;
-  spec.batch = 2;
-  spec.seq = 8;
+std::vector<std::string> three_steps_of(const std::string& text, Checkpointing checkpointing = Checkpointing::none) {
+  Spec spec = tiny_spec();
   spec.steps = 3;
-  spec.use_cache = UseCache::no;
   spec.checkpointing = checkpointing;
-  std::vector<std::string> events;
-  predict(spec, programs[0].config, card,
-          {.on_event = [&](std::string_view line) { events.emplace_back(line); }, .programs = programs});
-  return events;
+  return events_of(text, spec);
 }
 
 std::ptrdiff_t count(const std::vector<std::string>& events, const std::string& event) {
@@ -58,7 +44,7 @@ std::ptrdiff_t count_of_tables(const std::vector<std::string>& events, char sign
 TEST(Once, IsDoneByEachModuleAtItsFirstCallAndKept) {
   for (const Checkpointing checkpointing :
        {Checkpointing::none, Checkpointing::non_reentrant, Checkpointing::reentrant}) {
-    const std::vector<std::string> events = events_of(in_norms(kOnce), checkpointing);
+    const std::vector<std::string> events = three_steps_of(in_norms(kOnce), checkpointing);
     const std::ptrdiff_t again = checkpointing == Checkpointing::none ? 0 : 3;  // in the backward pass of each step
     for (const std::string norm : {"layers.0.norm", "layers.1.norm"}) {
       EXPECT_EQ(count(events, "+20480 aten::ones " + norm), 1);
@@ -73,7 +59,7 @@ TEST(Once, IsDoneByEachModuleAtItsFirstCallAndKept) {
 TEST(Once, IsNotDoneWhereTheModuleHasTheAttribute) {
   const std::string declared = with(in_norms(kOnce), "        param weight: T[64]\n",
                                     "        param weight: T[64]\n        buffer table: float32[5000] transient\n");
-  EXPECT_EQ(count(events_of(declared), "+20480 aten::neg layers.0.norm"), 0);
+  EXPECT_EQ(count(three_steps_of(declared), "+20480 aten::neg layers.0.norm"), 0);
 }
 
 TEST(Keep, LetsGoOfWhatTheAttributeHadBefore) {
@@ -83,7 +69,7 @@ TEST(Keep, LetsGoOfWhatTheAttributeHadBefore) {
   const std::string declared = with(in_norms(block), "        param weight: T[64]\n",
                                     "        param weight: T[64]\n        buffer table: float32[5000] transient\n");
   for (const std::string& text : {in_norms(block), declared}) {
-    const std::vector<std::string> events = events_of(text);
+    const std::vector<std::string> events = three_steps_of(text);
     const std::ptrdiff_t buffers = text == declared ? 2 : 0;  // that the first step lets go of
     EXPECT_EQ(count_of_tables(events, '-'), 2 * (3 + 2) + buffers);
   }
@@ -94,13 +80,13 @@ TEST(Keep, MayGiveAnAttributeAnotherOnesValue) {
       "        param weight: T[64]\n        buffer table: float32[5000] transient\n        buffer other: float32[5000] "
       "transient\n";
   const std::vector<std::string> events =
-      events_of(with(in_norms("  keep self.table=self.other\n"), "        param weight: T[64]\n", buffers));
+      three_steps_of(with(in_norms("  keep self.table=self.other\n"), "        param weight: T[64]\n", buffers));
   EXPECT_EQ(count_of_tables(events, '-'), 2);
 }
 
 TEST(Once, IsReadStrictly) {
   const auto message = [](const std::string& from, const std::string& to) {
-    return error_of([&] { events_of(with(in_norms(kOnce), from, to)); })->message();
+    return error_of([&] { three_steps_of(with(in_norms(kOnce), from, to)); })->message();
   };
   EXPECT_EQ(message("keep self.table=%2", "keep self.tables=%2"),
             "what is done once does not end with \"keep self.table=…\"");
