@@ -104,9 +104,9 @@ Captured captured_as(const Spec& spec, std::span<const Program> programs) {
 
 /// What a program does not tell, and a strategy has to know.
 void check_program(const Spec& spec, const Program& program) {
-  if (spec.parallel == Parallel::ep)
-    throw Error(Errc::unsupported, "a captured program does not say how many tokens an expert of another rank gets",
-                "parallel");
+  if (spec.parallel == Parallel::ep && spec.experts_implementation == ExpertsImplementation::eager)
+    throw Error(Errc::unsupported, "a captured program does not say how many tokens the experts of one rank get, run one by one",
+                "experts_implementation");
   const auto autocast = program.header.find("autocast");
   if (spec.autocast != Autocast::none && autocast != program.header.end() && autocast->second == "false")
     throw Error(Errc::unsupported, "the model does under autocast what its program does not tell", "autocast",
@@ -119,7 +119,7 @@ std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::sp
     const Captured captured = captured_as(spec, programs);
     check_program(spec, captured.program);
     const bool is_prepared = spec.quantization && spec.quantization->prepare;
-    const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp;
+    const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp && spec.parallel != Parallel::ep;
     const std::optional<Dtype> computed = is_prepared ? std::optional(Dtype::f32) : std::nullopt;
     return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed);
   }

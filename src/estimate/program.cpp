@@ -283,9 +283,7 @@ bool may_answer(const Spec& spec, const std::string& model_type, std::string_vie
 }
 
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured) {
-  const bool asks_more =
-      spec.parallel == Parallel::ep || spec.parallel == Parallel::zero3 || spec.tp || spec.cp || spec.pp;
-  return may_answer(spec, model_type, captured) && !(asks_more && is_written_family(model_type));
+  return may_answer(spec, model_type, captured) && !(spec.tp && is_written_family(model_type));
 }
 
 std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config) {

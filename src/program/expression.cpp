@@ -7,11 +7,12 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "program/routed.h"
 
 namespace tidemark {
 
 /// sum: product (('+' | '-') product)*; product: atom (('*' | '//' | '/' | '%') atom)*;
-/// atom: number | name | '-' atom | '(' sum ')' | ('min' | 'max' | 'ceildiv') '(' sum ',' sum ')'
+/// atom: number | name | '-' atom | '(' sum ')' | ('min' | 'max' | 'ceildiv' | 'routed' | 'hit') '(' sum (',' sum)* ')'
 class ExpressionReader {
  public:
   ExpressionReader(std::string_view text, std::span<const std::string> symbols, const std::string& where)
@@ -20,6 +21,11 @@ class ExpressionReader {
   Expression read() {
     Expression result;
     result.steps_.clear();
+    if (take("?")) {
+      result.steps_.push_back({Kind::untold});
+      if (!next().empty()) fail(fmt::format("\"{}\" is not understood", rest_));
+      return result;
+    }
     sum(result, 0);
     if (!next().empty()) fail(fmt::format("\"{}\" is not understood", rest_));
     return result;
@@ -106,17 +112,37 @@ class ExpressionReader {
     const std::string name(rest_.begin(), end);
     if (name.empty()) fail(rest_.empty() ? "something is missing" : fmt::format("\"{}\" is not understood", rest_));
     rest_.remove_prefix(name.size());
-    if ((name == "min" || name == "max" || name == "ceildiv") && take("(")) {
-      sum(to, depth + 1);
-      expect(",");
-      sum(to, depth + 1);
+    struct Known {
+      std::string_view name;
+      Kind kind;
+      int arguments;
+    };
+    static constexpr Known kFunctions[] = {{"min", Kind::least, 2},
+                                           {"max", Kind::greatest, 2},
+                                           {"ceildiv", Kind::divide_up, 2},
+                                           {"routed", Kind::routed, 4},
+                                           {"hit", Kind::hit, 3}};
+    for (const Known& function : kFunctions) {
+      if (name != function.name || !take("(")) continue;
+      for (int i = 0; i < function.arguments; ++i) {
+        if (i > 0) expect(",");
+        sum(to, depth + 1);
+      }
       expect(")");
-      to.steps_.push_back({name == "min" ? Kind::least : name == "max" ? Kind::greatest : Kind::divide_up});
+      if (function.arguments > 2) skew(to);
+      to.steps_.push_back({function.kind});
       return;
     }
     const auto found = std::find(symbols_.begin(), symbols_.end(), name);
     if (found == symbols_.end()) fail(fmt::format("no symbol {}", name), did_you_mean(name, symbols_));
     to.steps_.push_back({Kind::symbol, found - symbols_.begin()});
+  }
+
+  /// What share of the tokens choose the first experts, which programs have among their sizes.
+  void skew(Expression& to) {
+    const auto found = std::find(symbols_.begin(), symbols_.end(), kSkew);
+    to.steps_.push_back(found == symbols_.end() ? Expression::Step{Kind::constant, 0}
+                                                : Expression::Step{Kind::symbol, found - symbols_.begin()});
   }
 
   std::string_view text_, rest_;
@@ -155,11 +181,29 @@ std::int64_t Expression::apply(Kind kind, std::int64_t a, std::int64_t b) {
   return result;
 }
 
+/// Takes the numbers of a text's tokens, of experts for each and of all experts, the number of one, and the skew.
+std::int64_t Expression::apply_to_routing(const Step& step, std::vector<std::int64_t>& stack) {
+  const std::size_t taken = step.kind == Kind::routed ? 5 : 4, at = stack.size() - taken;
+  const Routing routing{stack[at], stack[at + 1], stack[at + 2], stack.back()};
+  const std::int64_t expert = stack[at + 3];
+  stack.resize(at);
+  return step.kind == Kind::routed ? tokens_of(routing, expert) : experts_hit(routing);
+}
+
+std::int64_t Expression::evaluate_untold() {
+  throw Error(Errc::bad_value, "a size is asked for that the program does not tell");
+}
+
 std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
   std::vector<std::int64_t> stack;
   for (const Step& step : steps_) {
     if (step.kind == Kind::constant || step.kind == Kind::symbol) {
       stack.push_back(one(step, values));
+      continue;
+    }
+    if (step.kind == Kind::routed || step.kind == Kind::hit) {
+      const std::int64_t result = apply_to_routing(step, stack);
+      stack.push_back(result);
       continue;
     }
     const std::int64_t b = stack.back();

@@ -23,6 +23,9 @@ class Expression {
     return steps_.size() == 1 ? one(steps_[0], values) : evaluate(values);
   }
 
+  /// Of a size that the program does not tell ("?"): no.
+  bool is_told() const { return steps_[0].kind != Kind::untold; }
+
   /// The place of the symbol that it is, if it is one.
   std::optional<std::size_t> as_symbol() const {
     if (steps_.size() != 1 || steps_[0].kind != Kind::symbol) return std::nullopt;
@@ -40,7 +43,10 @@ class Expression {
     divide_up,
     remainder,
     least,
-    greatest
+    greatest,
+    routed,
+    hit,
+    untold
   };
   struct Step {  // of its postfix form
     Kind kind;
@@ -49,10 +55,13 @@ class Expression {
   friend class ExpressionReader;
 
   static std::int64_t one(const Step& step, std::span<const std::int64_t> values) {
+    if (step.kind == Kind::untold) return evaluate_untold();
     return step.kind == Kind::constant ? step.number : values[static_cast<std::size_t>(step.number)];
   }
+  static std::int64_t apply_to_routing(const Step& step, std::vector<std::int64_t>& stack);
   static std::int64_t apply(Kind kind, std::int64_t a, std::int64_t b);
   std::int64_t evaluate(std::span<const std::int64_t> values) const;
+  [[noreturn]] static std::int64_t evaluate_untold();
 
   std::vector<Step> steps_{{Kind::constant, 0}};
 };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "program/line_reader.h"
 #include "program/model.h"
 #include "program/reads.h"
+#include "program/routed.h"
 
 namespace tidemark {
 namespace {
@@ -256,7 +258,8 @@ class FamilyReader {
   void collect() {
     binding_.sizes = {{"S", text_length(with_positions(), use_.seq) / use_.shares},
                       {"B", use_.batch},
-                      {"images", use_.batch * use_.images}};
+                      {"images", use_.batch * use_.images},
+                      {std::string(kSkew), std::llround(use_.context.routing_skew * static_cast<double>(kSkewOfAll))}};
     binding_.sizes.insert(binding_.sizes.end(), grid_.begin(), grid_.end());
     names_.clear();
     values_.clear();

@@ -22,6 +22,9 @@ class FunctionCall {
 
   /// Whether the module that calls it is frozen as a whole.
   bool is_frozen() const { return values_.module && values_.module->is_frozen; }
+  /// Of a module's experts as many as a strategy has left it.  transformers 5.17.0: distributed/tensor_parallel.py,
+  /// MoEParamShard sets num_experts
+  std::int64_t of_experts(std::int64_t count) const;
 
   /// Whether it is there, and not None.
   bool given(std::size_t parameter) const;

@@ -161,6 +161,12 @@ Dims FunctionCall::result_sizes(std::size_t result) const {
   return sizes;
 }
 
+std::int64_t FunctionCall::of_experts(std::int64_t count) const {
+  constexpr std::string_view kOfAll = "gate_up_proj";
+  const bool has_some = values_.module && values_.module->has_parameter(kOfAll);
+  return has_some ? std::min(count, values_.module->get(kOfAll).sizes[0]) : count;
+}
+
 bool FunctionCall::reads_tensors(std::size_t parameter) const {
   bool reads = false;
   for (const Argument& item : argument(parameter).items) {

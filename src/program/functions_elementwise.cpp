@@ -180,6 +180,7 @@ Tensors compare_call(FunctionCall& call) {
 
 /// A Python number becomes a tensor of the other one's type first.
 Tensors where_call(FunctionCall& call) {
+  if (!call.given(1)) return where_true(call.tensor(0), call.result_sizes()[0]);  // as many places as the program has
   const Op op(call.run, "aten::where");
   if (!call.is_tensor(1) && !call.is_tensor(2)) {
     const Tensor number = empty(call.run, Dims{}, call.result_dtype());

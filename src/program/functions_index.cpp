@@ -71,6 +71,13 @@ void add_index(const FunctionCall& call, Shown& shown, int& d, const Argument& i
   shown.indices[shown.indices.size() - 1] = std::move(index);
 }
 
+/// A whole number on the card.  torch: csrc/autograd/python_variable_indexing.cpp, applySlicing
+bool is_number(const FunctionCall& call, const Argument& item) {
+  if (item.kind != Argument::Kind::value && item.kind != Argument::Kind::attribute) return false;
+  const Tensor index = call.tensor_of(item);
+  return index.dims() == 0 && index.dtype() != Dtype::boolean;
+}
+
 Shown shown_of(const FunctionCall& call, const Tensor& x, const std::vector<Argument>& items) {
   int uses = 0;
   for (const Argument& item : items) uses += uses_of(call, item);
@@ -88,6 +95,11 @@ Shown shown_of(const FunctionCall& call, const Tensor& x, const std::vector<Argu
         break;
       default:
         call.require(is_index(item), "such an index");
+        if (is_number(call, item)) {
+          call.run.stream_calls.host_waits();  // which reads it
+          shown.x = select(std::move(shown.x), d, 0);
+          break;
+        }
         add_index(call, shown, d, item);
     }
   }

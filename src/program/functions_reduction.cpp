@@ -117,7 +117,7 @@ constexpr Function kReductionFunctions[] = {
     {"sort", "input dim descending stable", sort_call},
     {"argsort", "input dim descending stable", argsort_call},
     {"unique_consecutive", "input return_inverse return_counts dim", unique_consecutive_call},
-    {"histc", "input bins min max", [](FunctionCall& c) { return Tensors{histc(c.tensor(0), c.integer(1))}; }},
+    {"histc", "input bins min max", [](FunctionCall& c) { return Tensors{histc(c.tensor(0), c.of_experts(c.integer(1)))}; }},
     {"one_hot", "input num_classes", [](FunctionCall& c) { return Tensors{one_hot(c.tensor(0), c.integer(1))}; }},
     {"__bool__ item tolist __int__ __float__ __index__", "input", ask},
 };

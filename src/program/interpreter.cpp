@@ -214,7 +214,8 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
 void Interpreter::check_sizes(const Statement& statement, const Result& result, const Tensor& tensor,
                               const Frame& frame) const {
   Dims said;
-  for (const Expression& size : result.type.sizes) said.push_back(size(frame.pass->symbols));
+  for (const Expression& size : result.type.sizes)
+    said.push_back(size.is_told() || said.count() >= tensor.dims() ? size(frame.pass->symbols) : tensor.size(said.count()));
   if (said == tensor.sizes()) return;
   fail(statement, fmt::format("{} gives [{}] here, and [{}] in the program", statement.name,
                               fmt::join(tensor.sizes(), ", "), fmt::join(said, ", ")));
@@ -317,6 +318,7 @@ Tensors Interpreter::module(const Target& target, Tensors inputs, const PassRef&
   }
   std::optional<Call> call;
   enter(call, pass->run, module, *target.routine->body, inputs);
+  if (module.hooks && module.hooks->before_forward_of_several) module.hooks->before_forward_of_several(module, inputs);
   Tensors arguments;
   for (std::size_t i = 0; module.hooks && i < inputs.size(); ++i)
     if (!target.routine->body->consumed[i]) arguments.push_back(inputs[i]);
@@ -326,6 +328,7 @@ Tensors Interpreter::module(const Target& target, Tensors inputs, const PassRef&
     std::vector<Tensor*> tensors;
     for (Tensor& output : outputs) tensors.push_back(&output);
     call->returns(tensors);
+    outputs = call->returns(std::move(outputs));
   }
   return outputs;
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.capture.merging import Differs, Merger, SameSizes, merged_lines
-from tidemark.capture.rows import in_rows
+from tidemark.capture.rows import Uneven, in_rows
 from tidemark.capture.sizes import Solver
 from tidemark.capture.statements import Body, Statement, replace_terms
 from tidemark.capture.terms import DtypeOf, Element, Listed, Number, Ref, Slice, Span, Typed, walk_terms
@@ -247,7 +247,7 @@ def for_each_window(windows):
 def test_windows_are_told_once_with_as_many_patches_as_they_have():
     given = [(12, 20, 5), (4, 12, 6), (16, 20, 7), (12, 24, 8), (12, 14, 5), (8, 20, 9)]
     windows = [Windows(8, *sizes) for sizes in given]
-    bodies = tuple(named(in_rows(for_each_window(w), [w.images, w.rounds()], windows=w)) for w in windows)
+    bodies = tuple(named(in_rows(for_each_window(w), [w.images, w.rounds()], uneven=Uneven(w))) for w in windows)
     merger, printer = Merger(Solver([{"grid_h": down, "grid_w": across, "images": images} for down, across, images in given], made=names_of(windows))), Printer()
     printer.name(merger.body(bodies))
     assert merger.unsolved == 0

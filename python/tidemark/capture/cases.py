@@ -22,9 +22,14 @@ class Way(NamedTuple):
     attention: str
     cache: object   # None where a model has none
     positions: bool = False   # whether the batch brings them
+    experts: object = None    # how they are run; None where a model has none, or no choice
 
     def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else [])]
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else []), *([f"experts == {written(self.experts)}"] if self.experts else [])]
+
+    def goes_through_experts(self):
+        """Whether they are run one after the other, if there are any."""
+        return self.experts in (None, "eager")
 
 
 class Case(NamedTuple):

@@ -17,6 +17,7 @@ from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_fr
 from .bodies import Bodies
 from .cases import Way, cases_of
 from .dtypes import follow
+from .experts import WAYS, chooses, shares_of, unevenly
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without, without_names_of_labels, written
@@ -28,7 +29,7 @@ from .orders import by_kind, goes_without, letters_of, older_kinds
 from .positions import with_positions
 from .program import Again, _called, _one
 from .reads import Reads, reading
-from .rows import in_rows
+from .rows import Uneven, in_rows
 from .sizes import Solver
 from .text import Printer, family_text, typed
 from .told import told_of
@@ -98,8 +99,9 @@ class Family:
         inner = {path: 4 * at(self.layers.keys, _width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, _width_of(path))}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
-        ways = [Way(attention, cache) for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
-        ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa"]
+        experts = self._ways_of_experts()
+        ways = [Way(attention, cache, experts=how) for how in experts for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
+        ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa" and way.experts == experts[0]]
         self.by_chance = None
         self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids, self.has_windows = {}, Reads(), {}, None, False, False, False
         for way in ways:
@@ -114,7 +116,6 @@ class Family:
         self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
         self.base = changed(self.base, {path: None for path in inner if path not in self.inner})
         self.few = self._few()
-        self.experts = self._experts()
 
     def _of_captions(self, keys):
         """No caption is longer than there are positions; old files say that a text ends with 2, and do not mean it (transformers/models/clip/modeling_clip.py)."""
@@ -204,14 +205,14 @@ class Family:
         reads_both_ways = not self._configuration({}).to_dict().get("is_decoder", True)
         return "masked_lm" if reads_both_ways and self.kind in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES else None
 
-    def _experts(self):
-        """The condition on how experts are run, of models that have some and a choice."""
-        model = self.source(self.base, self.usual).make(torch.bfloat16, self.device)
-        how = getattr(model.config.get_text_config(), "_experts_implementation", None)
-        return [f"experts == {written(how)}"] if how == "grouped_mm" and any(hasattr(module, "num_experts") for module in model.modules()) else []
+    def _ways_of_experts(self):
+        """How experts can be run, the way that transformers takes first; of models that have none, or no choice, nothing that is said."""
+        model = self.source(self.base, Way("sdpa", None)).make(torch.bfloat16, self.device)
+        usual = getattr(model.config.get_text_config(), "_experts_implementation", None)
+        return (usual, *(how for how in WAYS if how != usual)) if usual and chooses(model) else (None,)
 
     def source(self, keys, way):
-        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache)
+        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache, experts=way.experts)
         return with_positions(source) if way.positions else source
 
     def ready(self, source, model, sizes, first=_called):
@@ -238,6 +239,7 @@ class Family:
         how = {"autocast": autocast, "images": images}
         recorder = again.one(point, **how) if is_warm else _one(source, again.model, point, self.device, **how)
         recorder.tree, recorder.windows, recorder.orders = tree, windows_of(keys, recorder.sizes), orders
+        recorder.shares = shares_of(keys, recorder.sizes) if way.goes_through_experts() else None
         return recorder
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:]):
@@ -355,6 +357,8 @@ class Family:
     def _recorded(self, way, case, configurations, shapes):
         """Captures at these sizes, the first with the dtypes of those in others."""
         shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, shapes)]
+        if way.goes_through_experts():
+            configurations, shapes = zip(*(unevenly(keys, sizes) for keys, sizes in zip(configurations, shapes)))
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
@@ -365,6 +369,8 @@ class Family:
     def _merged(self, recorders, counts, shared):
         """`counts`: how often what comes as a row may come, beside images."""
         made = names_of([r.windows for r in recorders]) | names_of_frames(self._configuration(self.base), [r.sizes.get("S") for r in recorders])
+        if all(r.shares for r in recorders):
+            made |= {text: tuple(r.shares.first()[text] for r in recorders) for text in recorders[0].shares.first()}
         merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), made), shared)
         return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
@@ -434,13 +440,14 @@ class Family:
 
         defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}), axes.usual)
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
+        sizes |= {"skew": 0} if any(r.shares for *_, captures in merged for r in captures) else {}   # of what `routed` says (src/program/routed.h)
         by_number = sorted({*self.unwritten.values()})
         header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
                   ("training", "true"), ("device", "cuda"), *([("looks", "true")] if _sees(first) else []), *([("half_images", "true")] if self.sees_images else []), *([("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []), ("T", "bfloat16"), *(("without", why) for why in without),
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.experts, *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
+                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
@@ -461,9 +468,9 @@ def _body(recorder, more=()):
     counts, samples = [recorder.sizes.get("images", 0), *more], []
     if {"S", "grid_h"} <= set(recorder.sizes):   # of texts with images of any size: rounds of samples hold those of their images
         counts, samples = [counts[0], counts[0] // recorder.sizes["B"], *more], [recorder.sizes["B"]]
-    if recorder.windows:
-        counts = [*counts, recorder.windows.rounds()]
-    return Bodies(recorder, lambda statements: fold(by_kind(statements, recorder.orders)), lambda statements: in_rows(statements, counts, samples, recorder.windows)).of(recorder.root)
+    uneven = Uneven(recorder.windows, recorder.shares)
+    counts = [*counts, *(one.rounds() for one in uneven.rounds)]
+    return Bodies(recorder, lambda statements: fold(by_kind(statements, recorder.orders)), lambda statements: in_rows(statements, counts, samples, uneven)).of(recorder.root)
 
 
 def _inputs(merged):

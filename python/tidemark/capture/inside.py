@@ -12,6 +12,7 @@ def header_of(model, padded):
     import torch
     import transformers
 
+    from .experts import chooses
     from .told import told_of
 
     config = getattr(model, "config", None)
@@ -28,7 +29,7 @@ def header_of(model, padded):
         parts = {name: getattr(getattr(config, name, None), "_attn_implementation", own) for name in getattr(config, "sub_configs", {})}
         yield "attention", " ".join([str(own), *(f"{name}={how}" for name, how in parts.items() if how != own and how is not None)])
         experts = getattr(config.get_text_config(), "_experts_implementation", None)
-        if experts and any(hasattr(module, "num_experts") for module in model.modules()) and _chooses_experts(model):
+        if experts and chooses(model):
             yield "experts", experts
         if hasattr(config.get_text_config(), "use_cache"):
             yield "cache", str(bool(config.get_text_config().use_cache)).lower()
@@ -36,12 +37,6 @@ def header_of(model, padded):
     yield "training", "true"
     yield "device", "cuda"
     yield "T", "bfloat16"
-
-
-def _chooses_experts(model):
-    """Whether the model has a choice of how its experts are run (transformers/modeling_utils.py, get_correct_experts_implementation)."""
-    choices = [getattr(module, "_can_set_experts_implementation", None) for module in model.modules()]
-    return any(can() for can in choices if can)
 
 
 def run(request):

@@ -13,6 +13,7 @@ _PLACE_OF_LINE = re.compile(r" *\d+: ")
 _NUMBER = re.compile(r"(?<![\w%#])\d+(?!\w)")
 _LOOPS = ("repeat", "each")
 _SCOPES = ("enter autocast", "exit autocast")
+UNTOLD = "?"   # a size
 
 
 class Differs(Exception):
@@ -139,6 +140,20 @@ class SameSizes(Merger):
         if all(isinstance(t, Number) and t.is_size for t in row) and len(set(row)) > 1:
             raise Differs(f"{where}: {' or '.join(str(t.value) for t in row)}")
         return super().term(row, where)
+
+
+class AnySize(Merger):
+    """Of bodies that rounds call, each for another number of rows: sizes that differ are not told."""
+
+    def __init__(self):
+        super().__init__(solve=None)
+
+    def term(self, row, where):
+        if not all(isinstance(t, Number) for t in row):
+            return super().term(row, where)
+        if len(set(row)) > 1 and not all(t.is_size for t in row):
+            raise Differs(f"{where}: {' or '.join(sorted({str(t.value) for t in row}))}")
+        return row[0] if len(set(row)) == 1 else UNTOLD
 
 
 def merged_lines(trees, solve):

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from .floats import any_float
 from .folding import runs_of
+from .merging import AnySize, Differs
 from .statements import Statement
 from .terms import DtypeFrom, Each, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
@@ -30,6 +31,34 @@ _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
 
 
+class Uneven:
+    """Rounds whose sizes may be told, those of images' windows (windows.py) and of experts (experts.py), and the bodies that they call."""
+
+    def __init__(self, *rounds):
+        self.rounds, self.bodies = [one for one in rounds if one], AnySize()
+
+    def are_so_many(self, count):
+        return any(one.rounds() == count for one in self.rounds)
+
+    def length(self, values, first, index="i"):
+        return next(filter(None, (one.length(values, first, index) for one in self.rounds)), None)
+
+    def counted(self, statement):
+        """Places that follow from how many rounds there are, where data decides that."""
+        for one in self.rounds:
+            statement = one.counted(statement)
+        return statement
+
+    def body(self, bodies):
+        """The body for all rounds; None where they differ in more than sizes."""
+        if len(set(map(id, bodies))) == 1:
+            return bodies[0]
+        try:
+            return self.bodies.body(tuple(bodies))
+        except Differs:
+            return None
+
+
 class Row(NamedTuple):
     """Named by the first value in it."""
 
@@ -37,17 +66,17 @@ class Row(NamedTuple):
     tag: str = "row"
 
 
-def in_rows(statements, counts, outer=(), windows=None):
-    """The statements with what is done as often as one of the counts says once; `outer`: how often what has such rounds in it may be done; `windows`: those of images (windows.py), whose sizes may be told."""
+def in_rows(statements, counts, outer=(), uneven=None):
+    """The statements with what is done as often as one of the counts says once; `outer`: how often what has such rounds in it may be done; `uneven`: rounds whose sizes may be told."""
     counts, outer = ([n for n in of if n >= FEWEST] for of in (counts, outer))
     if counts:
-        statements = _Rows(statements, counts, windows=windows).all()
+        statements = _Rows(statements, counts, uneven=uneven).all()
     return _Rows(statements, outer, "j").all() if outer and any(s.kind == "each" for s in statements) else statements
 
 
 class _Rows:
-    def __init__(self, statements, counts, index="i", windows=None):
-        self.index, self.windows = index, windows   # of a round
+    def __init__(self, statements, counts, index="i", uneven=None):
+        self.index, self.uneven = index, uneven or Uneven()   # of a round
         self.statements, self.counts = [one for statement in statements for one in _single(statement)], counts
         self.elements = {}   # {value: (row, its place)}
 
@@ -56,11 +85,11 @@ class _Rows:
 
     def all(self):
         for statement in self.statements:
-            for group in [statement.results] if self._in_windows(statement.results) else _alike(statement.results):
+            for group in [statement.results] if self._unevenly(statement.results) else _alike(statement.results):
                 for row in self._rows_of(group) if statement.kind in ("op", "call") else ():
                     self.elements.update({r.ref: (Row(row[0].ref), k) for k, r in enumerate(row)})
         numbers = {}
-        out, at, shapes = [], 0, [numbers.setdefault(_shape(s), len(numbers)) for s in self.statements]
+        out, at, shapes = [], 0, [numbers.setdefault(_shape(s, bool(self.uneven.rounds)), len(numbers)) for s in self.statements]
         while at < len(self.statements):
             period, rounds = self._run(shapes, at)
             block = self._block(at, period, rounds) if period else None
@@ -70,7 +99,7 @@ class _Rows:
             else:
                 out.append(block)
                 at += period * rounds
-        return [self._outside(s) for s in _joined(out)]
+        return [self.uneven.counted(self._outside(s)) for s in _joined(out)]
 
     def _rows_of(self, group):
         """The values that are alike as a row, or as several of as many values each: a module may return more than one list."""
@@ -102,14 +131,15 @@ class _Rows:
         before = {}   # what a round finds of the one before: {row: its value ahead of the first round}
         terms = [self._same(column, made, rows, before, first) for column in columns]
         names = [_path([s.name for s in column], first, self.index) if column[0].kind == "call" else column[0].name for column in zip(*blocks)]
-        if any(t is None for t in [*terms, *names]):
+        bodies = [column[0].body and self.uneven.body([s.body for s in column]) for column in zip(*blocks)]
+        if any(t is None for t in [*terms, *names]) or any(s.body and not body for s, body in zip(blocks[0], bodies)):
             return None
         for place, refs in places.items():
             self.elements.update({ref: (rows[place], first + k) for k, ref in enumerate(refs)})
         for row, value in before.items():
             self.elements.setdefault(value, (row, first - 1))
         told = iter(terms)
-        written = tuple(_rewritten(s, told)._replace(name=name) for s, name in zip(blocks[0], names))
+        written = tuple(_rewritten(s, told)._replace(name=name, body=body) for s, name, body in zip(blocks[0], names, bodies))
         return Statement("each", name=Number(first, False), block=tuple(_joined(written)), count=Number(first + rounds - 1, False))
 
     def _same(self, column, made, rows, before, first):
@@ -138,14 +168,14 @@ class _Rows:
     def _number(self, values, is_size, first, index=None):
         """The number of each round, by its place."""
         index = index or self.index
-        return _linear(values, is_size, first, index) or (self.windows and self.windows.length(values, first, index))
+        return self.uneven.length(values, first, index) or _linear(values, is_size, first, index)
 
-    def _in_windows(self, results):
-        """The sizes of results that are alike but for how large their windows are; None of others."""
-        if not self.windows or len(results) != self.windows.rounds() or not all(isinstance(r, Typed) for r in results) or len({(r.dtype, r.flags, len(r.sizes)) for r in results}) != 1:
+    def _unevenly(self, results):
+        """The sizes of results that are alike but for how much each round has; None of others."""
+        if not self.uneven.are_so_many(len(results)) or not all(isinstance(r, Typed) for r in results) or len({(r.dtype, r.flags, len(r.sizes)) for r in results}) != 1:
             return None
         columns = [[size.value if isinstance(size, Number) else size for size in column] for column in zip(*(r.sizes for r in results))]
-        sizes = [results[0].sizes[k] if len(set(column)) == 1 else self.windows.length(column, 0) for k, column in enumerate(columns)]
+        sizes = [results[0].sizes[k] if len(set(column)) == 1 else self.uneven.length(column, 0) for k, column in enumerate(columns)]
         return tuple(sizes) if None not in sizes and tuple(sizes) != results[0].sizes else None
 
     def _outside(self, statement):
@@ -160,7 +190,7 @@ class _Rows:
         if statement.kind == "return":
             return statement._replace(args=tuple(self._returned(statement.args)))
         if statement.kind in ("op", "call") and len(statement.results) > 1:
-            sizes = self._in_windows(statement.results)
+            sizes = self._unevenly(statement.results)
             if sizes:
                 return statement._replace(results=(statement.results[0]._replace(ref=next(_spans(r.ref for r in statement.results)), sizes=sizes),))
             return statement._replace(results=tuple(_typed_spans(statement.results)))
@@ -307,10 +337,10 @@ def _linear(values, is_size, first, index):
     return Number(values[0], is_size) if step == 0 else Linear(Number(step, False), Number(values[0] - step * first, False), index)
 
 
-def _shape(statement):
-    """What must be equal in two rounds: all but values, floats and numbers."""
+def _shape(statement, by_name=False):
+    """What must be equal in two rounds: all but values, floats and numbers; `by_name`: of what is called the name."""
     if statement.kind == "each":
-        return ("each", statement.name, statement.count, tuple(map(_shape, statement.block)))
+        return ("each", statement.name, statement.count, tuple(_shape(s, by_name) for s in statement.block))
     if statement.kind not in ("op", "call", "del"):
         return id(statement)
 
@@ -319,7 +349,7 @@ def _shape(statement):
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
     return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args),
-            statement.mark if statement.mark in ("host True", "host False") else statement.mark.partition(" ")[0], id(statement.body))
+            statement.mark if statement.mark in ("host True", "host False") else statement.mark.partition(" ")[0], statement.body.name if by_name and statement.body else id(statement.body))
 
 
 def _made(block, place=()):
