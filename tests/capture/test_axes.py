@@ -190,6 +190,27 @@ def test_lists_of_layers_by_number_go_round_too():
     assert layers.with_numbers({}) == {}, "a class says it itself"
 
 
+def test_a_list_of_all_layers_by_number_goes_round_too():
+    """Llama 4's moe_layers: as many as there are, not those of the tiny configuration."""
+    defaults = {"num_hidden_layers": 48, "kinds": ["a", "a", "a", "b"] * 12, "moe_layers": list(range(48))}
+    layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "moe_layers": [0, 1]}, defaults)
+    assert layers.keys == {"num_hidden_layers": 16} and layers.places == {}
+    assert "moe_layers numbers num_hidden_layers in [true]" in layers.conditions()
+    assert layers.with_numbers({"num_hidden_layers": 3})["moe_layers"] == [0, 1, 2]
+
+
+def test_a_last_round_that_is_done_otherwise_asks_for_one_more():
+    """Gemma 4 on transformers 5.24.0: its last layers keep their keys and values, and with as many rounds as others take the ones before are too few to be told as rounds."""
+    layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"]}, {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13})
+
+    def more(are_alike):
+        return list(layers.more_rounds(layers.keys, lambda keys, other: are_alike(keys["num_hidden_layers"], other["num_hidden_layers"])))
+
+    assert layers.keys == {"num_hidden_layers": 8}
+    assert more(lambda count, other: min(count, other) > 8) == [("num_hidden_layers", 10)]
+    assert more(lambda count, other: True) == more(lambda count, other: False) == []
+
+
 def test_lists_that_say_how_often_kinds_come_follow_how_many_layers_there_are():
     """GPT-Neo: the class makes the second list of the first."""
     defaults = {"num_layers": 24, "types": [[["a", "b"], 12]], "layers": ["a", "b"] * 12}

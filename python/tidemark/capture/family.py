@@ -20,7 +20,7 @@ from .dtypes import follow
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without, without_names_of_labels, written
-from .layers import Layers
+from .layers import FEWEST_ROUNDS, Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import CONTRASTIVE, FEATURES, class_of, from_configuration
@@ -111,6 +111,7 @@ class Family:
         if not self.looks:
             raise self.refusal
         self.usual = next(iter(self.looks))
+        self._with_one_round_more()
         self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
         self.base = changed(self.base, {path: None for path in inner if path not in self.inner})
         self.few = self._few()
@@ -128,6 +129,13 @@ class Family:
         if self.kind in ("clip", "clip_text_model"):
             self.asked.append(f"{text}eos_token_id")
             self.guards.append(f"{text}eos_token_id {'==' if at(made, f'{text}eos_token_id') == 2 else '!='} 2")
+
+    def _with_one_round_more(self):
+        """Of layers whose last round is not done as those before it: one more, so that these are seen as rounds (transformers 5.24.0: configuration_gemma4.py, kv_sharing_modes: the last layer of each kind keeps its keys and values)."""
+        for path, count in self.layers.more_rounds(self.base, lambda keys, other: self.look(keys).is_alike(self.look(other))):
+            self.base = changed(self.base, {path: count})
+            self.looks = {way: self.look(self.base, way) for way in self.looks}
+            self.guards.append(f"{path} >= {count - (FEWEST_ROUNDS - 1) * self.layers.counts[path]}")
 
     def _read(self, way):
         """Notes which keys the model asks for."""
