@@ -381,6 +381,23 @@ def test_a_width_with_a_rest_beside_its_heads_is_their_product():
     assert found.guards == [] and found.equalities() == ["hidden_size == num_attention_heads*16"]
 
 
+class OfWidthSaidTwice:
+    """A width that has to be said twice, and heads that divide it."""
+
+    def __init__(self, keys):
+        assert keys["text"]["hidden_size"] == keys["hidden_size"] and keys["hidden_size"] % keys["text"]["num_attention_heads"] == 0
+        self.exact = [keys["hidden_size"], keys["text"]["num_attention_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_a_width_that_is_said_twice_is_of_heads_of_any_size():
+    found = Axes({"text": {"hidden_size": 64, "num_attention_heads": 4}, "hidden_size": 64}, OfWidthSaidTwice, lambda keys: bool(OfWidthSaidTwice(keys)), {})
+    assert found.guards == [] and found.products == {} and found.equalities() == ["hidden_size == text.hidden_size"]
+    assert len({keys["hidden_size"] // keys["text"]["num_attention_heads"] for keys in found.draws(6, seed=1)}) > 1
+
+
 class OfFactors:
     """Frequencies, each of which is divided by a number; there have to be four."""
 

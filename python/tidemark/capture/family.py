@@ -61,6 +61,7 @@ class Look:
     tree: list
     exact: str
     classes: frozenset   # of modules, by name
+    tokens: int          # with those of its images
 
     def is_alike(self, other):
         try:
@@ -75,8 +76,6 @@ class Look:
 
 
 class Family:
-    tokens = _SHAPES[0][1]   # of a look
-
     def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None):
         """`way`: those of its keys that say in which of several ways the family is built; `published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
         `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some."""
@@ -257,7 +256,12 @@ class Family:
         body, printer = _body(recorder), Printer()
         printer.name(body)
         exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out, *sorted(recorder.by_chance - self.by_chance)])))
-        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts), recorder.sizes.get("S", _SHAPES[0][1]))
+
+    @property
+    def tokens(self):
+        """Of a look at the usual configuration."""
+        return self.looks[self.usual].tokens
 
     def minds_checkpointing(self):
         """Whether a model that is told of checkpointing asks for gradients of values that else have none (modeling_t5.py: position_bias)."""
