@@ -289,11 +289,17 @@ class Family:
             name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
             for size, bound in ((1, "> 1"), (12, "% 8 == 0"), (264, "<= 256")):
                 try:
-                    alike = self.brief(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.brief(self.base))
+                    alike = self.brief(changed(self.base, {own: size} if name == own else self._as_wide(width, heads * size))).is_alike(self.brief(self.base))
                 except Exception:   # whatever a model of such a configuration raises
                     continue
                 if not alike:
                     yield f"{name} {bound}"
+
+    def _as_wide(self, width, value):
+        """The width, and those of other parts where these have to be as wide."""
+        if self.runs(changed(self.base, {width: value})):
+            return {width: value}
+        return {width: value, **{p: value for p, v in leaves_of(self.base) if is_whole(v) and v == at(self.base, width) and p.endswith("hidden_size")}}
 
     def _needed(self, path):
         """The kinds of layers without which more is done otherwise, or that a model has to have."""
@@ -437,7 +443,7 @@ class Family:
         used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *(count for _, count in self.layers.orders.values() if count), *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         _, _, root, _, (first, *_) = merged[0]
         wholes = [path for path in used if is_whole(at(self.base, path))]
-        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size")) for side in ("grid_h", "grid_w")]
+        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size", "downsample_factor")) for side in ("grid_h", "grid_w")]
         windows = windows_of(self.base, first.sizes) if self.has_windows else None
         merged_patches += [f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows]   # of one window one way, a permuted tensor is a view
         import transformers
