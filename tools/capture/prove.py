@@ -135,6 +135,8 @@ def grid_of(rows):
         return rows["image_grid_thw"][0, 1:].tolist()
     if "image_position_ids" in rows:   # of each patch, across first
         return (rows["image_position_ids"][0].amax(0) + 1).tolist()[::-1]
+    if "spatial_shapes" in rows:
+        return rows["spatial_shapes"][0].tolist()
     return None
 
 
