@@ -100,14 +100,14 @@ def _by_tokens(family, paths):
     if not paths:
         return [_ANY]
     wide = dict.fromkeys(paths, _WIDE)
+    tokens = family.tokens
     try:
         within = family.brief(changed(family.base, wide))
-    except Exception:   # of images, whose windows have a bias for each two places
+        if len(paths) > 1:   # a part that is not trained has windows too
+            paths = [path for path in paths if not family.brief(changed(family.base, {**wide, path: 16})).does_as(within, SameSizes)]
+        over, whole = (family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
+    except Exception:   # of images, whose windows have a bias for each two places; of sounds, that are made fewer window by window
         return [_ANY]
-    if len(paths) > 1:   # a part that is not trained has windows too
-        paths = [path for path in paths if not family.brief(changed(family.base, {**wide, path: 16})).does_as(within, SameSizes)]
-    tokens = family.tokens
-    over, whole = (family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
     if over.does_as(within, SameSizes):
         return [_ANY]
     sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
