@@ -102,6 +102,7 @@ Tensors index_backward(Backward& call) {
       if (!is_first) linear = integers();
     }
   }
+  const Tensor values = contiguous(call.gradient());
   const Tensor sorted = integers(), original = integers(), range = integers();
   take_scratch(run, cub_sort_bytes(count, cub_sort_passes(indexed), run.card()));
   return {self};

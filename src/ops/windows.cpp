@@ -20,7 +20,7 @@ void copy_if_bent(const Tensor& x) {
 /// One result of the input's sizes.
 Tensors input_gradient(Backward& call) { return {empty(call.run, call.facts.sizes, call.gradient().dtype())}; }
 
-Tensors antialiased_gradient(Backward& call) {
+Tensors gradient_in_order(Backward& call) {
   Tensors result = input_gradient(call);
   copy_if_bent(call.gradient());
   return result;
@@ -107,8 +107,9 @@ Tensor grid_sample(Tensor x, Tensor grid) {
                  }});
 }
 
-/// With antialiasing the kernel takes what is in order.  torch: UpSampleBilinear2d.cu,
-/// upsample_gen2d_aa_out_cuda_template, upsample_gen2d_aa_backward_out_cuda_template
+/// With antialiasing, and of rows, the kernel takes what is in order.  torch: UpSampleBilinear2d.cu,
+/// upsample_gen2d_aa_out_cuda_template, upsample_gen2d_aa_backward_out_cuda_template; UpSampleLinear1d.cu,
+/// upsample_linear1d_backward_out_cuda_template
 Tensor upsample(Tensor x, const Dims& sizes, bool antialias) {
   const Op op(x, "aten::upsample");
   const Tensor argument = x;
@@ -116,10 +117,9 @@ Tensor upsample(Tensor x, const Dims& sizes, bool antialias) {
   Tensor y = output(x, sizes);
   if (antialias) copy_if_bent(x);
   const Facts facts{.sizes = x.sizes()};
+  const bool in_order = antialias || x.dims() == 3;
   return record(std::move(y), {std::move(x)},
-                {.name = "UpsampleBackward0",
-                 .facts = facts,
-                 .backward = antialias ? antialiased_gradient : input_gradient});
+                {.name = "UpsampleBackward0", .facts = facts, .backward = in_order ? gradient_in_order : input_gradient});
 }
 
 }  // namespace tidemark

@@ -190,6 +190,27 @@ def test_lists_of_layers_by_number_go_round_too():
     assert layers.with_numbers({}) == {}, "a class says it itself"
 
 
+def test_a_list_of_all_layers_by_number_goes_round_too():
+    """Llama 4's moe_layers: as many as there are, not those of the tiny configuration."""
+    defaults = {"num_hidden_layers": 48, "kinds": ["a", "a", "a", "b"] * 12, "moe_layers": list(range(48))}
+    layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"], "moe_layers": [0, 1]}, defaults)
+    assert layers.keys == {"num_hidden_layers": 16} and layers.places == {}
+    assert "moe_layers numbers num_hidden_layers in [true]" in layers.conditions()
+    assert layers.with_numbers({"num_hidden_layers": 3})["moe_layers"] == [0, 1, 2]
+
+
+def test_a_last_round_that_is_done_otherwise_asks_for_one_more():
+    """Gemma 4 on transformers 5.24.0: its last layers keep their keys and values, and with as many rounds as others take the ones before are too few to be told as rounds."""
+    layers = Layers({"num_hidden_layers": 2, "kinds": ["a", "b"]}, {"num_hidden_layers": 26, "kinds": ["a", "b"] * 13})
+
+    def more(are_alike):
+        return list(layers.more_rounds(layers.keys, lambda keys, other: are_alike(keys["num_hidden_layers"], other["num_hidden_layers"])))
+
+    assert layers.keys == {"num_hidden_layers": 8}
+    assert more(lambda count, other: min(count, other) > 8) == [("num_hidden_layers", 10)]
+    assert more(lambda count, other: True) == more(lambda count, other: False) == []
+
+
 def test_lists_that_say_how_often_kinds_come_follow_how_many_layers_there_are():
     """GPT-Neo: the class makes the second list of the first."""
     defaults = {"num_layers": 24, "types": [[["a", "b"], 12]], "layers": ["a", "b"] * 12}
@@ -358,6 +379,23 @@ class OfOneSize:
 def test_a_width_with_a_rest_beside_its_heads_is_their_product():
     found = Axes({"hidden_size": 64, "num_attention_heads": 4}, OfOneSize, lambda keys: bool(OfOneSize(keys)), {})
     assert found.guards == [] and found.equalities() == ["hidden_size == num_attention_heads*16"]
+
+
+class OfWidthSaidTwice:
+    """A width that has to be said twice, and heads that divide it."""
+
+    def __init__(self, keys):
+        assert keys["text"]["hidden_size"] == keys["hidden_size"] and keys["hidden_size"] % keys["text"]["num_attention_heads"] == 0
+        self.exact = [keys["hidden_size"], keys["text"]["num_attention_heads"]]
+
+    def is_alike(self, other):
+        return True
+
+
+def test_a_width_that_is_said_twice_is_of_heads_of_any_size():
+    found = Axes({"text": {"hidden_size": 64, "num_attention_heads": 4}, "hidden_size": 64}, OfWidthSaidTwice, lambda keys: bool(OfWidthSaidTwice(keys)), {})
+    assert found.guards == [] and found.products == {} and found.equalities() == ["hidden_size == text.hidden_size"]
+    assert len({keys["hidden_size"] // keys["text"]["num_attention_heads"] for keys in found.draws(6, seed=1)}) > 1
 
 
 class OfFactors:

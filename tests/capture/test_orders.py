@@ -73,6 +73,13 @@ def test_what_is_done_of_each_kind_is_told_once_whatever_the_order():
         "  return %4"]
 
 
+def test_as_many_layers_of_another_part_are_not_told_by_kind():
+    """LFM2-VL: its images go through a tower of layers that are all alike, of which there may be as many as the text has."""
+    statements, entries = layers(["moe"] * 5), ["conv", "attention", "conv", "moe", "attention"]
+    assert by_kind(statements, {"kinds": (entries, KINDS)}) == statements
+    assert by_kind(layers(entries), {"kinds": (entries, KINDS)}) != layers(entries)
+
+
 def test_what_is_before_all_layers_may_end_with_the_first():
     text = text_of(merged(ORDERS, keeps_first=False))
     assert text[4:7] == ['    of "conv":', "      %3[i]: T[4] = call layers.{i}: Conv#1(0=%0)", "      del %0"]

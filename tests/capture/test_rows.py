@@ -210,6 +210,14 @@ def test_captures_of_one_program_may_differ_in_sizes():
     assert SameSizes(lambda values: "0").body((bodies[0], bodies[0]))
 
 
+def test_a_call_here_and_rounds_of_calls_there_differ():
+    end = Statement("return", args=(("", "$0"),))
+    call = Statement("call", "layers.0", body=named([end]))
+    rounds = Statement("repeat", Number(0, False), block=(call,), count=Number(3, False))
+    with pytest.raises(Differs, match="layers.0 here"):
+        Merger(lambda values: "0").body((named([call, end]), named([rounds, end])))
+
+
 def test_the_last_layer_of_any_number_is_a_range_of_one():
     trees = [["modules Model", "  layers: nn.ModuleList", f"    0..{n - 2}: Layer", f"    {n - 1}: Last"] for n in (5, 6, 8, 7)]
     assert merged_lines(trees, Solver([{"layers": n, "B": b} for n, b in zip((5, 6, 8, 7), (2, 5, 4, 7))]))[2:] == ["    0..layers - 2: Layer", "    layers - 1..layers - 1: Last"]

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 # transformers 5.17.0 and 5.23.0: each environment has the programs of its own.
-@pytest.mark.parametrize("python, model_types", [("TIDEMARK_PYTHON", ("arcee", "cohere2", "mbart")), ("TIDEMARK_PYTHON_215", ("beit", "blip", "clip_text_model", "deberta-v2", "falcon", "gpt_oss", "hy_v3", "llava", "llava_next", "mamba2", "modernbert", "paligemma", "qwen2_audio", "qwen3_5_text", "resnet", "siglip2", "ultrabert", "wavlm", "whisper", "xmod"))])
+@pytest.mark.parametrize("python, model_types", [("TIDEMARK_PYTHON", ("arcee", "cohere2", "mbart")), ("TIDEMARK_PYTHON_215", ("beit", "blip", "clip_text_model", "deberta-v2", "falcon", "gpt_oss", "hy_v3", "lfm2_vl", "llama4", "llava", "llava_next", "mamba2", "modernbert", "paligemma", "qwen2_audio", "qwen3_5_text", "resnet", "siglip2", "ultrabert", "wavlm", "whisper", "xmod"))])
 def test_shipped_programs_equal_exact_ones(python, model_types):
     if python not in os.environ:
         pytest.skip(f"{python} is not set")

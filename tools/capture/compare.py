@@ -76,7 +76,10 @@ def configuration(model_type, way, text, layers=()):
             config = with_whole(config, whole, part[:-1])
     for path, period, rest in re.findall(r"^holds ([a-z][\w.]*) % (\d+) == (\d+)$", text, re.MULTILINE):
         if isinstance(at(config, path), int) and path.rpartition(".")[2] in LAYERS:
-            config = with_layers(config, path, max(n for n in range(1, max(MOST_LAYERS, int(period)) + 1) if n % int(period) == int(rest)))
+            least = int((re.search(rf"^holds {re.escape(path)} >= (\d+)$", text, re.MULTILINE) or ["", "1"])[1])
+            most = max(MOST_LAYERS, least, int(period))
+            kept = with_whole(config, whole, path.rpartition(".")[0]) if most > MOST_LAYERS else config
+            config = with_layers(kept, path, max(n for n in range(least, most + 1) if n % int(period) == int(rest)))
     for path, count in layers:
         config = with_layers(with_whole(config, whole, path.rpartition(".")[0]), path, count)
     for one, other in re.findall(r"^holds ([a-z][\w.]*) == ([a-z][\w.]*)$", text, re.MULTILINE):

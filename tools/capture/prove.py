@@ -135,6 +135,8 @@ def grid_of(rows):
         return rows["image_grid_thw"][0, 1:].tolist()
     if "image_position_ids" in rows:   # of each patch, across first
         return (rows["image_position_ids"][0].amax(0) + 1).tolist()[::-1]
+    if "spatial_shapes" in rows:
+        return rows["spatial_shapes"][0].tolist()
     return None
 
 
@@ -335,12 +337,12 @@ def found(folder):
 
 
 def note(folder):
-    """Tells in the header of a family's program in which modes trainings of this release are not as predicted from it (`differs`)."""
+    """Tells in the headers of a family's programs in which modes trainings of this release are not as predicted from it (`differs`)."""
     for model_type, row in found(folder).items():
         program = nearest(model_type, importlib.metadata.version("transformers"))
         differs = [mode for mode in MODES if "at" in row.get(mode, ())]
         line = f"differs {', '.join(differs)}\n" if differs else ""
-        program.write_text(re.sub(r"^(class .*\n)(differs .*\n)?", lambda head: head[1] + line, program.read_text(), count=1, flags=re.MULTILINE))
+        program.write_text(re.sub(r"^(class \w+\n)(differs .*\n)?", lambda head: head[1] + line, program.read_text(), flags=re.MULTILINE))   # of all ways in which the family is built
 
 
 def table(folder, page, is_shipped=False):

@@ -26,11 +26,11 @@ SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664))
            (16, 32, (128,)), (16, 64, (128,)), (16, 224, (192, 384, 768, 1024, 1152, 1280)),
            (16, 256, (768, 1024, 1152)), (16, 384, (768, 1024, 1152)), (16, 512, (768, 1024, 1152)),
            (32, 64, (128,)), (32, 224, (768, 1024)), (32, 384, (768, 1024))]
-CUBES = [(14, (128, 1280, 1536)), (16, (1024, 1152))]
+CUBES = [(14, (128, 1024, 1280, 1536)), (16, (1024, 1152))]
 
 
 class Other(NamedTuple):
-    """A convolution that is not of patches of three channels; `most`: samples."""
+    """A convolution that is not of patches of three channels; `most`: samples, of which there are always a multiple of `step`."""
     channels: int
     hidden: int
     kernel: tuple
@@ -40,6 +40,7 @@ class Other(NamedTuple):
     most: int
     groups: int = 1
     channels_last: bool = False
+    step: int = 1
 
 
 def resnet_50():
@@ -75,6 +76,14 @@ OTHERS = [
     Other(3, 64, (2, 8, 8), (2, 8, 8), (2, 8, 8), (0, 0, 0), 512), *(Other(64, 64, (2, 2), (2, 2), (2, 2), (0, 0), 128, channels_last=last) for last in (False, True)),
     *(Other(channels, 64, (3,), (tokens,), (stride,), (1,), 8) for tokens in (128, 64) for channels, stride in ((16, 1), (64, 2))),
     Other(1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-4.1V's patches, merged four by four
+    Other(3, 1152, (14, 14), (14, 14), (14, 14), (0, 0), 4096, step=4),   # PaddleOCR-VL's patches, one by one
+    Other(1024, 1536, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-OCR's, merged four by four
+    # GOT-OCR 2: its patches, its neck, and what makes tokens of them
+    Other(3, 768, (16, 16), (1024, 1024), (16, 16), (0, 0), 64), Other(768, 256, (1, 1), (64, 64), (1, 1), (0, 0), 64), Other(256, 256, (3, 3), (64, 64), (1, 1), (1, 1), 64, channels_last=True),
+    Other(256, 512, (3, 3), (64, 64), (2, 2), (1, 1), 64, channels_last=True), Other(512, 1024, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),
+    # Qwen3-ASR: seconds of spectrograms; Granite Speech: its conformer of half a minute
+    *(Other(channels, 480, (3, 3), image, (2, 2), (1, 1), 240) for channels, image in ((1, (128, 100)), (480, (64, 50)), (480, (32, 25)))),
+    Other(1024, 4096, (1,), (1500,), (1,), (0,), 32), Other(2048, 2048, (15,), (1514,), (1,), (0,), 32, groups=2048), Other(2048, 1024, (1,), (1500,), (1,), (0,), 32),
     # Whisper and those that listen by it: spectrograms of 30 seconds
     *(Other(bins, hidden, (3,), (3000,), (1,), (1,), 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *(Other(hidden, hidden, (3,), (3000,), (2,), (1,), 64) for hidden in (384, 512, 768, 1024, 1280)),
@@ -192,7 +201,7 @@ def record_others(path):
     import torch
     with open(path, "w") as out:
         for other in OTHERS:
-            points = sorted({*range(1, min(other.most, 64) + 1), *range(64, min(other.most, 256) + 1, 8), *range(256, other.most + 1, 128)})
+            points = sorted({*range(other.step, min(other.most, 64) + 1, other.step), *range(64, min(other.most, 256) + 1, 8), *range(256, other.most + 1, 128)})
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
                 def ask(count, direction):

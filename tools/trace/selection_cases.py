@@ -156,6 +156,8 @@ def other_cases():
         case("index", f"{dtype} 5x40x64{flag}", None, "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 70", found=0)
         case("index", f"{dtype} 40x64{flag}", "int64 7x9", found=0)
+        if flag:
+            case("index", f"{dtype} 40x64{flag}", "int64 7x9", found=0, gradient="102")   # as an einsum gives it
         case("index", f"{dtype} 40x64{flag}", "int64 70", found=0, host=True)
         case("index", f"{dtype} 40x30x8{flag}", "int64 70", "int64 70", found=0)
         case("index", f"{dtype} 40x30x8{flag}", "int64 7x1", "int64 9", found=0)
@@ -190,6 +192,8 @@ def window_cases():
             case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode)
             case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, autocast="bfloat16")
         case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear")
+        case("upsample", f"{dtype} 2x16x9 p021 g", size=[7], mode="linear")
+        case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear", gradient="021")
     for flags in ("gg", "g-", "-g", "--"):
         first, second = (f" {flag}".rstrip(" -") for flag in flags)
         case("solve_triangular", f"float32 2x8x64x64{first}", f"float32 2x8x64x16{second}")

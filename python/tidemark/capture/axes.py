@@ -102,6 +102,8 @@ class Axes:
         told = [self._told({path: v}) for v in tries]
         if "same" in told and set(told) <= {"same", "fails"}:
             return
+        if {*told} == {"fails"} and self._is_tied_whatever_heads(path, value):
+            return
         if told[0] != "numbers" or "other" in told:
             is_product = {*told} == {"fails"} and self._is_product(path, value)   # of which one more may be heads of the same size, and a rest
             told[0] = "numbers" if is_product or "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
@@ -161,6 +163,11 @@ class Axes:
                     self.groups.append([path, other])
                 return True
         return len(others) > 1 and self._tie_several(path, value, others)
+
+    def _is_tied_whatever_heads(self, path, value):
+        """Whether a width has to be that of another part, and nothing else: then heads may be of any size, though together with these it grows, too (transformers/models/ovis2, hidden_size)."""
+        products = self._products_of(path, value)
+        return bool(products) and all(is_whole(size) for _, size, _ in products) and self._tie(path, value)
 
     def _with_widths(self, values):
         """With the widths that have to be heads times their size."""

@@ -95,7 +95,8 @@ class _Maker:
             elif parameter.default is parameter.empty and parameter.kind == parameter.POSITIONAL_OR_KEYWORD:
                 given |= next(({name: getattr(part, name)} for part in parts_of(self.config) if hasattr(part, name)), {})
         features = function(**given)
-        pooled = getattr(features, "pooler_output", None)
+        pooled, deep = getattr(features, "pooler_output", None), getattr(features, "deepstack_features", None)
+        pooled = deep[0][1] if pooled is None and deep else pooled   # of one of the layers that are given some: transformers/models/granite4_vision
         features = pooled if pooled is not None else getattr(features, "last_hidden_state", features)
         return sum(t.numel() // t.shape[-1] for _, t in leaves(features, is_tensor)) // self.shape.pictures
 
@@ -112,6 +113,8 @@ def batch_of(model, head, shape, device, padded=False):
     if head == "IMAGE_CLASSIFICATION":
         add_samples(maker)
         maker.batch["labels"] = maker.whole(shape.batch)
+    elif head == "FEATURES" and "input_ids" not in maker.takes:   # of images alone: transformers/models/dinov3_vit
+        add_samples(maker)
     elif head == "CONTRASTIVE":
         maker.text()
         add_samples(maker)
@@ -233,7 +236,10 @@ def _place(maker, token, asked):
     if token is None:
         return
     if ask is not None:
-        maker.placeholders(token, maker.rows_of(ask), maker.shape.images)
+        rows = maker.rows_of(ask)
+        maker.placeholders(token, rows, maker.shape.images)
+        if "input_features" in maker.batch and "input_features_mask" in maker.takes - set(maker.batch):   # which of those are no padding: transformers/models/granite_speech/processing_granite_speech.py
+            maker.batch["input_features_mask"] = torch.ones(maker.shape.pictures, rows, dtype=torch.bool, device=maker.device)
     elif "feature_attention_mask" in maker.batch:   # of its own lengths: transformers/models/qwen2_audio
         tower = next(module for module in maker.model.modules() if hasattr(module, "_get_feat_extract_output_lengths"))
         maker.placeholders(token, int(tower._get_feat_extract_output_lengths(maker.batch["feature_attention_mask"].sum(-1))[1][0]), maker.shape.images)

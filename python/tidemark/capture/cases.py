@@ -13,7 +13,7 @@ _ORIGINALS = re.compile(r"(^|\.)original_max_position_embeddings$")   # tokens, 
 _KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
 _LINEAR_KEYS = re.compile(r"(?:^|(?<=\.))linear_num_key_heads$")   # of linear attention
-_WIDE = 4096
+_WIDE = 4096   # and more, another in each draw: numbers follow it that nobody sees in texts within it, as where a cache is cut (transformers/cache_utils.py, DynamicSlidingWindowLayer)
 
 
 class Way(NamedTuple):
@@ -105,21 +105,21 @@ def _by_tokens(family, paths):
     if not paths:
         return [_ANY]
     wide = dict.fromkeys(paths, _WIDE)
+    tokens = family.tokens
     try:
         within = family.brief(changed(family.base, wide))
-    except Exception:   # of images, whose windows have a bias for each two places
+        if len(paths) > 1:   # a part that is not trained has windows too
+            paths = [path for path in paths if not family.brief(changed(family.base, {**wide, path: 16})).does_as(within, SameSizes)]
+        over, whole = (family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
+    except Exception:   # of images, whose windows have a bias for each two places; of sounds, that are made fewer window by window
         return [_ANY]
-    if len(paths) > 1:   # a part that is not trained has windows too
-        paths = [path for path in paths if not family.brief(changed(family.base, {**wide, path: 16})).does_as(within, SameSizes)]
-    tokens = family.tokens
-    over, whole = (family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
     if over.does_as(within, SameSizes):
         return [_ANY]
     sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
     exact = family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, sides * tokens)}))
     below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
     windows = [path if sides == 1 else f"{path}//{sides}" for path in paths]
-    cases = [Case(tuple(f"S {below} {w}" for w in windows), lambda keys: changed(keys, dict.fromkeys(paths, _WIDE))), Case(tuple(f"S {above} {w}" for w in windows))]
+    cases = [Case(tuple(f"S {below} {w}" for w in windows), lambda keys: changed(keys, {p: _WIDE + at(keys, p) for p in paths})), Case(tuple(f"S {above} {w}" for w in windows))]
     none = changed(family.base, dict.fromkeys(paths))
     return [*cases, Case(tuple(f"{p} == null" for p in paths), lambda keys: changed(keys, dict.fromkeys(paths)))] if family.runs(none) else cases
 

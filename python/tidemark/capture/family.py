@@ -21,7 +21,7 @@ from .experts import WAYS, chooses, shares_of, unevenly
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without, without_names_of_labels, written
-from .layers import Layers
+from .layers import FEWEST_ROUNDS, Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import CONTRASTIVE, FEATURES, class_of, from_configuration
@@ -42,11 +42,12 @@ _SHAPES = ((2, 96, 3, 8, 12), (3, 149, 2, 4, 6), (5, 203, 1, 12, 4), (4, 307, 3,
 # As many samples as make a row (rows.py) and are told from the few numbers of other lists, of models that do something for each of them.
 _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12, 11), _SHAPES))
 # As many samples, and images of each, that what is done for them is seen as rounds, and rounds within rounds.
-_ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 2, 8), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
+_ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 8, 10), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
 # Fewer, of models with many layers (those that a list has by number are far apart), but more than the four features that some have of each image; of several windows each, down and across (windows.py).
 _FEWER = ((7, 303, 8, 12, 20), (8, 349, 7, 10, 12), (9, 403, 7, 16, 20), (7, 307, 9, 12, 24), (8, 451, 8, 18, 28), (10, 381, 7, 8, 20))
 _MORE = 400   # tokens, so that what is done for each chunk of a text is seen as rounds
 _TEXT_CHUNK = 64        # of linear attention without kernels of its own (transformers 5.23.0: modeling_qwen3_next.py, torch_chunk_gated_delta_rule)
+_MERGES = ("spatial_merge_size", "pooling_kernel_size", "downsample_factor")   # so many patches each way are one token
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
 _INNER = re.compile(r"(^|\.)(n_inner|intermediate_size)$")
@@ -62,6 +63,7 @@ class Look:
     tree: list
     exact: str
     classes: frozenset   # of modules, by name
+    tokens: int          # with those of its images
 
     def is_alike(self, other):
         try:
@@ -76,8 +78,6 @@ class Look:
 
 
 class Family:
-    tokens = _SHAPES[0][1]   # of a look
-
     def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None):
         """`way`: those of its keys that say in which of several ways the family is built; `published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
         `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some."""
@@ -113,6 +113,7 @@ class Family:
         if not self.looks:
             raise self.refusal
         self.usual = next(iter(self.looks))
+        self._with_one_round_more()
         self.inner = [path for path in inner if self.look(changed(self.base, {path: None})).exact == self.look(self.base).exact]
         self.base = changed(self.base, {path: None for path in inner if path not in self.inner})
         self.few = self._few()
@@ -129,6 +130,13 @@ class Family:
         if self.kind in ("clip", "clip_text_model"):
             self.asked.append(f"{text}eos_token_id")
             self.guards.append(f"{text}eos_token_id {'==' if at(made, f'{text}eos_token_id') == 2 else '!='} 2")
+
+    def _with_one_round_more(self):
+        """Of layers whose last round is not done as those before it: one more, so that these are seen as rounds (transformers 5.24.0: configuration_gemma4.py, kv_sharing_modes: the last layer of each kind keeps its keys and values)."""
+        for path, count in self.layers.more_rounds(self.base, lambda keys, other: self.look(keys).is_alike(self.look(other))):
+            self.base = changed(self.base, {path: count})
+            self.looks = {way: self.look(self.base, way) for way in self.looks}
+            self.guards.append(f"{path} >= {count - (FEWEST_ROUNDS - 1) * self.layers.counts[path]}")
 
     def _read(self, way):
         """Notes which keys the model asks for."""
@@ -212,8 +220,19 @@ class Family:
         return (usual, *(how for how in WAYS if how != usual)) if usual and chooses(model) else (None,)
 
     def source(self, keys, way):
-        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=way.attention, cache=way.cache, experts=way.experts)
+        attention = None if way.attention == "sdpa" and self._mixes else way.attention
+        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=attention, cache=way.cache, experts=way.experts)
         return with_positions(source) if way.positions else source
+
+    @functools.cached_property
+    def _mixes(self):
+        """Whether a part cannot run by sdpa, though what transformers chooses has that in others: then it cannot be asked for (transformers/models/got_ocr2)."""
+        keys = {**self._whole(self.base), "model_type": self.kind}
+        try:
+            from_configuration(keys, self.kind, head=self.head, attention="sdpa").make(torch.bfloat16, self.device)
+        except ValueError:
+            return from_configuration(keys, self.kind, head=self.head).make(torch.bfloat16, self.device).config.get_text_config()._attn_implementation == "sdpa"
+        return False
 
     def ready(self, source, model, sizes, first=_called):
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
@@ -251,7 +270,12 @@ class Family:
         body, printer = _body(recorder), Printer()
         printer.name(body)
         exact = functools.reduce(lambda text, pair: text.replace(*pair), _GELUS, without_floats("\n".join([*recorder.tree, *printer.out, *sorted(recorder.by_chance - self.by_chance)])))
-        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts))
+        return Look(body, functools.cache(lambda: _body(recorder, self._layers_of(keys))), recorder.tree, exact, frozenset(printer.counts), recorder.sizes.get("S", _SHAPES[0][1]))
+
+    @property
+    def tokens(self):
+        """Of a look at the usual configuration."""
+        return self.looks[self.usual].tokens
 
     def minds_checkpointing(self):
         """Whether a model that is told of checkpointing asks for gradients of values that else have none (modeling_t5.py: position_bias)."""
@@ -279,11 +303,24 @@ class Family:
             name = own if is_whole(at(self.base, own)) else f"{width}//{path}"
             for size, bound in ((1, "> 1"), (12, "% 8 == 0"), (264, "<= 256")):
                 try:
-                    alike = self.brief(changed(self.base, {own: size} if name == own else {width: heads * size})).is_alike(self.brief(self.base))
+                    alike = self.brief(changed(self.base, {own: size} if name == own else self._as_wide(width, heads * size))).is_alike(self.brief(self.base))
                 except Exception:   # whatever a model of such a configuration raises
                     continue
                 if not alike:
                     yield f"{name} {bound}"
+
+    def _as_wide(self, width, value):
+        """The width, and those of other parts where these have to be as wide."""
+        if self.runs(changed(self.base, {width: value})):
+            return {width: value}
+        return {width: value, **{p: value for p, v in leaves_of(self.base) if is_whole(v) and v == at(self.base, width) and p.endswith("hidden_size")}}
+
+    def _narrow(self):
+        """Conditions on images of one token across, or down, where they go another way: what is permuted is a view then (transformers/models/paddleocr_vl, PaddleOCRProjector)."""
+        for path, merged in [(p, v) for p, v in leaves_of(self.base) if p.endswith(_MERGES) and is_whole(v)][:1]:
+            for side, narrow, wider in (("grid_h", (merged, 4 * merged), (2 * merged, 4 * merged)), ("grid_w", (4 * merged, merged), (4 * merged, 2 * merged))):
+                if not self.brief(self.base, grid=narrow).is_alike(self.brief(self.base, grid=wider)):
+                    yield f"{side} > {path}"
 
     def _needed(self, path):
         """The kinds of layers without which more is done otherwise, or that a model has to have."""
@@ -310,6 +347,7 @@ class Family:
         cases = cases_of(self)
         self.layers.needed = {path: list(self._needed(path)) for path in self.layers.orders}
         self.guards = [*self.head_guards(), *guards_of_frames(self._configuration(self.base)), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        self.guards += self._narrow() if self.has_grids and not self.has_windows else []
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places, self.layers.orders)
         self.shapes = (_FEWER if self.has_windows or self.layers.places else _ROUNDS) if self.has_grids else _SHAPES
@@ -431,7 +469,7 @@ class Family:
         used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *(count for _, count in self.layers.orders.values() if count), *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         _, _, root, _, (first, *_) = merged[0]
         wholes = [path for path in used if is_whole(at(self.base, path))]
-        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(("spatial_merge_size", "pooling_kernel_size")) for side in ("grid_h", "grid_w")]
+        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(_MERGES) for side in ("grid_h", "grid_w")]
         windows = windows_of(self.base, first.sizes) if self.has_windows else None
         merged_patches += [f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows]   # of one window one way, a permuted tensor is a view
         import transformers

@@ -8,6 +8,7 @@ from .orders import ANY, base_order
 
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers", "num_global_layers")
 LONGEST_PERIOD = 8
+FEWEST_ROUNDS = 4   # as it takes to see them: the first of them often begins otherwise, and three are told as rounds (folding.py)
 _NUMBERED = re.compile(r"(index(es)?|indices|_ids|layers)$")
 _APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py); and more, so that these make no rounds themselves
 _MOST_BEFORE = 4   # layers that are of other kinds than those that go round after them
@@ -56,8 +57,8 @@ class Layers:
             numbers = []
         for number in numbers:
             if is_whole(at(self.keys, prefix + number)):
-                self.counts[prefix + number] = period   # as many rounds as it takes to see them (folding.py), and some that are left over
-                self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) + before if period == 1 else self._least(4 * period + before, period, count)})
+                self.counts[prefix + number] = period   # rounds, and some that are left over
+                self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) + before if period == 1 else self._least(FEWEST_ROUNDS * period + before, period, count)})
                 if before:
                     self.befores[prefix + number] = before
         self._by_number(prefix, defaults, numbers, count)
@@ -78,7 +79,7 @@ class Layers:
 
     def _by_number(self, prefix, defaults, numbers, count):
         """Layers that a list has by number (Qwen3-VL's deepstack_visual_indexes), far apart."""
-        lists = [k for k, v in defaults.items() if numbers and is_rising(v, count) and _NUMBERED.search(k) and prefix + k not in self.numbers]
+        lists = [k for k, v in defaults.items() if numbers and is_rising(v, count) and len(v) < count and _NUMBERED.search(k) and prefix + k not in self.numbers]
         if len(lists) != 1 or self.counts.get(prefix + numbers[0]) != 1 or prefix + lists[0] in self.held:
             return
         places = list(itertools.accumulate([_APART - 1, *(_APART + k % 3 for k in range(len(defaults[lists[0]]) - 1))]))
@@ -91,6 +92,13 @@ class Layers:
         for path, number in self.places.items():
             few |= {path: list(range(len(at(self.keys, path)))), number: len(at(self.keys, path)) + 2}
         return few
+
+    def more_rounds(self, keys, are_alike):
+        """(path of a number of layers, so many) where one round more is done otherwise than these, and another as that one."""
+        for path, period in self.counts.items():
+            now, more, most = (changed(keys, {path: at(keys, path) + rounds * period}) for rounds in range(3))
+            if period > 1 and not are_alike(now, more) and are_alike(more, most):
+                yield path, at(more, path)
 
     @staticmethod
     def _least(least, period, count):
@@ -156,8 +164,8 @@ def spelled_out(entries):
 
 
 def is_rising(entries, count):
-    """Whether they are numbers of layers, of so many, in order."""
-    return isinstance(entries, (list, tuple)) and 0 < len(entries) < count and all(map(is_whole, entries)) and sorted({*entries}) == list(entries) and 0 <= entries[0] and entries[-1] < count
+    """Whether they are numbers of layers, of so many, in order: of some, or of all, as where each has experts (Llama 4's moe_layers)."""
+    return isinstance(entries, (list, tuple)) and len(entries) > 0 and all(map(is_whole, entries)) and sorted({*entries}) == list(entries) and 0 <= entries[0] and entries[-1] < count
 
 
 def _are_sizes(entries):

@@ -66,7 +66,7 @@ class Merger:
     def statement(self, row, where):
         one = row[0]
         place = f"{where}, {one.name or one.kind}"
-        path = self.path([s.name for s in row]) if one.kind == "call" else None
+        path = self.path([s.name for s in row]) if {s.kind for s in row} == {"call"} else None
         names = {s.name for s in row} if one.kind not in _LOOPS and not path else set()
         if {s.kind for s in row} != {one.kind} or len(names) > 1:
             raise Differs(f"{place} here, {next((s.name for s in row if s.name != one.name), '') or row[1].kind} there")

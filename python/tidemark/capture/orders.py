@@ -63,6 +63,8 @@ def _told(statements, path, entries, kinds):
             return None
     if set(blocks) != {*entries} or entries[last] not in blocks:
         return None
+    if len(blocks) > 1 and all(_alike(block, blocks[entries[last]]) for block in blocks.values()):   # another part, that has as many layers by chance
+        return None
     end = places[last] + len(blocks[entries[last]])
     if not _alike(_of_round(statements[places[last]:end], row, results[last], results[last - 1]), blocks[entries[last]]):
         return None

@@ -33,14 +33,13 @@ def add_sounds(maker):
     frames = 2 * (first_of(audio, "max_source_positions") or 1500)
     count = maker.shape.pictures
     maker.batch.sizes["images"] = count
-    bins = first_of(audio, "num_mel_bins")
-    if bins is None and first_of(audio, "input_dim"):   # a conformer's, frames first: transformers/models/granite_speech
-        rows = -(-frames // (first_of(maker.config, "window_size") or 1)) * (first_of(maker.config, "window_size") or 1)
-        maker.batch["input_features"] = maker.real(count, rows, audio.input_dim)
+    width = first_of(audio, "input_dim")
+    if width:   # a conformer's, two frames in a row: transformers/models/granite_speech/feature_extraction_granite_speech.py
+        maker.batch["input_features"] = maker.real(count, frames // 2, width)
     else:
-        maker.batch["input_features"] = maker.real(count, bins or 80, frames)
-    for name in ("feature_attention_mask",):
-        if name in maker.takes:
+        maker.batch["input_features"] = maker.real(count, first_of(audio, "num_mel_bins") or 80, frames)
+    for name in ("feature_attention_mask", "input_features_mask"):   # with a width, the latter is of what the model makes of them (batches.py)
+        if name in maker.takes and not width:
             maker.batch[name] = torch.ones(count, frames, dtype=torch.long, device=maker.device)
 
 
@@ -50,10 +49,16 @@ def _by_grid(maker, channels):
     grid = next(name for name in ("image_grid_thw", "image_grid_hw", "grid_thws") if name in maker.takes)
     merged = first_of(vision, "spatial_merge_size") or 1   # so many patches each way are one token
     (down, across), count, patch = (-(-side // merged) * merged for side in maker.shape.grid), maker.shape.pictures, first_of(vision, "patch_size")
-    values = channels * (first_of(vision, "temporal_patch_size") or 1) * patch * patch
-    maker.batch["pixel_values"] = maker.real(count * down * across, values)
+    times = first_of(vision, "temporal_patch_size")
+    # What is given to a convolution patch by patch keeps their sides, where frames are not merged: transformers/models/paddleocr_vl/image_processing_paddleocr_vl.py
+    values = (channels, patch, patch) if times is None and _has_flat_convolution(maker.model) else (channels * (times or 1) * patch * patch,)
+    maker.batch["pixel_values"] = maker.real(count * down * across, *values)
     maker.batch[grid] = torch.tensor([[1, down, across]] * count, device=maker.device)
     maker.batch.sizes.update(grid_h=down, grid_w=across)
+
+
+def _has_flat_convolution(model):
+    return any(isinstance(module, torch.nn.Conv2d) for module in model.modules())
 
 
 def _by_position(maker, channels):

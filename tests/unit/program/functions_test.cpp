@@ -111,6 +111,15 @@ TEST(ProgramFunctions, TakeWhatNumbersMakeOfThem) {
   EXPECT_EQ(found.at("aten::avg_pool2d"), 1);
 }
 
+TEST(ProgramFunctions, CopyWhatHasNoViewOfTheOthersSizes) {
+  const std::map<std::string, int> found = allocations_of(R"(  %10: T[B, 64, S] view = torch.Tensor.transpose(%0, 1, 2)
+  %11: T[B, S, 64] = torch.Tensor.reshape_as(%10, %0)
+  %12: T[B, S, 64] view = torch.Tensor.reshape_as(%11, %0)
+  hold %10 %11 %12
+)");
+  EXPECT_EQ(found.at("aten::clone"), 1);
+}
+
 TEST(ProgramFunctions, WriteInPlaceWhatHasNoGradient) {
   const std::map<std::string, int> found = allocations_of(R"(  %10: float32[B, S] = torch.Tensor.float($labels)
   %10 = torch.Tensor.abs_(%10)
