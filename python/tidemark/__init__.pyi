@@ -101,7 +101,7 @@ class SpecOptions(TypedDict, total=False):
     lora: Mapping[str, Any] | None
     """Adapters of PEFT on a frozen model; {} for its defaults"""
     quantization: Mapping[str, Any] | None
-    """Linear modules in 4 bits, by bitsandbytes, under adapters; {} for the defaults of BitsAndBytesConfig"""
+    """Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"""
     gpus: int
     """GPUs that train together"""
     parallel: Literal['none', 'ddp', 'zero1', 'zero2', 'zero3', 'fsdp1', 'fsdp2', 'ep', 'gemini', None]

@@ -26,8 +26,15 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
 
 /// trainer/utils.py, get_quantization_config; sft_trainer.py casts adapters beside quantized weights.
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
-  keys.must_be_off({"load_in_8bit"});
-  if (!keys.boolean("load_in_4bit").value_or(false)) return keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
+  if (!in_4bit) keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
+  if (!in_4bit && !in_8bit) return;
+  if (!in_4bit) {
+    set_quantization(keys, "load_in_8bit", in_8bits(), draft);
+    draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
+    return;
+  }
+  keys.pass_over({"load_in_8bit"});
   if (const auto dtype = keys.text("dtype"); dtype && !weight_dtype(*dtype))
     keys.refuse("dtype", "quantized weights need a type to compute in", "bfloat16, float16 or float32");
   set_quantization(keys, "load_in_4bit",
@@ -106,7 +113,9 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     else if (const auto& pattern = std::get<std::string>(spec.lora->target_modules); !pattern.empty())
       keys.set("lora_target_modules", pattern);
   }
-  if (spec.quantization) {
+  if (spec.quantization && spec.quantization->load_in_8bit) {
+    keys.set("load_in_8bit", true);
+  } else if (spec.quantization) {
     keys.set("load_in_4bit", true);
     keys.set("bnb_4bit_quant_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
     keys.set("use_bnb_nested_quant", spec.quantization->use_double_quant);
