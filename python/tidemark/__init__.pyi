@@ -56,8 +56,8 @@ class SpecOptions(TypedDict, total=False):
     """How tokens spread over experts: balanced or skewed:X"""
     labels: bool
     """The model gets labels and computes the loss itself"""
-    loop: Literal['plain', 'trainer']
-    """Whose loop it is: a plain PyTorch loop, or that of transformers' Trainer over accelerate"""
+    loop: Literal['plain', 'trainer', 'sft_trainer']
+    """Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits"""
     autocast: Literal['none', 'bf16', 'fp16', None]
     """torch.autocast around forward and loss"""
     grad_scaler: bool

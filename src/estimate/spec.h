@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
 enum class Load { to, wrapped };
-inline constexpr std::array<std::string_view, 2> kLoopNames{"plain", "trainer"};
+inline constexpr std::array<std::string_view, 3> kLoopNames{"plain", "trainer", "sft_trainer"};
 
 struct LoraSpec {
   std::int64_t r = 8;
@@ -306,7 +306,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Training";
   visit("loop", self.loop,
-        choice(group, "Whose loop it is: a plain PyTorch loop, or that of transformers' Trainer over accelerate", kLoopNames));
+        choice(group, "Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits", kLoopNames));
   visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
   visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
   visit("grad_accumulation", self.grad_accumulation,

@@ -47,8 +47,9 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 
-/// trainer/sft_trainer.py: adapters beside quantized weights are cast to bf16.
+/// trainer/sft_trainer.py: adapters beside quantized weights are cast to bf16, and the head and the loss are its own.
 Spec as_trained(Spec spec) {
+  if (spec.loop != LoopKind::plain) spec.loop = LoopKind::sft_trainer;
   if (spec.quantization && spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic)
     spec.lora->adapter_dtype = AdapterDtype::bf16;
   return spec;
@@ -90,7 +91,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
     read_accelerate(draft.files.read(*file), arguments, *file);
   apply_training_arguments(keys, arguments, draft);
   draft.assume(fmt::format("every sample has max_length tokens, {}", draft.spec.seq));
-  draft.assume("the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words: an upper bound, but for vocabularies of a few thousand words");
+  draft.spec.loop = LoopKind::sft_trainer;
   keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
                   "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
                   "trust_remote_code", "model_revision", "router_aux_loss_coef",
@@ -138,6 +139,7 @@ TrainingFormat training_format_trl() {
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
                     "dataset_text_field", "dataset_train_split", "packing_strategy",
                     "model_init_kwargs", "assistant_only_loss", "padding_free", "completion_only_loss"},
+          .loop = LoopKind::sft_trainer,
           .as_trained = as_trained,
           .read = read,
           .write = write};
