@@ -34,7 +34,8 @@ struct Asking {
 Asking read_asking(const PlanOptions& plan, const std::string& gpu, std::int64_t nodes) {
   Asking asking;
   SpecOptions options = plan.spec;
-  if (has_loop_of_trainer(plan.wishes.trainers) && !options.said.find("loop")) options.said.set("loop", "trainer");
+  if (const LoopKind loop = loop_of_all(plan.wishes.trainers); loop != LoopKind::plain && !options.said.find("loop"))
+    options.said.set("loop", kLoopNames[static_cast<std::size_t>(loop)]);
   const Value file = options.file.empty() ? Value::Map() : spec_of_file(options.file);
   const std::string name = gpu.empty() ? answers::card_said({&options.said, &file}) : gpu;
   if (!name.empty()) {

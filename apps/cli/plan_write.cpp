@@ -45,10 +45,14 @@ void check_writes(const std::vector<std::string>& writes) {
   }
 }
 
-bool has_loop_of_trainer(const std::vector<std::string>& formats) {
-  return std::any_of(formats.begin(), formats.end(), [](const std::string& format) {
-    return io::loop_of_written(format, "--trainers") == LoopKind::trainer;
-  });
+LoopKind loop_of_all(const std::vector<std::string>& formats) {
+  LoopKind loop = LoopKind::plain;
+  for (const std::string& format : formats) {
+    const LoopKind its = io::loop_of_written(format, "--trainers");
+    if (its == LoopKind::plain || its == loop) continue;
+    loop = loop == LoopKind::plain ? its : LoopKind::trainer;
+  }
+  return loop;
 }
 
 std::vector<std::string> trainers_of(const std::vector<std::string>& writes) {

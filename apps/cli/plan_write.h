@@ -12,8 +12,8 @@ namespace tidemark::cli {
 /// Throws Error{usage} for a text that is not FORMAT=PATH, and Error{io} where nothing can be written.
 void check_writes(const std::vector<std::string>& writes);
 
-/// Whether one of these formats is for transformers' Trainer, whose loop is then the one to plan for.
-bool has_loop_of_trainer(const std::vector<std::string>& formats);
+/// Which loop to plan for: that of these formats' trainers, transformers' Trainer where they differ, else a plain one.
+LoopKind loop_of_all(const std::vector<std::string>& formats);
 
 /// Names of the formats.
 std::vector<std::string> trainers_of(const std::vector<std::string>& writes);

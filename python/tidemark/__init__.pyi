@@ -56,8 +56,8 @@ class SpecOptions(TypedDict, total=False):
     """How tokens spread over experts: balanced or skewed:X"""
     labels: bool
     """The model gets labels and computes the loss itself"""
-    loop: Literal['plain', 'trainer']
-    """Whose loop it is: a plain PyTorch loop, or that of transformers' Trainer over accelerate"""
+    loop: Literal['plain', 'trainer', 'sft_trainer']
+    """Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits"""
     autocast: Literal['none', 'bf16', 'fp16', None]
     """torch.autocast around forward and loss"""
     grad_scaler: bool
@@ -101,7 +101,7 @@ class SpecOptions(TypedDict, total=False):
     lora: Mapping[str, Any] | None
     """Adapters of PEFT on a frozen model; {} for its defaults"""
     quantization: Mapping[str, Any] | None
-    """Linear modules in 4 bits, by bitsandbytes, under adapters; {} for the defaults of BitsAndBytesConfig"""
+    """Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"""
     gpus: int
     """GPUs that train together"""
     parallel: Literal['none', 'ddp', 'zero1', 'zero2', 'zero3', 'fsdp1', 'fsdp2', 'ep', 'gemini', None]

@@ -234,6 +234,10 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   for (const std::string& assumption : {torch.assumption, transformers.assumption})
     if (!assumption.empty()) recorder.assume(assumption);
   for (const std::string& assumption : read.assumptions) recorder.assume(assumption);
+  if (spec.quantization && spec.quantization->load_in_8bit && spec.quantization->threshold > 0)
+    recorder.assume(fmt::format("no activation reaches llm_int8_threshold, {:g}: the columns of those that do are kept and multiplied apart, "
+                                "which takes more",
+                                spec.quantization->threshold));
   if (!options.programs.empty())
     recorder.assume(told_of(captured_as(spec, options.programs).program, transformers.version));
   if (!options.programs.empty() && options.programs.front().is_of_own_module && wraps_layers(spec))

@@ -239,7 +239,8 @@ Context context_of(const Spec& spec, const Value& config) {
   // TrainingArguments.use_cache is false and goes into the model's configuration (5.17.0: trainer.py, Trainer.__init__),
   // but not into that of its text, where the model has one, which its language model looks at.
   const bool is_told = spec.loop == LoopKind::trainer && !config.find("text_config");
-  const bool is_off = spec.use_cache == UseCache::no || (spec.use_cache == UseCache::automatic && is_told);
+  const bool is_passed = spec.loop == LoopKind::sft_trainer;  // with each call
+  const bool is_off = spec.use_cache == UseCache::no || is_passed || (spec.use_cache == UseCache::automatic && is_told);
   return {.attention = spec.attn == Attention::eager ? AttentionKind::eager : AttentionKind::sdpa,
           .checkpointing = static_cast<CheckpointKind>(spec.checkpointing),
           .checkpoint_every = spec.checkpoint_every,
@@ -279,7 +280,7 @@ Data data_of(const Spec& spec) {
 }
 
 bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured) {
-  return !is_written_family(model_type) || is_nearer_than_written(captured, spec.transformers);
+  return !is_written_family(model_type) || spec.loop == LoopKind::sft_trainer || is_nearer_than_written(captured, spec.transformers);
 }
 
 bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured) {
@@ -335,6 +336,34 @@ const std::string& model_type_of(const Value& model_config) {
   return *type->as_text();
 }
 
+namespace {
+
+/// Whether it is known what SFTTrainer's own head and loss take: not of experts, for whose balance it adds to the loss
+/// (trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled), nor where the head is in pieces.
+bool has_fused_head(const Model& model, const Spec& spec, const Value& config) {
+  const Value* text = config.find("text_config");
+  for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"})
+    for (const Value* part : {&config, text})
+      if (const Value* experts = part ? part->find(key) : nullptr; experts && !experts->is_null()) return false;
+  return runs_whole_model(spec) && model.fused_forward;
+}
+
+/// The loop as far as it is known.
+LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, const Assume& assume) {
+  if (!runs_as_trainer(spec)) return LoopKind::plain;
+  if (spec.loop != LoopKind::sft_trainer) return spec.loop;
+  if (has_fused_head(model, spec, config)) {
+    assume("every token is trained on: SFTTrainer's head leaves out those that are not (-100), as prompts");
+    return spec.loop;
+  }
+  assume(
+      "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words: an upper bound, but for "
+      "vocabularies of a few thousand words");
+  return LoopKind::trainer;
+}
+
+}  // namespace
+
 void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, const Spec& spec,
                  const Value& model_config, StepOptions options, Recorder& recorder) {
   Model& model = *models.front();
@@ -344,6 +373,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     recorder.assume(fmt::format("a sample has {} tokens, as nobody said how many (--seq)", (*text)[1]));
   for (const std::string& assumption : sizes.assumptions) recorder.assume(assumption);
   const Assume assume = [&](std::string assumption) { recorder.assume(std::move(assumption)); };
+  options.loop = known_loop(model, spec, model_config, assume);
   if (spec.pp) {
     const Stages stages = load_stages(run, models, spec, model_type_of(model_config), sizes);
     recorder.assume(fmt::format("the model is cut into stages of {} layers, where nn.Identity stands for the rest",
@@ -358,7 +388,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
     split_tokens(run, model, spec, sizes, options.hooks, assume);
     if (runs_as_trainer(spec) && !options.hooks.is_engine) group_by_decay(model.root, options.hooks);
   }
-  if (spec.loop == LoopKind::trainer && !runs_as_trainer(spec))
+  if (spec.loop != LoopKind::plain && !runs_as_trainer(spec))
     recorder.assume(
         "under this strategy, or these options of it, the Trainer's loop is taken for a plain one with the same settings");
   // By Tensor.record_stream; validation/parallel has every order of events.

@@ -40,28 +40,19 @@ std::vector<std::string> read_names(const Value& value, const ValuePath& path) {
   return names;
 }
 
-}  // namespace
+const Value* said(const Value& map, const char* key) {
+  const Value* found = map.find(key);
+  return found && !found->is_null() ? found : nullptr;
+}
 
-QuantizationOptions quantization_options(const QuantizationSpec& spec) {
-  constexpr Dtype kStorages[] = {Dtype::uint8, Dtype::bf16, Dtype::f16, Dtype::f32};
-  static_assert(std::size(kStorages) == kQuantStorageNames.size());
-  return {.use_double_quant = spec.use_double_quant,
-          .compute_dtype = dtype_of(spec.compute_dtype),
-          .quant_storage = kStorages[static_cast<int>(spec.quant_storage)],
-          .skip_modules = spec.skip_modules};
+bool is_on(const Value& map, const char* key, const ValuePath& path) {
+  const Value* found = said(map, key);
+  return found && to_bool(*found, path / key);
 }
 
 /// transformers: utils/quantization_config.py, BitsAndBytesConfig (5.17.0), whose other keys change nothing of 4 bits.
-QuantizationSpec read_quantization_config(const Value& map) {
-  const ValuePath path{"config.json", "quantization_config"};
-  const auto find = [&](const char* key) -> const Value* {
-    const Value* found = map.find(key);
-    return found && !found->is_null() ? found : nullptr;
-  };
-  const Value* four = find("load_in_4bit");
-  if (!four || !to_bool(*four, path / "load_in_4bit"))
-    throw Error(Errc::unsupported, "weights that bitsandbytes has quantized are simulated in 4 bits alone", (path / "load_in_4bit").text(),
-                "run the program itself with `tidemark run`");
+QuantizationSpec read_4bit(const Value& map, const ValuePath& path) {
+  const auto find = [&](const char* key) { return said(map, key); };
   QuantizationSpec spec;
   if (const Value* type = find("bnb_4bit_quant_type")) {
     const auto* const name = std::find(kQuantTypeNames.begin(), kQuantTypeNames.end(), to_text(*type, path / "bnb_4bit_quant_type"));
@@ -74,7 +65,41 @@ QuantizationSpec read_quantization_config(const Value& map) {
     spec.compute_dtype = read_compute_type(*computes, path / "bnb_4bit_compute_dtype");
   if (const Value* storage = find("bnb_4bit_quant_storage"))
     spec.quant_storage = read_type(*storage, path / "bnb_4bit_quant_storage");
-  if (const Value* skipped = find("llm_int8_skip_modules"))
+  return spec;
+}
+
+/// The same of 8 bits, whose keys begin with llm_int8_.
+QuantizationSpec read_8bit(const Value& map, const ValuePath& path) {
+  if (is_on(map, "llm_int8_has_fp16_weight", path))
+    throw Error(Errc::unsupported, "weights that stay fp16 and are quantized in each forward are not simulated",
+                (path / "llm_int8_has_fp16_weight").text(), "run the program itself with `tidemark run`");
+  QuantizationSpec spec;
+  spec.load_in_8bit = true;
+  if (const Value* threshold = said(map, "llm_int8_threshold"))
+    spec.threshold = to_real(*threshold, path / "llm_int8_threshold");
+  return spec;
+}
+
+}  // namespace
+
+QuantizationOptions quantization_options(const QuantizationSpec& spec) {
+  constexpr Dtype kStorages[] = {Dtype::uint8, Dtype::bf16, Dtype::f16, Dtype::f32};
+  static_assert(std::size(kStorages) == kQuantStorageNames.size());
+  return {.load_in_8bit = spec.load_in_8bit,
+          .threshold = spec.threshold > 0,
+          .use_double_quant = spec.use_double_quant,
+          .compute_dtype = dtype_of(spec.compute_dtype),
+          .quant_storage = kStorages[static_cast<int>(spec.quant_storage)],
+          .skip_modules = spec.skip_modules};
+}
+
+QuantizationSpec read_quantization_config(const Value& map) {
+  const ValuePath path{"config.json", "quantization_config"};
+  const bool in_4bit = is_on(map, "load_in_4bit", path), in_8bit = is_on(map, "load_in_8bit", path);
+  if (in_4bit == in_8bit)
+    throw Error(Errc::bad_value, "bitsandbytes quantizes in 4 bits or in 8", (path / "load_in_4bit").text(), "set one of load_in_4bit and load_in_8bit");
+  QuantizationSpec spec = in_8bit ? read_8bit(map, path) : read_4bit(map, path);
+  if (const Value* skipped = said(map, "llm_int8_skip_modules"))
     spec.skip_modules = read_names(*skipped, path / "llm_int8_skip_modules");
   return spec;
 }

@@ -7,8 +7,8 @@ namespace tidemark {
 
 QuantizationOptions quantization_options(const QuantizationSpec& spec);
 
-/// The quantization_config of weights that bitsandbytes has quantized.  Throws Error{unsupported} for 8 bits, and
-/// Error{bad_value}.
+/// The quantization_config of weights that bitsandbytes has quantized.  Throws Error{unsupported} for weights that stay
+/// fp16, and Error{bad_value}.
 QuantizationSpec read_quantization_config(const Value& map);
 
 /// What the weights' own configuration says wins over what is asked for.

@@ -199,10 +199,24 @@ void check_checkpointing(const Spec& spec, const Check& check) {
   check_layers(spec.checkpoint_layers, "checkpoint_layers", check);
 }
 
+void check_bits(const QuantizationSpec& asked, const Check& check) {
+  const QuantizationSpec usual;
+  if (!asked.load_in_8bit && asked.threshold != usual.threshold)
+    check.refuse("quantization.threshold", "it is of 8 bits", "set load_in_8bit");
+  const bool says_4bit = asked.quant_type != usual.quant_type || asked.use_double_quant || asked.compute_dtype != usual.compute_dtype ||
+                         asked.quant_storage != usual.quant_storage;
+  if (asked.load_in_8bit && says_4bit)
+    check.refuse("quantization.load_in_8bit", "quant_type, use_double_quant, compute_dtype and quant_storage are of 4 bits", "leave them out");
+}
+
 void check_quantization(const Spec& spec, const Check& check) {
   if (!spec.quantization) return;
-  if (!spec.lora)
-    check.refuse("quantization", "quantized weights are not trained", "train adapters beside them: set lora, {} for its defaults");
+  check_bits(*spec.quantization, check);
+  if (!spec.lora && spec.train_only.empty())
+    check.refuse("quantization", "quantized weights are not trained",
+                 "train adapters beside them: set lora, {} for its defaults; or name what else trains with train_only");
+  if (!spec.lora && runs_as_trainer(spec))  // transformers: trainer_utils.py, validate_quantization_for_training (5.17.0)
+    check.refuse("quantization", "the Trainer does not train a quantized model without adapters", "set lora, {} for its defaults");
   if (!runs_whole_model(spec))
     check.refuse("quantization", "it is known on one GPU, and with ddp", "leave it out");
   if (!spec.checkpoint_save.empty())

@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
 enum class Load { to, wrapped };
-inline constexpr std::array<std::string_view, 2> kLoopNames{"plain", "trainer"};
+inline constexpr std::array<std::string_view, 3> kLoopNames{"plain", "trainer", "sft_trainer"};
 
 struct LoraSpec {
   std::int64_t r = 8;
@@ -58,8 +58,10 @@ struct LoraSpec {
   static void fields(Self& self, Visit&& visit);
 };
 
-/// transformers: BitsAndBytesConfig, of 4 bits.
+/// transformers: BitsAndBytesConfig, of 4 bits unless it says 8.
 struct QuantizationSpec {
+  bool load_in_8bit = false;
+  double threshold = 6;
   QuantType quant_type = QuantType::fp4;
   bool use_double_quant = false;
   WeightDtype compute_dtype = WeightDtype::fp32;
@@ -194,6 +196,14 @@ void LoraSpec::fields(Self& self, Visit&& visit) {
 template <class Self, class Visit>
 void QuantizationSpec::fields(Self& self, Visit&& visit) {
   const std::string_view group = "Quantization";
+  visit("load_in_8bit", self.load_in_8bit,
+        FieldInfo{.help = "load_in_8bit: weights in 8 bits, in the place of 4", .group = group});
+  visit("threshold", self.threshold,
+        FieldInfo{.help = "llm_int8_threshold: activations in 8 bits are compared with it, and none is taken to reach it; 0: they are not",
+                  .placeholder = "X",
+                  .group = group,
+                  .low = 0,
+                  .high = 1e9});
   visit("quant_type", self.quant_type,
         FieldInfo{.help = "bnb_4bit_quant_type; both take as much memory", .group = group, .names = kQuantTypeNames});
   visit("use_double_quant", self.use_double_quant,
@@ -296,7 +306,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
   using namespace spec_detail;
   std::string_view group = "Training";
   visit("loop", self.loop,
-        choice(group, "Whose loop it is: a plain PyTorch loop, or that of transformers' Trainer over accelerate", kLoopNames));
+        choice(group, "Whose loop it is: a plain PyTorch loop, that of transformers' Trainer over accelerate, or of TRL's SFTTrainer, whose loss makes no logits", kLoopNames));
   visit("autocast", self.autocast, choice(group, "torch.autocast around forward and loss", kAutocastNames));
   visit("grad_scaler", self.grad_scaler, text(group, "torch.amp.GradScaler scales the loss"));
   visit("grad_accumulation", self.grad_accumulation,
@@ -335,7 +345,7 @@ void Spec::fields_of_training(Self& self, Visit&& visit) {
 
   visit("lora", self.lora, text("LoRA", "Adapters of PEFT on a frozen model; {} for its defaults"));
   visit("quantization", self.quantization,
-        text("Quantization", "Linear modules in 4 bits, by bitsandbytes, under adapters; {} for the defaults of BitsAndBytesConfig"));
+        text("Quantization", "Linear modules in 4 or 8 bits, by bitsandbytes; {} for 4 bits with the defaults of BitsAndBytesConfig"));
 
   group = "Many GPUs";
   visit("gpus", self.gpus, whole(group, "GPUs that train together", 1, 1 << 16));

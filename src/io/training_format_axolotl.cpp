@@ -17,7 +17,7 @@ constexpr std::array<const char*, 4> kAdapterKernels{"lora_mlp_kernel", "lora_qk
 
 void refuse_methods(TrainingKeys& keys) {
   keys.must_be_off(
-      {"load_in_8bit", "gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat",
+      {"gptq", "bnb_config_kwargs", "model_quantization_config", "quantization", "qat",
        "peft_use_dora", "lora_modules_to_save", "lora_target_parameters", "lora_rank_pattern", "peft_layers_to_transform",
        "peft_layer_replication", "peft_trainable_token_indices", "relora", "relora_steps", "lora_on_cpu", "lora_model_dir",
        "batch_flattening", "fp8", "selective_checkpointing", "activation_offloading", "layer_offloading",
@@ -76,11 +76,14 @@ void read_adapter(TrainingKeys& keys, TrainingDraft& draft) {
 /// head is cast back where adapters train (_configure_embedding_dtypes); of models with images more would stay so.
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   const bool is_qlora = keys.text("adapter").value_or("") == "qlora";
-  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false);
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
   if (is_qlora != in_4bit) keys.refuse("load_in_4bit", "it goes with adapter: qlora");
-  if (!is_qlora) return;
+  if (in_8bit && in_4bit) keys.refuse("load_in_8bit", "it goes with adapter: lora");
+  if (!in_4bit && !in_8bit) return;
+  const char* bits = in_8bit ? "load_in_8bit" : "load_in_4bit";
   if (draft.model_config().find("vision_config"))
-    keys.refuse("load_in_4bit", "axolotl leaves parts of a model with images in fp32, which is not predicted");
+    keys.refuse(bits, "axolotl leaves parts of a model with images in fp32, which is not predicted");
+  if (in_8bit) return set_quantization(keys, bits, in_8bits(), draft);
   set_quantization(keys, "load_in_4bit",
                    {.quant_type = QuantType::nf4,
                     .use_double_quant = true,
@@ -180,8 +183,9 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   keys.set("bf16", is_full ? Value("full") : *arguments.find("bf16"));
   if (spec.attn == Attention::eager) keys.set("attn_implementation", "eager");
   if (spec.lora) {
-    keys.set("adapter", spec.quantization ? "qlora" : "lora");
-    if (spec.quantization) keys.set("load_in_4bit", true);
+    const bool in_8bit = spec.quantization && spec.quantization->load_in_8bit;
+    keys.set("adapter", spec.quantization && !in_8bit ? "qlora" : "lora");
+    if (spec.quantization) keys.set(in_8bit ? "load_in_8bit" : "load_in_4bit", true);
     for (const char* kernel : kAdapterKernels) keys.set(kernel, false);
     keys.set("lora_r", spec.lora->r);
     keys.set("lora_alpha", static_cast<std::int64_t>(spec.lora->alpha));

@@ -47,9 +47,13 @@ void read_method(TrainingKeys& keys, const TrainingArguments& arguments, Trainin
 /// model/model_utils/quantization.py, configure_quantization: what is computed in is the type of training, if any.
 void read_quantization(TrainingKeys& keys, const TrainingArguments& arguments, TrainingDraft& draft) {
   const Value* bits = keys.find("quantization_bit");
-  keys.must_be("quantization_bit", {"4"});
+  keys.must_be("quantization_bit", {"4", "8"});
   if (!bits || means_off(*bits)) return keys.pass_over({"quantization_*", "double_quantization"});
   keys.must_be("quantization_method", {"bnb", "bitsandbytes"});
+  if (keys.integer("quantization_bit") == 8) {
+    set_quantization(keys, "quantization_bit", in_8bits(), draft);
+    return keys.pass_over({"quantization_device_map", "quantization_type", "double_quantization"});
+  }
   const bool is_half = arguments.half() || keys.boolean("pure_bf16").value_or(false);
   const WeightDtype computes = is_half ? draft.spec.dtype : WeightDtype::fp32;
   set_quantization(keys, "quantization_bit",
@@ -139,7 +143,9 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
       targets = std::get<std::string>(spec.lora->target_modules);
     keys.set("lora_target", targets == "all-linear" ? "all" : targets);
   }
-  if (spec.quantization) {
+  if (spec.quantization && spec.quantization->load_in_8bit) {
+    keys.set("quantization_bit", 8);
+  } else if (spec.quantization) {
     keys.set("quantization_bit", 4);
     keys.set("quantization_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
     keys.set("double_quantization", spec.quantization->use_double_quant);

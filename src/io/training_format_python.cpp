@@ -85,7 +85,9 @@ std::string lora_text(const LoraSpec& lora, bool is_quantized) {
 
 std::string quantization_text(const QuantizationSpec& quantization) {
   constexpr std::array<std::string_view, 4> kStorages{"uint8", "bfloat16", "float16", "float32"};
-  std::string text = fmt::format(
+  std::string text = quantization.load_in_8bit
+      ? fmt::format("packed = transformers.BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold={}", quantization.threshold)
+      : fmt::format(
       "packed = transformers.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=\"{}\", bnb_4bit_use_double_quant={}, "
       "bnb_4bit_compute_dtype=torch.{}, bnb_4bit_quant_storage=torch.{}",
       kQuantTypeNames[static_cast<std::size_t>(quantization.quant_type)], truth(quantization.use_double_quant),

@@ -55,11 +55,15 @@ void read_tuner(TrainingKeys& keys, TrainingDraft& draft) {
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   const Value* method = keys.find("quant_method");
   keys.must_be("quant_method", {"bnb"});
-  keys.must_be("quant_bits", {"4"});
+  keys.must_be("quant_bits", {"4", "8"});
   if (!method || means_off(*method)) return keys.pass_over({"bnb_4bit_*"});
   const Value& config = draft.model_config();
   for (const char* key : {"vision_config", "num_experts", "num_local_experts", "n_routed_experts"})
     if (config.find(key)) keys.refuse("quant_method", "which modules of a model with images or experts swift does not quantize is not known here");
+  if (keys.integer("quant_bits") == 8) {
+    set_quantization(keys, "quant_method", in_8bits(), draft);
+    return keys.pass_over({"bnb_4bit_*"});
+  }
   const auto computes = keys.text("bnb_4bit_compute_dtype");
   const auto named = computes ? weight_dtype(*computes) : std::nullopt;
   if (computes && !named) keys.refuse("bnb_4bit_compute_dtype");
@@ -186,7 +190,9 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
   }
   if (spec.quantization) {
     keys.set("quant_method", "bnb");
-    keys.set("quant_bits", 4);
+    keys.set("quant_bits", spec.quantization->load_in_8bit ? 8 : 4);
+  }
+  if (spec.quantization && !spec.quantization->load_in_8bit) {
     keys.set("bnb_4bit_compute_dtype", name_of_dtype(spec.quantization->compute_dtype));
     keys.set("bnb_4bit_quant_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
     keys.set("bnb_4bit_use_double_quant", spec.quantization->use_double_quant);

@@ -26,8 +26,15 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
 
 /// trainer/utils.py, get_quantization_config; sft_trainer.py casts adapters beside quantized weights.
 void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
-  keys.must_be_off({"load_in_8bit"});
-  if (!keys.boolean("load_in_4bit").value_or(false)) return keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
+  if (!in_4bit) keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
+  if (!in_4bit && !in_8bit) return;
+  if (!in_4bit) {
+    set_quantization(keys, "load_in_8bit", in_8bits(), draft);
+    draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
+    return;
+  }
+  keys.pass_over({"load_in_8bit"});
   if (const auto dtype = keys.text("dtype"); dtype && !weight_dtype(*dtype))
     keys.refuse("dtype", "quantized weights need a type to compute in", "bfloat16, float16 or float32");
   set_quantization(keys, "load_in_4bit",
@@ -40,8 +47,9 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 
-/// trainer/sft_trainer.py: adapters beside quantized weights are cast to bf16.
+/// trainer/sft_trainer.py: adapters beside quantized weights are cast to bf16, and the head and the loss are its own.
 Spec as_trained(Spec spec) {
+  if (spec.loop != LoopKind::plain) spec.loop = LoopKind::sft_trainer;
   if (spec.quantization && spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic)
     spec.lora->adapter_dtype = AdapterDtype::bf16;
   return spec;
@@ -83,7 +91,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
     read_accelerate(draft.files.read(*file), arguments, *file);
   apply_training_arguments(keys, arguments, draft);
   draft.assume(fmt::format("every sample has max_length tokens, {}", draft.spec.seq));
-  draft.assume("the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words: an upper bound, but for vocabularies of a few thousand words");
+  draft.spec.loop = LoopKind::sft_trainer;
   keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
                   "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
                   "trust_remote_code", "model_revision", "router_aux_loss_coef",
@@ -106,7 +114,9 @@ std::vector<WrittenFile> write(const TrainingAnswer& answer, const std::string& 
     else if (const auto& pattern = std::get<std::string>(spec.lora->target_modules); !pattern.empty())
       keys.set("lora_target_modules", pattern);
   }
-  if (spec.quantization) {
+  if (spec.quantization && spec.quantization->load_in_8bit) {
+    keys.set("load_in_8bit", true);
+  } else if (spec.quantization) {
     keys.set("load_in_4bit", true);
     keys.set("bnb_4bit_quant_type", kQuantTypeNames[static_cast<std::size_t>(spec.quantization->quant_type)]);
     keys.set("use_bnb_nested_quant", spec.quantization->use_double_quant);
@@ -129,6 +139,7 @@ TrainingFormat training_format_trl() {
           .signs = {"dataset_name", "use_peft", "lora_r", "lora_target_modules", "max_length", "loss_type",
                     "dataset_text_field", "dataset_train_split", "packing_strategy",
                     "model_init_kwargs", "assistant_only_loss", "padding_free", "completion_only_loss"},
+          .loop = LoopKind::sft_trainer,
           .as_trained = as_trained,
           .read = read,
           .write = write};

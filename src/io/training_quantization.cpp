@@ -14,6 +14,12 @@ QuantType read_quant_type(TrainingKeys& keys, std::string_view key) {
   return static_cast<QuantType>(found - kQuantTypeNames.begin());
 }
 
+QuantizationSpec in_8bits() {
+  QuantizationSpec spec;
+  spec.load_in_8bit = true;
+  return spec;
+}
+
 QuantStorage storage_as(WeightDtype dtype) { return static_cast<QuantStorage>(static_cast<int>(dtype) + 1); }
 
 QuantStorage read_quant_storage(TrainingKeys& keys, std::string_view key) {

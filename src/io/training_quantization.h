@@ -11,6 +11,9 @@ QuantType read_quant_type(TrainingKeys& keys, std::string_view key);
 /// A type of torch's under the key, or uint8, which it is where the key is missing.
 QuantStorage read_quant_storage(TrainingKeys& keys, std::string_view key);
 
+/// BitsAndBytesConfig(load_in_8bit=True)
+QuantizationSpec in_8bits();
+
 /// Packed weights kept as the type that is computed in.
 QuantStorage storage_as(WeightDtype dtype);
 

@@ -29,6 +29,7 @@ const TrainingFormat& format_named(std::string_view name, const std::string& whe
 /// Without what no trainer's file is about, and with one name for what are two names for the same.
 Spec comparable(Spec spec) {
   spec.model = {};
+  if (spec.loop == LoopKind::sft_trainer) spec.loop = LoopKind::trainer;  // which of them is the file's to say
   spec.gpu.clear(), spec.memory.clear(), spec.torch.clear(), spec.transformers.clear();
   spec.steps = 3;
   spec.rank = 0;
@@ -107,7 +108,7 @@ std::vector<WrittenFile> write_training_files(std::string_view name, const Train
   // accelerate looks for every class that the model's parts do not split, also of parts that it does not have
   // (utils/dataclasses.py (1.15.0), set_auto_wrap_policy): a LLaVA has no CLIPTextEmbeddings.
   const bool is_fsdp = answer.spec.parallel == Parallel::fsdp1 || answer.spec.parallel == Parallel::fsdp2;
-  if (is_fsdp && answer.spec.images > 0 && format.loop == LoopKind::trainer)
+  if (is_fsdp && answer.spec.images > 0 && format.loop != LoopKind::plain)
     refuse_to_write(format.title, "parallel", "which classes of a model with a vision tower FSDP wraps has to be said in it");
   std::vector<WrittenFile> files = format.write(answer, path);
   check_read_back(format, answer, files);

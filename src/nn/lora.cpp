@@ -15,11 +15,12 @@ Tensor lora_forward(Module& m, Tensor input) {
   return adapted(m, std::move(input), [&m](Tensor x) { return m["base_layer"](std::move(x)); });
 }
 
-/// lora.bnb.Linear4bit.forward: a copy of what the base layer returns, and no change of types under autocast.
+/// lora.bnb.Linear4bit.forward, Linear8bitLt.forward: no change of types under autocast; the first begins with a copy of
+/// what the base layer returns.
 Tensor quantized_lora_forward(Module& m, Tensor input) {
   Tensor x = std::move(input);
   Tensor result = m["base_layer"](x);
-  result = clone(std::move(result));
+  if (!m["base_layer"].quantized->options.load_in_8bit) result = clone(std::move(result));
   Module &lora_a = m["lora_A"]["default"], &lora_b = m["lora_B"]["default"];
   const bool converts = !x.run().autocast.enabled;
   if (converts) x = to(std::move(x), lora_a("weight").dtype());
@@ -71,9 +72,10 @@ class Targets {
   std::vector<std::string> names_;
 };
 
-/// BaseTunerLayer._get_base_layer_device_and_dtype, for what adapters are made as.
+/// BaseTunerLayer._get_base_layer_device_and_dtype, for what adapters are made as: beside whole numbers, as torch makes them.
 Dtype dtype_of(const Module& base) {
-  return base.quantized ? base.quantized->options.compute_dtype : base.get("weight").dtype;
+  if (!base.quantized) return base.get("weight").dtype;
+  return base.quantized->options.load_in_8bit ? Dtype::f32 : base.quantized->options.compute_dtype;
 }
 
 /// LoraLayer.update_layer: the module becomes the adapter, and what it was its base_layer.

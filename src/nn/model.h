@@ -23,6 +23,11 @@ struct ModelOutputs {
   Tensor loss;
   std::vector<Tensor> held;   // its other tensors, in their order
   std::vector<Tensor> cache;  // of past_key_values, an object that is no part of it to who looks for tensors
+  /// Of a fused head, in the place of logits.
+  struct Tokens {
+    Tensor log_probs, entropy, is_top1, label_mask;
+  };
+  Tokens tokens = {};
 };
 
 /// Of a sample where nobody says, as far as the model takes so many.
@@ -69,6 +74,8 @@ struct Part {
 struct Model {
   Module root;
   std::function<ModelOutputs(const Batch&)> forward;
+  /// The same with a fused head (nn/fused_head.h); none where it is not known what comes before the head.
+  std::function<ModelOutputs(const Batch&)> fused_forward = {};
   /// Throws Error{bad_value} for data that the model does not take.
   std::function<BatchSizes(const Data&)> batch_sizes;
   std::optional<Stack> stack = {};  // none where it is not one

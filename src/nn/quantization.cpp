@@ -10,24 +10,41 @@
 namespace tidemark {
 namespace {
 
-/// Linear4bit.forward; a bias takes the type that is computed in at the first call, and keeps it.
+/// A bias takes the type that is computed in at the first call, and keeps it.
+Tensor bias_as(Run& run, Module& m, Dtype computes) {
+  if (!m.has_parameter("bias")) return {};
+  Parameter& parameter = m.get("bias");
+  if (parameter.tensor.dtype() != computes) {
+    const AsideOfOperations aside(run);  // it is none when the call is made again
+    const Setting<Category> category(run.category, Category::parameters);
+    parameter.tensor = to(parameter.tensor, computes);
+    parameter.dtype = computes;
+  }
+  return parameter.tensor;
+}
+
+/// Linear4bit.forward
 Tensor linear_4bit(Module& m, Tensor input) {
   Tensor x = std::move(input);
   const QuantizedWeight& weight = *m.quantized;
   const Dtype input_dtype = x.dtype(), computes = weight.options.compute_dtype;
   x = to(std::move(x), computes);
-  Tensor bias;
-  if (m.has_parameter("bias")) {
-    Parameter& parameter = m.get("bias");
-    if (parameter.tensor.dtype() != computes) {
-      const AsideOfOperations aside(x.run());  // it is none when the call is made again
-      const Setting<Category> category(x.run().category, Category::parameters);
-      parameter.tensor = to(parameter.tensor, computes);
-      parameter.dtype = computes;
-    }
-    bias = parameter.tensor;
-  }
+  Tensor bias = bias_as(x.run(), m, computes);
   return to(matmul_4bit(x, weight.state, std::move(bias)), input_dtype);
+}
+
+/// Linear8bitLt.forward
+Tensor linear_8bit(Module& m, Tensor input) {
+  const Tensor x = std::move(input);
+  Tensor bias = bias_as(x.run(), m, x.dtype());
+  return matmul_8bit(x, m.quantized->rows, std::move(bias), m.quantized->options.threshold);
+}
+
+/// Int8Params.to: it is fp16 when it comes.
+Tensor load_8bit(Run& run, Module& m) {
+  QuantizedWeight& quantized = *m.quantized;
+  quantized.rows = quantize_8bit(to_device(run, Dims{quantized.out, quantized.in}, Dtype::f16));
+  return quantized.rows.values;
 }
 
 /// Params4bit.to
@@ -94,16 +111,18 @@ std::vector<std::string> usually_skipped(Module& root) {
 }
 
 /// Conv1D's weight is turned before it is quantized.
-void become_4bit(Module& module, const LinearShape& shape, const QuantizationOptions& options,
-                 const std::shared_ptr<Tensor>& dynamic_map) {
+void become_quantized(Module& module, const LinearShape& shape, const QuantizationOptions& options,
+                      const std::shared_ptr<Tensor>& dynamic_map) {
   Parameter& weight = module.get("weight");
   module.quantized = std::make_shared<QuantizedWeight>(
-      QuantizedWeight{shape.in, shape.out, weight.dtype, options, {}, dynamic_map});
-  weight.sizes = {(shape.in * shape.out + 1) / (size_of(options.quant_storage) * 2), 1};
-  weight.dtype = options.quant_storage;
-  weight.load = load_4bit;
+      QuantizedWeight{shape.in, shape.out, weight.dtype, options, {}, {}, dynamic_map});
+  const bool in_8bit = options.load_in_8bit;
+  weight.sizes = in_8bit ? Dims{shape.out, shape.in}
+                         : Dims{(shape.in * shape.out + 1) / (size_of(options.quant_storage) * 2), 1};
+  weight.dtype = in_8bit ? Dtype::uint8 : options.quant_storage;
+  weight.load = in_8bit ? load_8bit : load_4bit;
   for (const std::shared_ptr<Parameter>& parameter : module.parameters()) parameter->trains = false;
-  module.forward = linear_4bit;
+  module.forward = in_8bit ? linear_8bit : linear_4bit;
 }
 
 void become_fp32(Module& module) {
@@ -116,7 +135,7 @@ std::int64_t quantize_inside(Module& module, const SkippedModules& skipped, cons
   std::int64_t count = 0;
   const bool is_of_torch = is_linear(module) || is_conv1d(module);
   if (is_of_torch && !skipped.contain(module.full_name())) {
-    become_4bit(module, *linear_shape(module), options, dynamic_map);
+    become_quantized(module, *linear_shape(module), options, dynamic_map);
     ++count;
   }
   for (const std::unique_ptr<Module>& child : module.children())

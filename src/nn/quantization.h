@@ -9,10 +9,13 @@
 
 #include "nn/module.h"
 #include "ops/matmul_4bit.h"
+#include "ops/matmul_8bit.h"
 
 namespace tidemark {
 
 struct QuantizationOptions {
+  bool load_in_8bit = false;
+  bool threshold = true;  // of 8 bits: activations are compared with one
   bool use_double_quant = false;
   Dtype compute_dtype = Dtype::f32;
   Dtype quant_storage = Dtype::uint8;
@@ -25,7 +28,8 @@ struct QuantizedWeight {
   std::int64_t in = 0, out = 0;
   Dtype dtype = Dtype::f32;  // that it is quantized from
   QuantizationOptions options;
-  QuantState state;  // as soon as there is memory
+  QuantState state;  // as soon as there is memory: of 4 bits
+  Rows8bit rows;     // of 8 bits
   std::shared_ptr<Tensor> dynamic_map;  // one for all modules
 };
 

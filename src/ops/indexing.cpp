@@ -53,18 +53,23 @@ Tensor nonzero(Run& run, const Dims& sizes, std::int64_t found) {
   return indices;
 }
 
-/// torch: masked_select_out_cuda_impl; the mask is made as large as the tensor.
-Tensor masked_select(const Tensor& x, std::int64_t found) {
-  Tensor mask = empty(x.run(), x.sizes(), Dtype::boolean);
+/// A mask of another size than the tensor is made as large.
+Tensor as_large(const Tensor& mask, const Tensor& x) {
+  return mask.sizes() == x.sizes() && mask.is_contiguous() ? mask : empty(x.run(), x.sizes(), Dtype::boolean);
+}
+
+/// torch: masked_select_out_cuda_impl
+Tensor selected_by(const Tensor& mask, const Tensor& x, std::int64_t found) {
+  Tensor whole_mask = as_large(mask, x);
   const Tensor indices = nonzero(x.run(), x.sizes(), found);
-  mask.reset();
+  whole_mask.reset();
   return empty(x.run(), Dims{found}, x.dtype());
 }
 
 Tensors masked_scatter_backward(Backward& call) {
   Tensor self = call.needs(0) ? empty_like(call.gradient()) : Tensor();  // masked_fill
   if (!call.needs(1)) return {self, Tensor()};
-  const Tensor selected = masked_select(call.gradient(), elements_of(call.facts.sizes));
+  const Tensor selected = selected_by(call.saved[0], call.gradient(), elements_of(call.facts.sizes));
   return {self, view_of(selected, {call.facts.sizes, contiguous_strides(call.facts.sizes)})};
 }
 
@@ -77,8 +82,7 @@ Tensor masked_scatter(Tensor x, Tensor mask, Tensor source) {
   Tensor y = clone(detach(x));
   {
     const Tensor sums = empty(run, x.sizes(), Dtype::int64);
-    const Tensor whole_mask =
-        mask.sizes() == x.sizes() && mask.is_contiguous() ? mask : empty(run, x.sizes(), Dtype::boolean);
+    const Tensor whole_mask = as_large(mask, x);
     mask_exclusive_sum(run, x.elements());
   }
   const Facts facts{.sizes = source.sizes()};

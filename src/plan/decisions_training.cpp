@@ -36,23 +36,35 @@ std::vector<Spec> lora(const Spec& spec, const Bounds& bounds) {
   return others;
 }
 
-/// As QLoRA has it (arXiv 2305.14314): the scales quantized too, computed in half precision, and adapters on all linear
-/// modules where nobody said which.
+/// As QLoRA has it (arXiv 2305.14314): the scales quantized too, and computed in half precision; or as LLM.int8() (arXiv
+/// 2208.07339).
+QuantizationSpec packed_as(const Spec& spec, const std::string& value) {
+  QuantizationSpec packed = spec.quantization.value_or(QuantizationSpec{});
+  if (value == "int8") return {.load_in_8bit = true, .skip_modules = packed.skip_modules, .prepare = packed.prepare};
+  const auto* const found = std::find(kQuantTypeNames.begin(), kQuantTypeNames.end(), value);
+  if (found == kQuantTypeNames.end()) refuse_value("quantization", value, "write nf4, fp4 or int8");
+  if (!spec.quantization || packed.load_in_8bit) {
+    const bool is_fp16 = spec.dtype == WeightDtype::fp16 || spec.autocast == Autocast::fp16;
+    packed = {.use_double_quant = true,
+              .compute_dtype = is_fp16 ? WeightDtype::fp16 : WeightDtype::bf16,
+              .skip_modules = packed.skip_modules,
+              .prepare = packed.prepare};
+  }
+  packed.quant_type = static_cast<QuantType>(found - kQuantTypeNames.begin());
+  return packed;
+}
+
+/// With adapters on all linear modules where nobody said which.
 std::vector<Spec> quantization(const Spec& spec, const Bounds& bounds) {
   std::vector<Spec> others;
   for (const std::string& value : asked_values(bounds, "quantization", {"nf4"})) {
-    const auto* const found = std::find(kQuantTypeNames.begin(), kQuantTypeNames.end(), value);
-    if (found == kQuantTypeNames.end()) refuse_value("quantization", value, "write nf4 or fp4");
-    const auto type = static_cast<QuantType>(found - kQuantTypeNames.begin());
-    if (spec.quantization && spec.quantization->quant_type == type) continue;
+    const QuantizationSpec packed = packed_as(spec, value);
+    if (spec.quantization && spec.quantization->quant_type == packed.quant_type &&
+        spec.quantization->load_in_8bit == packed.load_in_8bit)
+      continue;
     Spec& other = others.emplace_back(spec);
     if (!spec.lora) other.lora.emplace().target_modules = std::string("all-linear");
-    if (!spec.quantization) {
-      const bool is_fp16 = spec.dtype == WeightDtype::fp16 || spec.autocast == Autocast::fp16;
-      other.quantization = QuantizationSpec{
-          .use_double_quant = true, .compute_dtype = is_fp16 ? WeightDtype::fp16 : WeightDtype::bf16, .skip_modules = {}};
-    }
-    other.quantization->quant_type = type;
+    other.quantization = packed;
   }
   return others;
 }
@@ -126,7 +138,7 @@ void add_training_decisions(std::vector<Decision>& all) {
     all.push_back({.name = name, .help = help, .same_training = false, .others = others});
   };
   add("lora", "Adapters on a frozen model: ranks [8|16|64]", lora);
-  add("quantization", "Adapters on a model in 4 bits, by bitsandbytes [nf4]", quantization);
+  add("quantization", "Adapters on a model in 4 bits, by bitsandbytes; int8 is in 8 [nf4]", quantization);
   add("freeze", "Parts that are not trained, by name", freeze);
   add("optimizer", "Another optimizer [adafactor|sgd]", optimizer);
   add("precision", "bf16 weights, or fp32 ones under autocast [bf16|autocast]", precision);

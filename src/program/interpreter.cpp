@@ -61,6 +61,22 @@ ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int
   return outputs;
 }
 
+Tensors Interpreter::backbone(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
+  const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
+  Frame frame(main_, pass);
+  frame.values.symbols = pass->symbols;
+  frame.values.module = main_.module;
+  frame.values.weights = weights_;
+  frame.values.attributes = main_.attributes;
+  frame.values.tensors.resize(main_.body->values.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) frame.values.tensors[i] = std::move(inputs[i]);
+  const Statement& first = main_.body->statements.front();
+  this->run(first, frame, 0);
+  Tensors outputs;
+  for (const Result& result : first.results) outputs.push_back(std::move(frame.values.tensors[result.place]));
+  return outputs;
+}
+
 Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassRef& pass) const {
   Frame frame(routine, pass);
   frame.values.symbols = pass->symbols;

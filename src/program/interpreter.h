@@ -19,6 +19,8 @@ class Interpreter {
 
   /// From the inputs in the order of the main body's parameters, and the values of the program's symbols.
   ModelOutputs forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const;
+  /// Of a main body that begins with a call: what that gives (nn/fused_head.h).
+  Tensors backbone(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const;
 
  private:
   struct Pass;

@@ -10,6 +10,8 @@
 
 #include "base/did_you_mean.h"
 #include "base/error.h"
+#include "nn/embeddings.h"
+#include "nn/fused_head.h"
 #include "nn/layers.h"
 #include "program/interpreter.h"
 #include "program/stack.h"
@@ -411,6 +413,25 @@ struct ProgramModel {
     return interpreter.forward(run, std::move(tensors), std::move(values));
   }
 
+  /// Whether the main body begins with the call of all but its head, and there is one: as transformers writes it,
+  /// outputs = self.model(...).
+  bool begins_with_backbone() const {
+    const Statement& first = program.bodies.at(program.main).statements.front();
+    return first.kind == Statement::Kind::call && !first.results.empty() && first.results[0].is_typed &&
+           first.results[0].of == Result::Of::value && first.results[0].type.sizes.size() == 3;
+  }
+
+  ModelOutputs fused_forward(const Batch& batch, Module& root, Module& head) const {
+    std::vector<std::int64_t> values = symbols;
+    for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(entries[i].of(batch), program.inputs[i], values);
+    Tensors tensors;
+    for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
+    Run& run = tensors[0].run();
+    const InModule scope(run, root);
+    Tensors outputs = calls->whole.backbone(run, std::move(tensors), std::move(values));
+    return fused_head(head, std::move(outputs), batch.labels);
+  }
+
   /// A strategy may have cut the batch: a dimension that is one symbol tells its value.
   static void take_sizes(const Tensor& tensor, const InputDeclaration& input, std::vector<std::int64_t>& values) {
     if (!tensor) return;
@@ -432,6 +453,14 @@ struct ProgramModel {
   const std::vector<BatchEntry> entries;  // in the order of the header
   std::vector<BatchEntry> inputs;         // of the main body
 };
+
+/// get_output_embeddings(); nullptr where there is none.
+Module* output_embedding(Module& module) {
+  if (is_output_embedding(module) && module.has_parameter("weight")) return &module;
+  for (const std::unique_ptr<Module>& child : module.children())
+    if (Module* const found = output_embedding(*child)) return found;
+  return nullptr;
+}
 
 Stack stack_at(const StackPaths& paths, Module& root) {
   const auto modules = [&](const std::vector<std::string>& all) {
@@ -497,6 +526,9 @@ std::unique_ptr<Model> make_program_model(const Program& program, const Context&
   const auto shared = std::make_shared<ProgramModel>(program, model->root, context, types, checks_sizes);
   model->forward = [shared](const Batch& batch) { return shared->forward(batch); };
   model->batch_sizes = [shared](const Data& data) { return shared->batch_sizes(data); };
+  Module* const head = output_embedding(model->root);
+  if (head && shared->begins_with_backbone())
+    model->fused_forward = [shared, head, &root = model->root](const Batch& batch) { return shared->fused_forward(batch, root, *head); };
   model->takes_positions = takes_positions(program) && std::any_of(program.inputs.begin(), program.inputs.end(), [](const InputDeclaration& input) {
     return is_of_sharing(input.name);
   });

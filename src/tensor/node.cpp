@@ -83,6 +83,7 @@ Ref<Node> node_of(Run& run, const Tensors& inputs, Record& what) {
   Ref<Node> node = make_node(run, inputs, what);
   if (run.checkpoint) write_down(*node, *run.checkpoint, what.saved);
   save(run, *node, what.saved);
+  node->attribute = std::move(what.attribute);
   return node;
 }
 

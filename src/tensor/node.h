@@ -12,7 +12,7 @@ struct Node;
 struct Backward;
 
 /// The gradients of the inputs, in their order; an empty one where none is needed.  A plain pointer: nothing can be
-/// kept for backward but through Node::saved.
+/// kept for backward but through Node::saved, and what Node::attribute keeps until the node goes.
 using BackwardFunction = Tensors (*)(Backward& call);
 
 /// Numbers that a formula needs; they hold no memory.
@@ -59,6 +59,7 @@ struct Node {
   InlineVector<OutputInfo, 1> outputs;
   Facts facts;
   Tensor variable;                                     // of an AccumulateGrad
+  Tensor attribute;                                    // of a Python function's context: ctx.x = x, which nobody saves
   Ref<CheckpointFrame> frame;                          // of a CheckpointFunction
   InlineVector<const std::function<void()>*, 1> told;  // called before its formula, in order; not owned
 
@@ -89,6 +90,7 @@ struct Record {
   Facts facts = {};
   BackwardFunction backward;
   std::optional<bool> distributed = {};  // what the output is; none: as any of the inputs
+  Tensor attribute = {};                 // lives as long as the node: no checkpoint leaves it out, no backward lets go of it
 };
 
 /// Whether an operation on `tensor` would keep something for its gradient.

@@ -71,6 +71,7 @@ std::vector<TorchRules> made() {
   rules.fsdp2_finalizes_all_at_once = true;
   rules.fsdp2_gradients_are_wide = true;
   rules.python_functions_let_go_of_gradients = true;
+  rules.fills_at_indices = true;
   add("2.15.0");
   return all;
 }

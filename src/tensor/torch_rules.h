@@ -119,6 +119,9 @@ struct TorchRules {
   /// The gradients that a torch.autograd.Function is given die with its call, before what it returns is cast.  torch:
   /// torch/csrc/autograd/python_function.cpp, PyNode::apply (2.15.0)
   bool python_functions_let_go_of_gradients = false;
+  /// A number that is set where indices say, x[:, i] = 0, goes to a kernel; before it was a tensor on the device.  torch:
+  /// aten/src/ATen/TensorIndexing.h, try_dispatch_index_fill_ (2.15.0)
+  bool fills_at_indices = false;
   /// The scaled queries of a multi-head attention and its keys die once they are multiplied, its values after theirs.
   /// torch: torch/nn/functional.py, multi_head_attention_forward (2.13.0)
   bool multi_head_attention_lets_go = false;

@@ -6,11 +6,12 @@ namespace tidemark {
 namespace {
 
 /// model(**batch)
-ModelOutputs call(Model& model, const Batch& batch, const StepHooks& hooks) {
-  if (!hooks.replace_inputs) return model.forward(batch);
+ModelOutputs call(Model& model, const Batch& batch, const StepOptions& options) {
+  const auto& forward = options.loop == LoopKind::sft_trainer ? model.fused_forward : model.forward;
+  if (!options.hooks.replace_inputs) return forward(batch);
   Batch inputs = batch;
-  hooks.replace_inputs(inputs);
-  return model.forward(inputs);
+  options.hooks.replace_inputs(inputs);
+  return forward(inputs);
 }
 
 /// Outside of autocast, which is around the model's own forward.
@@ -57,20 +58,24 @@ void begin_pass(const Training& training, Batch& batch, bool is_last) {
   if (hooks.before_forward) hooks.before_forward();
 }
 
-Tensor forward_loss(const Training& training, const Batch& batch) {
+ModelOutputs forward_outputs(const Training& training, const Batch& batch) {
   Run& run = training.run;
   const StepOptions& options = training.options;
   const Setting<bool> enabled(run.autocast.enabled, options.autocast);
   run.autocast.dtype = options.autocast_dtype;
-  ModelOutputs out = call(training.model, batch, options.hooks);
-  if (options.loop == LoopKind::trainer && options.autocast) convert_to_fp32(run, out);
+  ModelOutputs out = call(training.model, batch, options);
+  if (options.loop != LoopKind::plain && options.autocast) convert_to_fp32(run, out);
   if (options.hooks.after_forward) options.hooks.after_forward(out);
-  Tensor loss = std::move(out.loss);
   run.autocast.weights.clear();
+  const Tensor& loss = out.loss;
   if (!loss) throw Error(Errc::unsupported, "a model without labels computes no loss to train on", "labels");
   if (!loss.requires_grad())
     throw Error(Errc::bad_value, "the loss does not depend on any trained parameter", "freeze");
-  return loss;
+  return out;
+}
+
+Tensor forward_loss(const Training& training, const Batch& batch) {
+  return std::move(forward_outputs(training, batch).loss);
 }
 
 }  // namespace tidemark

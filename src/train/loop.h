@@ -25,7 +25,9 @@ Batch load_batch(const Training& training);
 /// A forward and a backward pass of `batch` begin; `is_last`: the step comes behind them.
 void begin_pass(const Training& training, Batch& batch, bool is_last);
 
-/// with torch.autocast(...): loss = model(**batch).loss
+/// with torch.autocast(...): outputs = model(**batch)
+ModelOutputs forward_outputs(const Training& training, const Batch& batch);
+/// Its loss, which is all that is left of it.
 Tensor forward_loss(const Training& training, const Batch& batch);
 
 /// A plain PyTorch loop: batch to the device, forward, loss, backward, step, zero_grad.

@@ -6,6 +6,7 @@
 #include "train/clip.h"
 #include "train/grad_scaler.h"
 #include "train/loop.h"
+#include "train/sft_loss.h"
 
 namespace tidemark {
 namespace {
@@ -89,19 +90,24 @@ class TrainerLoop {
   }
 
   /// accelerator.gather(total).sum().  accelerate: utils/operations.py, _gpu_gather
-  Tensor summed_over_processes(const Tensor& total) {
+  Tensor summed_over_processes(Tensor total) {
     Tensor copy = clone(total);
     const Setting<Category> category(run_.category, Category::communication);
     const Op op(run_, "aten::empty");
     const Tensor gathered = empty(run_, {options_.processes}, total.dtype());
     copy.reset();
+    total.reset();
     return sum(gathered);
   }
 
   /// The sum over labels by how many they are, then times the number of processes.
   Tensor compute_loss() {
     const Setting<Tensor> items(run_.num_items_in_batch, items_);
-    return scale_(forward_loss(training_, inputs_));
+    if (options_.loop != LoopKind::sft_trainer) return scale_(forward_loss(training_, inputs_));
+    const auto gathered_sum = [this](Tensor one) {
+      return options_.processes > 1 ? summed_over_processes(std::move(one)) : sum(std::move(one));
+    };
+    return sft_loss(forward_outputs(training_, inputs_), inputs_.attention_mask, items_, gathered_sum);
   }
 
   /// Accelerator.backward divides by its own number of accumulated steps, 1, but for DeepSpeed's engine.

@@ -138,6 +138,7 @@ BERT = {"model_type": "bert", "hidden_size": 64, "intermediate_size": 128, "num_
 VIT = {"model_type": "vit", "num_hidden_layers": 1}
 BNB = {"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True,
        "bnb_4bit_compute_dtype": "bfloat16", "bnb_4bit_quant_storage": "uint8", "llm_int8_skip_modules": None, "llm_int8_threshold": 6.0}
+IN_8BIT = {**BNB, "load_in_4bit": False, "load_in_8bit": True}
 
 
 @pytest.fixture
@@ -164,6 +165,9 @@ def test_a_configuration_of_quantized_weights(predict, work):
     assert "stored quantized by bitsandbytes" in said
     prepared = peak({**LLAMA, "quantization_config": BNB}, "--quantization-prepare")[0]
     assert prepared == peak(LLAMA, *nf4, "--quantization-prepare")[0] != stored
+    in_8bit, said = peak({**LLAMA, "quantization_config": IN_8BIT})
+    assert in_8bit == peak(LLAMA, "--quantization-load-in-8bit")[0] != stored
+    assert "no activation reaches llm_int8_threshold, 6" in said
 
 
 @pytest.mark.parametrize(
@@ -173,7 +177,8 @@ def test_a_configuration_of_quantized_weights(predict, work):
         ({**LLAMA, "attention_chunk_size": 64}, [], UNSUPPORTED, ['"attention_chunk_size" is not a known key here, and transformers reads it']),
         ({**LLAMA, "quantization_config": {"quant_method": "gptq"}}, [], UNSUPPORTED, ["quantization_config = gptq"]),
         ({**LLAMA, "quantization_config": BNB}, [], USAGE, ["quantization: quantized weights are not trained", "set lora"]),
-        ({**LLAMA, "quantization_config": {**BNB, "load_in_4bit": False, "load_in_8bit": True}}, [], UNSUPPORTED, ["load_in_4bit", "4 bits alone"]),
+        ({**LLAMA, "quantization_config": {**BNB, "load_in_8bit": True}}, [], USAGE, ["load_in_4bit", "in 4 bits or in 8"]),
+        ({**LLAMA, "quantization_config": {**IN_8BIT, "llm_int8_has_fp16_weight": True}}, [], UNSUPPORTED, ["llm_int8_has_fp16_weight", "stay fp16"]),
         ({**LLAMA, "quantization_config": {**BNB, "bnb_4bit_quant_type": "int4"}}, [], USAGE, ["bnb_4bit_quant_type: expected nf4 or fp4"]),
         ({**LLAMA, "quantization_config": {**BNB, "bnb_4bit_compute_dtype": "int8"}}, [], USAGE, ["bnb_4bit_compute_dtype: expected"]),
         ({**LLAMA, "rope_parameters": {"rope_type": "proportional"}}, [], UNSUPPORTED, ["rope_type = proportional"]),

@@ -115,7 +115,7 @@ FILES = {
     "llamafactory.yaml": (LLAMAFACTORY, [*BASE, *LORA, "--lora-alpha", 32, *REENTRANT, "--optimizer-impl", "fused"], "LLaMA-Factory"),
     "axolotl.yml": (AXOLOTL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "axolotl"),
     "swift.sh": (SWIFT, [*BASE, *LORA, "--lora-dropout", 0.05, *REENTRANT, "--optimizer-impl", "fused"], "ms-swift"),
-    "trl.yaml": (TRL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "TRL's `trl sft`"),
+    "trl.yaml": (TRL, [*BASE[:-1], "sft_trainer", *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "TRL's `trl sft`"),
 }
 
 
@@ -164,6 +164,7 @@ def test_a_trainers_file_says_what_options_say(predicted, name):
 
 NF4 = ["--quantization-quant-type", "nf4", "--quantization-compute-dtype", "bf16"]
 NESTED = [*NF4, "--quantization-use-double-quant"]
+IN_8BIT = "--quantization-load-in-8bit"
 # name of the file -> its other keys, what they say
 QUANTIZED = [
     ("trl.yaml", {"load_in_4bit": "true"}, [*NF4, "--lora-adapter-dtype", "bf16"]),
@@ -171,6 +172,8 @@ QUANTIZED = [
     ("llamafactory.yaml", {"quantization_bit": 4}, [*NESTED, "--quantization-quant-storage", "bf16"]),
     ("llamafactory.yaml", {"quantization_bit": 4, "double_quantization": "false"}, [*NF4, "--quantization-quant-storage", "bf16"]),
     ("axolotl.yml", {"adapter": "qlora", "load_in_4bit": "true"}, [*NESTED, "--quantization-quant-storage", "bf16"]),
+    ("trl.yaml", {"load_in_8bit": "true"}, [IN_8BIT, "--lora-adapter-dtype", "bf16"]), ("llamafactory.yaml", {"quantization_bit": 8}, [IN_8BIT]),
+    ("axolotl.yml", {"load_in_8bit": "true"}, [IN_8BIT]),
 ]
 
 
@@ -188,6 +191,8 @@ def test_quantized_weights(predicted, work, name, keys, more):
 def test_quantized_weights_of_swift(predicted, work):
     (work / "swift.sh").write_text(SWIFT.replace("--lora_rank 16", "--lora_rank 16 --quant_method bnb --quant_bits 4"))
     assert steps(predicted("swift.sh")) == steps(predicted(*FILES["swift.sh"][1], *NESTED))
+    (work / "swift.sh").write_text(SWIFT.replace("--lora_rank 16", "--lora_rank 16 --quant_method bnb --quant_bits 8"))
+    assert steps(predicted("swift.sh")) == steps(predicted(*FILES["swift.sh"][1], IN_8BIT))
 
 
 def test_axolotls_kernels_for_adapters_are_off(tidemark, predicted, work):
@@ -201,13 +206,14 @@ def test_axolotls_kernels_for_adapters_are_off(tidemark, predicted, work):
 CHOSEN = {"trl": "bf16", "llamafactory": "auto", "swift": "auto", "axolotl": "auto"}
 
 
+@pytest.mark.parametrize("packed", ["nf4", "int8"])
 @pytest.mark.parametrize("form", CHOSEN)
-def test_a_plan_that_packs_weights_is_written(tidemark, predicted, work, form):
-    options = ["plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--autocast", "bf16", "--max-grad-norm", 1, *LORA, "--allow", "quantization=nf4", "--goal", "least_memory", "--json", "plan.json"]
+def test_a_plan_that_packs_weights_is_written(tidemark, predicted, work, form, packed):
+    options = ["plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--autocast", "bf16", "--max-grad-norm", 1, *LORA, "--allow", f"quantization={packed}", "--goal", "least_memory", "--json", "plan.json"]
     done = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--write", f"{form}={form}.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
     answer = json.loads((work / "plan.json").read_text())["answers"][0]
-    assert answer["spec"]["quantization"]["quant_type"] == "nf4" and answer["spec"]["lora"]["adapter_dtype"] == CHOSEN[form]
+    assert answer["spec"]["quantization"].items() >= ({"quant_type": "nf4"} if packed == "nf4" else {"load_in_8bit": True}).items() and answer["spec"]["lora"]["adapter_dtype"] == CHOSEN[form]
     report = predicted("--trainer", f"{form}.yaml")
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (answer["peak"]["allocated_bytes"], answer["peak"]["reserved_bytes"])
     for_it = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--trainers", form)   # planned for it, not written
@@ -266,12 +272,12 @@ def test_what_is_off_changes_nothing(predicted, work, name, key, value):
 
 
 NOT_PREDICTED = [
-    ("llamafactory.yaml", "quantization_bit", 8), ("llamafactory.yaml", "use_galore", "true"), ("llamafactory.yaml", "stage", "dpo"),
+    ("llamafactory.yaml", "quantization_bit", 3), ("llamafactory.yaml", "use_galore", "true"), ("llamafactory.yaml", "stage", "dpo"),
     ("llamafactory.yaml", "finetuning_type", "freeze"), ("llamafactory.yaml", "flash_attn", "fa2"), ("llamafactory.yaml", "use_unsloth", "true"),
     ("llamafactory.yaml", "optim", "adamw_8bit"), ("llamafactory.yaml", "enable_liger_kernel", "true"),
-    ("axolotl.yml", "sample_packing", "true"), ("axolotl.yml", "load_in_8bit", "true"), ("axolotl.yml", "adapter", "qlora"),
+    ("axolotl.yml", "sample_packing", "true"), ("axolotl.yml", "adapter", "qlora"),
     ("axolotl.yml", "optimizer", "paged_adamw_8bit"), ("axolotl.yml", "gradient_checkpointing", "offload"), ("axolotl.yml", "attn_implementation", "flash_attention_2"),
-    ("trl.yaml", "packing", "true"), ("trl.yaml", "load_in_8bit", "true"), ("trl.yaml", "num_generations", 8), ("trl.yaml", "optim", "adafactor"), ("trl.yaml", "use_liger_kernel", "true"),
+    ("trl.yaml", "packing", "true"), ("trl.yaml", "num_generations", 8), ("trl.yaml", "optim", "adafactor"), ("trl.yaml", "use_liger_kernel", "true"),
 ]
 
 

@@ -174,13 +174,12 @@ def started(run, tmp_path, method, form, command, python, rows, **environment):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_trl_starts_with_what_is_written(run, tmp_path, method):
-    """It takes the loss in tiles: the logits, of which the plan has all, decide the peak here."""
+    """Its own head makes no logits; of adapters beside weights that are not packed, one matrix less is there at the peak."""
     def command(at, written, data):
         return ["python", "-m", "trl.scripts.sft", "--config", written, "--dataset_name", data, "--output_dir", tmp_path / "out", "--report_to", "none"]
 
     (allocated, _), (planned_bytes, _) = started(run, tmp_path, method, "trl", command, PYTHON, [{"text": WORDS}] * 40)
-    logits = 2 * 256 * 32000   # of two samples
-    assert allocated < planned_bytes < allocated + 12 * logits   # 12 bytes: in half and in single precision, their logarithms, gradients of these
+    assert allocated == planned_bytes if method == "qlora" else allocated <= planned_bytes < 1.005 * allocated
 
 
 @pytest.mark.parametrize("method", METHODS)

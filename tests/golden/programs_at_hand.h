@@ -95,7 +95,7 @@ inline Program shipped_program_of(const Spec& spec, const Value& config) {
 class ProgramsAtHand {
  public:
   ProgramsAtHand(const Spec& spec, const Value& config) {
-    if (is_written_family(model_type_of(config))) return;
+    if (is_written_family(model_type_of(config)) && spec.loop != LoopKind::sft_trainer) return;
     try {
       shipped_.push_back(shipped_program_of(spec, config));
     } catch (const Error& error) {

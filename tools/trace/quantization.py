@@ -13,6 +13,7 @@ def quantize(model, spec):
 
     asked = spec["quantization"]
     skipped = asked.get("skip_modules") or get_keys_to_not_convert(model)
+    in_8bit = asked.get("load_in_8bit", False)
     how = {"compress_statistics": asked.get("use_double_quant", False), "quant_type": asked.get("quant_type", "fp4"),
            "quant_storage": getattr(torch, DTYPES[asked.get("quant_storage", "uint8")])}
     computes = getattr(torch, DTYPES[asked.get("compute_dtype", "fp32")])
@@ -20,11 +21,15 @@ def quantize(model, spec):
         if not should_convert_module(name, skipped) or not (isinstance(module, Conv1D) or type(module) is torch.nn.Linear):
             continue
         weight = module.weight.data.T if isinstance(module, Conv1D) else module.weight.data
-        linear = bitsandbytes.nn.Linear4bit(weight.shape[1], weight.shape[0], module.bias is not None, computes, **how)
-        linear.weight = bitsandbytes.nn.Params4bit(weight, requires_grad=False, module=linear, **how)
+        if in_8bit:
+            linear = bitsandbytes.nn.Linear8bitLt(weight.shape[1], weight.shape[0], module.bias is not None, has_fp16_weights=False, threshold=asked.get("threshold", 6.0))
+            linear.weight = bitsandbytes.nn.Int8Params(weight, requires_grad=False)
+        else:
+            linear = bitsandbytes.nn.Linear4bit(weight.shape[1], weight.shape[0], module.bias is not None, computes, **how)
+            linear.weight = bitsandbytes.nn.Params4bit(weight, requires_grad=False, module=linear, **how)
         linear.bias = module.bias
         model.set_submodule(name, linear)
-    model.is_loaded_in_4bit = True
+    setattr(model, "is_loaded_in_8bit" if in_8bit else "is_loaded_in_4bit", True)
 
 
 def prepare(model):

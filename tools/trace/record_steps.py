@@ -362,7 +362,7 @@ def train(spec):
 
     if "pp" in spec:
         return trained_by_pipeline(spec)
-    if spec.get("loop") == "trainer":
+    if spec.get("loop", "plain") != "plain":
         from trainer import trained_by_trainer
 
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
@@ -436,7 +436,7 @@ def pause(parameter):
 def versions(spec):
     import gemini
 
-    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()))
+    names = ("torch", "transformers", "peft", *(("deepspeed",) if spec.get("parallel", "none").startswith("zero") else ()), *(("bitsandbytes",) if "quantization" in spec else ()), *(("trl",) if spec.get("loop") == "sft_trainer" else ()))
     return {**{name: metadata.version(name).split("+")[0] for name in names}, **({"colossalai": gemini.version()} if spec.get("parallel") == "gemini" else {})}
 
 

@@ -23,7 +23,22 @@ def trained_by_trainer(spec, model, rows, pause):
     with tempfile.TemporaryDirectory() as folder:
         settings = arguments_of(spec, folder, model)
     samples = [{}] * (spec["batch"] * (spec.get("steps", 3) + 1) * spec.get("grad_accumulation", 1) * spec.get("gpus", 1))
-    transformers.Trainer(model=model, args=settings, train_dataset=samples, data_collator=lambda _: dict(rows), callbacks=[Steps()]).train()
+    how = {"model": model, "args": settings, "train_dataset": samples, "data_collator": lambda _: dict(rows), "callbacks": [Steps()]}
+    trainer = sft_trainer(how) if spec["loop"] == "sft_trainer" else transformers.Trainer(**how)
+    trainer.train()
+
+
+def sft_trainer(how):
+    """TRL's (1.16.0): samples are taken as they are."""
+    import datasets
+    import tokenizers
+    import transformers
+    import trl
+
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"<pad>": 0, "<eos>": 1}, unk_token="<pad>"))
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="<eos>")
+    samples = datasets.Dataset.from_list([{"input_ids": [0], "labels": [0]}] * len(how["train_dataset"]))
+    return trl.SFTTrainer(**{**how, "train_dataset": samples}, processing_class=tokenizer)
 
 
 def arguments_of(spec, folder, model):
@@ -31,7 +46,12 @@ def arguments_of(spec, folder, model):
 
     autocast = mixed_precision(spec)
     clip = {"max_grad_norm": spec.get("zero", {}).get("gradient_clipping", 1) if spec.get("parallel", "none").startswith("zero") else spec.get("max_grad_norm", 0)}
-    return transformers.TrainingArguments(
+    kind = transformers.TrainingArguments
+    if spec["loop"] == "sft_trainer":   # what it has other defaults for
+        import trl
+
+        kind, clip = trl.SFTConfig, {**clip, "gradient_checkpointing": False, "dataset_kwargs": {"skip_prepare_dataset": True}}
+    return kind(
         folder, per_device_train_batch_size=spec["batch"], gradient_accumulation_steps=spec.get("grad_accumulation", 1), max_steps=spec.get("steps", 3), **clip,
         optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")], weight_decay=spec.get("weight_decay", 0.0),
         ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None, bf16=autocast == "bf16", fp16=autocast == "fp16", remove_unused_columns=False, save_strategy="no", report_to="none", disable_tqdm=True,

@@ -69,6 +69,34 @@ TEST_F(Quantization, AWeightIsHalfAByteAndItsScales) {
   EXPECT_THROW(q_proj("weight"), Error);
 }
 
+TEST_F(Quantization, InEightBitsAWeightIsAByteAndOneScaleForEachRow) {
+  quantize_modules(root, {.load_in_8bit = true});
+  root.to_device(run);
+  const Module& q_proj = root["layers"]["0"]["q_proj"];
+  EXPECT_EQ(q_proj.get("weight").tensor.sizes(), (Dims{256, 128}));
+  EXPECT_EQ(q_proj.get("weight").tensor.bytes(), 128 * 256);
+  EXPECT_EQ(q_proj.quantized->rows.largest.sizes(), Dims{256});
+  EXPECT_THROW(q_proj("weight"), Error);
+  EXPECT_THROW(root["layers"]["0"]["q_proj"](zeros(run, {2, 2, 2, 128}, Dtype::bf16)), Error);
+}
+
+TEST_F(Quantization, WhatAProductOfEightBitsKeepsIsNotLeftOutByACheckpoint) {
+  quantize_modules(root, {.load_in_8bit = true});
+  root.to_device(run);
+  const auto held_by = [&](bool load_in_8bit) {
+    Tensor x = zeros(run, {2, 64, 128}, Dtype::bf16);
+    x.impl().requires_grad = true;
+    const std::int64_t before = run.allocator().totals().allocated_bytes;
+    const Tensor y = checkpoint(run, [&] {
+      Tensor twice = add_scalar(x);
+      return load_in_8bit ? Tensors{root["layers"]["0"]["q_proj"](twice)} : Tensors{mul(twice, twice)};
+    })[0];
+    return run.allocator().totals().allocated_bytes - before - y.bytes();
+  };
+  EXPECT_EQ(held_by(true), 2 * 64 * 128 * 2);
+  EXPECT_EQ(held_by(false), 0);
+}
+
 TEST_F(Quantization, AdaptersAreFp32AndAllElseIsFrozen) {
   quantize_modules(root, {});
   root.to_device(run);

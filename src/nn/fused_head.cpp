@@ -1,0 +1,49 @@
+#include "nn/fused_head.h"
+
+#include "base/error.h"
+#include "ops/advanced_index.h"
+#include "ops/chunked_logprob.h"
+
+namespace tidemark {
+namespace {
+
+/// x.new_zeros(mask.shape).masked_scatter(mask, x)
+Tensor in_place_of(const Tensor& mask, const Tensor& scores) {
+  Tensor zeros_of_all = zeros(scores.run(), mask.sizes(), scores.dtype());
+  return masked_scatter(std::move(zeros_of_all), mask, scores);
+}
+
+/// -log_probs.sum() / mask.sum().clamp(min=1)
+Tensor loss_of(const Tensor& log_probs, const Tensor& mask) {
+  Tensor total = neg(sum(log_probs));
+  Tensor count = count_true(mask);
+  count = clamp(std::move(count));
+  return div(std::move(total), std::move(count));
+}
+
+}  // namespace
+
+ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels) {
+  if (head.quantized || !head.has_parameter("weight"))
+    throw Error(Errc::unsupported, "TRL multiplies with the head's weight itself, which is quantized or has adapters",
+                "loop");
+  const Tensor hidden_states = slice(backbone_outputs[0], 1, 0, backbone_outputs[0].size(1) - 1);
+  labels = slice(std::move(labels), 1, 1, labels.size(1));
+  const Tensor mask = compare("aten::ne", labels);
+  const std::int64_t tokens = mask.elements();
+  ModelOutputs outputs;
+  {
+    Tensor chosen = index(hidden_states, {mask}, tokens);
+    Tensor targets = index(labels, {mask}, tokens);
+    const TokenScores scores = chunked_logprob(
+        std::move(chosen), head("weight"), head.has_parameter("bias") ? head("bias") : Tensor(), std::move(targets));
+    outputs.tokens.log_probs = in_place_of(mask, scores.log_probs);
+    outputs.tokens.entropy = in_place_of(mask, scores.entropy);
+    outputs.tokens.is_top1 = in_place_of(mask, scores.is_top1);
+  }
+  outputs.loss = loss_of(outputs.tokens.log_probs, mask);
+  outputs.tokens.label_mask = mask;
+  return outputs;
+}
+
+}  // namespace tidemark

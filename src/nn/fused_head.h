@@ -1,0 +1,11 @@
+// A language model's head and loss as TRL's trainers put them in the place of its own: of every token what it needs, no
+// logits.  trl: trainer/utils.py, add_fused_lm_head (1.16.0)
+#pragma once
+#include "nn/model.h"
+
+namespace tidemark {
+
+/// _fused_forward behind the call of the backbone, whose first result is its last hidden state (B, S, D).
+ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels);
+
+}  // namespace tidemark
