@@ -21,6 +21,7 @@
 #include "memory/driver_memory.h"
 #include "ops/index.h"
 #include "program/model.h"
+#include "program/routed.h"
 #include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
 #include "zoo/model.h"
@@ -102,11 +103,25 @@ Captured captured_as(const Spec& spec, std::span<const Program> programs) {
   return {program_for(programs, context), context};
 }
 
+/// Whether it goes through experts one by one as the tokens of its capture chose them: nothing in it tells how others would.
+bool is_of_balanced_experts(const Program& program) {
+  if (std::find(program.symbols.begin(), program.symbols.end(), kSkew) != program.symbols.end()) return false;
+  const auto asks_where = [](const Statement& statement) {
+    return statement.name == "torch.where" && statement.arguments.size() == 1;
+  };
+  return std::any_of(program.bodies.begin(), program.bodies.end(), [&](const auto& body) {
+    return std::any_of(body.second.statements.begin(), body.second.statements.end(), asks_where);
+  });
+}
+
 /// What a program does not tell, and a strategy has to know.
 void check_program(const Spec& spec, const Program& program) {
   if (spec.parallel == Parallel::ep && spec.experts_implementation == ExpertsImplementation::eager)
     throw Error(Errc::unsupported, "a captured program does not say how many tokens the experts of one rank get, run one by one",
                 "experts_implementation");
+  if (parse_routing(spec.moe_routing) > 0 && is_of_balanced_experts(program))
+    throw Error(Errc::unsupported, "the program was captured of tokens that go round all experts in turn", "moe_routing",
+                "write balanced, or run the program itself with tidemark run");
   const auto autocast = program.header.find("autocast");
   if (spec.autocast != Autocast::none && autocast != program.header.end() && autocast->second == "false")
     throw Error(Errc::unsupported, "the model does under autocast what its program does not tell", "autocast",

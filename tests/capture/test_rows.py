@@ -2,6 +2,7 @@
 
 import pytest
 
+from tidemark.capture.experts import Shares, shares_of, unevenly
 from tidemark.capture.merging import Differs, Merger, SameSizes, merged_lines
 from tidemark.capture.rows import Uneven, in_rows
 from tidemark.capture.sizes import Solver
@@ -279,6 +280,59 @@ def test_the_patches_of_windows_are_those_of_the_image():
     count = {"ceildiv": lambda a, b: -(-a // b), "min": min, "grid_h": 12, "grid_w": 20}
     assert [eval(text, {**count, "i": i}) for i in range(15)] == list(windows.lengths()[1:16])
     assert windows.length((64, 64, 32, 32, 16, 16), 0) is None and Windows(8, 8, 16, 3).length((64,) * 6, 0) is None
+
+
+def through_experts(shares):
+    """Those that any token chooses, one after the other: a call for as many rows as it has tokens, whose result dies a round later."""
+    lengths, before, statements = shares.lengths(), None, [Statement("op", "torch.Tensor.nonzero", (Typed(Ref(900), DtypeOf("int64"), (Number(shares.rounds(), True), Number(1, True)), ()),), (("", Ref(-1)),), "data")]
+    numbers = [Ref(k) for k in range(len(lengths))]
+    statements.append(op("unbind", [Typed(n, DtypeOf("int64"), (Number(1, True),), ("view",)) for n in numbers], Ref(900), Number(0, False)))
+    for number, length in zip(numbers, lengths):
+        value, rows = 1000 + 10 * number.value, Number(length, True)
+        act = Body("class", "Act", False, (("0", DtypeOf("T"), (rows,)),), (op("relu", [Typed("%0", DtypeOf("T"), (rows,), ())], "$0"),), (), (("", "%0"),))
+        statements += [Statement("op", "where", (Typed(Ref(value), DtypeOf("int64"), (rows,), ()),), (("", number),), "data"), *([dropped(before)] if before else []),
+                       Statement("call", "act", (Typed(Ref(value + 1), DtypeOf("T"), (rows,), ()),), (("0", Ref(value)),), body=act), dropped(value)]
+        before = value + 1
+    return [*statements, dropped(before, *range(len(lengths) - 1, -1, -1), 900), Statement("return", args=())]
+
+
+def test_experts_are_told_once_with_as_many_tokens_as_choose_them():
+    names, given = ("num_experts_per_tok", "num_experts"), [(194, 2, 6), (447, 4, 7), (1015, 2, 12), (1228, 6, 18)]
+    shares = [Shares(*sizes, names) for sizes in given]
+    bodies = tuple(named(in_rows(through_experts(s), [s.rounds()], uneven=Uneven(s))) for s in shares)
+    points = [{"B": 1, "S": tokens, names[0]: chosen, names[1]: experts} for tokens, chosen, experts in given]
+    merger, printer = Merger(Solver(points, made={text: tuple(s.first()[text] for s in shares) for text in shares[0].first()})), Printer()
+    printer.name(merger.body(bodies))
+    assert merger.unsolved == 0
+    hit, rows = "hit(B*S, num_experts_per_tok, num_experts)", "routed(B*S, num_experts_per_tok, num_experts, {})"
+    assert "class Act#2(0: T[?]):\n  %0: T[?] = relu($0)\n  return %0" in "\n".join(printer.out)
+    assert printer.out[-1].splitlines() == [
+        "class Model#1():",
+        f"  %0: int64[{hit}, 1] = torch.Tensor.nonzero(%1) !data",
+        f"  %2[0..{hit} - 1]: int64[1] view = unbind(%0, 0)",
+        f"  %3: int64[{rows.format(0)}] = where(%2[0]) !data",
+        f"  %4[0]: T[{rows.format(0)}] = call act: Act#1(0=%3)",
+        "  del %3",
+        f"  each i in 1..{hit} - 1:",
+        f"    %5[i]: int64[{rows.format('i')}] = where(%2[i]) !data",
+        "    del %4[i - 1]",
+        f"    %4[i]: T[{rows.format('i')}] = call act: Act#2(0=%5[i])",
+        "    del %5[i]",
+        f"  del %4[{hit} - 1] %2[{hit} - 1..0] %0"]
+
+
+def test_the_tokens_of_experts_go_round_in_turn():
+    assert Shares(7, 2, 5, ()).lengths() == (3, 3, 3, 3, 2)
+    assert Shares(2, 2, 9, ()).lengths() == (1, 1, 1, 1)
+    keys = {"text_config": {"n_routed_experts": 6, "num_experts_per_tok": 2}}
+    assert shares_of(keys, {"B": 2, "S": 8}) == Shares(16, 2, 6, ("text_config.num_experts_per_tok", "text_config.n_routed_experts"))
+    late = Shares(11, 2, 7, ("k", "n"))   # but for the first all have as many
+    assert late.lengths() == (4, 3, 3, 3, 3, 3, 3)
+    assert late.length((3,) * 6, 1) == "routed(B*S, k, n, i)" and late.length((3,) * 6, 0) is None
+    assert late.are_of_others((3,) * 6, 0) and not late.are_of_others((3,) * 7, 0) and not late.are_of_others((5,) * 6, 0)
+    assert shares_of({"num_experts": 4}, {"B": 2, "S": 8}) is None and shares_of({}, {"B": 2, "S": 8}) is None
+    assert unevenly(keys, (2, 9, 1)) == (keys, (2, 10, 1))
+    assert unevenly({"num_experts": 4, "moe_k": 4}, (2, 9)) == ({"num_experts": 5, "moe_k": 4}, (2, 9))
 
 
 def test_what_no_sample_has_rounds_in_is_no_row_of_samples():

@@ -34,6 +34,10 @@ class Shares(NamedTuple):
         """How these numbers of tokens follow from the round, the first of which is this; None where they do not."""
         return self._told("routed", index) if self.lengths()[first:first + len(values)] == tuple(values) else None
 
+    def are_of_others(self, values, first):
+        lengths = self.lengths()
+        return any(0 <= at and lengths[at:at + len(values)] == tuple(values) for at in (first - 1, first + 1))
+
     def counted(self, statement):
         """Places in rows of as many as there are experts that any token chooses, which are all as a rule."""
         rounds, hit = self.rounds(), self._told("hit")

@@ -43,6 +43,10 @@ class Uneven:
     def length(self, values, first, index="i"):
         return next(filter(None, (one.length(values, first, index) for one in self.rounds)), None)
 
+    def are_of_others(self, values, first):
+        """Whether they are those of the rounds before or behind, as of statements that are not of one round they may be: alike by chance, and then no number of their own."""
+        return any(one.are_of_others(values, first) for one in self.rounds)
+
     def counted(self, statement):
         """Places that follow from how many rounds there are, where data decides that."""
         for one in self.rounds:
@@ -168,7 +172,8 @@ class _Rows:
     def _number(self, values, is_size, first, index=None):
         """The number of each round, by its place."""
         index = index or self.index
-        return self.uneven.length(values, first, index) or _linear(values, is_size, first, index)
+        told = self.uneven.length(values, first, index)
+        return told or (None if self.uneven.are_of_others(values, first) else _linear(values, is_size, first, index))
 
     def _unevenly(self, results):
         """The sizes of results that are alike but for how much each round has; None of others."""

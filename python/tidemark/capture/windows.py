@@ -46,6 +46,10 @@ class Windows(NamedTuple):
     def counted(statement):
         return statement   # the solver finds how many there are
 
+    @staticmethod
+    def are_of_others(values, first):
+        return False   # what is done for a window is told apart from what is done for the next
+
 
 def windows_of(keys, sizes):
     """The windows of images of any size, by the configuration of the tower; None where there are none."""

@@ -26,6 +26,38 @@ TEST(Expression, IsWholeNumberArithmeticAsInPython) {
   EXPECT_EQ(value_of("min(S, max(B, 5))"), 5);
 }
 
+/// Of 7 tokens two experts each, of five.
+std::vector<std::int64_t> tokens_of_experts(double skew) {
+  const std::vector<std::string> symbols{"S", "skew"};
+  const std::vector<std::int64_t> values{7, static_cast<std::int64_t>(skew * 1e9)};
+  const auto number = [&](const std::string& text) { return Expression::parse(text, symbols, "")(values); };
+  std::vector<std::int64_t> tokens;
+  for (std::int64_t i = 0; i < number("hit(S, 2, 5)"); ++i)
+    tokens.push_back(number("routed(S, 2, 5, " + std::to_string(i) + ")"));
+  return tokens;
+}
+
+TEST(Expression, CountsTheTokensOfEachExpertThatAnyChooses) {
+  EXPECT_EQ(tokens_of_experts(0), (std::vector<std::int64_t>{3, 3, 3, 3, 2}));
+  EXPECT_EQ(tokens_of_experts(1), (std::vector<std::int64_t>{7, 7}));
+  // The first 4 tokens choose the first two; of 14 places in turn, the last 6 are left: 3, 4, 0, 1, 2, 3.
+  EXPECT_EQ(tokens_of_experts(0.5), (std::vector<std::int64_t>{5, 5, 1, 2, 1}));
+  EXPECT_EQ(value_of("hit(B, 2, 9)"), 4);
+  EXPECT_EQ(value_of("hit(S, 1, text_config.heads)"), 4);
+  EXPECT_EQ(error_of([] { value_of("routed(B, 2, 9, 4)"); })->message(),
+            "fewer experts are chosen than the program goes through");
+  EXPECT_EQ(error_of([] { value_of("hit(B, 2, 0)"); })->message(), "the program has no such experts");
+  EXPECT_EQ(error_of([] { value_of("routed(B, 2, 9)"); })->message(), "\",\" is missing in the number \"routed(B, 2, 9)\"");
+}
+
+TEST(Expression, MayNotBeTold) {
+  const Expression size = Expression::parse("?", kSymbols, "");
+  EXPECT_FALSE(size.is_told());
+  EXPECT_TRUE(Expression(3).is_told());
+  EXPECT_EQ(error_of([&] { size(std::vector<std::int64_t>{}); })->message(), "a size is asked for that the program does not tell");
+  EXPECT_EQ(error_of([] { value_of("? + 1"); })->code(), Errc::bad_file);
+}
+
 TEST(Expression, KnowsWhenItIsOneSymbol) {
   EXPECT_EQ(Expression::parse("S", kSymbols, "").as_symbol(), 1U);
   EXPECT_FALSE(Expression::parse("S + 0", kSymbols, "").as_symbol());
