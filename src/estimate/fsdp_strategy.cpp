@@ -76,7 +76,8 @@ StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParal
                 .reshard_after_forward = asked.sharding_strategy == ShardingStrategy::full_shard ||
                                          asked.sharding_strategy == ShardingStrategy::hybrid_shard,
                 .param_dtype = param_dtype,
-                .reduce_dtype = reduced ? reduced : param_dtype});
+                .reduce_dtype = reduced ? reduced : param_dtype,
+                .layer_classes = asked.transformer_layer_cls_to_wrap});
 }
 
 StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParallel* split) {
@@ -97,6 +98,7 @@ StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParal
                 .offload_to_cpu = asked.offload_policy == Offload::cpu,
                 .requires_gradient_sync = asked.requires_gradient_sync,
                 .as_accelerate = runs_as_trainer(spec),
+                .layer_classes = asked.transformer_layer_cls_to_wrap,
                 .split = split});
 }
 

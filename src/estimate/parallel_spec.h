@@ -92,6 +92,7 @@ struct Fsdp2Spec {
   bool requires_gradient_sync = true;
   Offload offload_policy = Offload::none;
   std::optional<std::int64_t> data_parallel_replicate_degree = {};  // torchtitan's name; none: a mesh of one dimension
+  std::vector<std::string> transformer_layer_cls_to_wrap = {};      // transformers' name; empty: the layers of every list
 
   bool operator==(const Fsdp2Spec&) const = default;
   template <class Self, class Visit>
@@ -115,6 +116,7 @@ enum class ShardingStrategy { full_shard, shard_grad_op, hybrid_shard, hybrid_sh
 struct Fsdp1Spec {
   ShardingStrategy sharding_strategy = ShardingStrategy::full_shard;
   PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
+  std::vector<std::string> transformer_layer_cls_to_wrap = {};
 
   bool operator==(const Fsdp1Spec&) const = default;
   template <class Self, class Visit>
@@ -138,6 +140,12 @@ struct PipelineSpec {
 };
 
 namespace spec_detail {
+
+inline FieldInfo classes_to_wrap(std::string_view group) {
+  return {.help = "Classes whose modules are wrapped, each by itself (default: the layers of every nn.ModuleList)",
+          .placeholder = "NAMES",
+          .group = group};
+}
 
 inline FieldInfo whole(std::string_view group, std::string_view help, double low, double high) {
   return {.help = help, .placeholder = "N", .group = group, .low = low, .high = high};
@@ -283,6 +291,7 @@ void Fsdp2Spec::fields(Self& self, Visit&& visit) {
                kOffloadNames));
   visit("data_parallel_replicate_degree", self.data_parallel_replicate_degree,
         whole(group, "Groups of GPUs that have the same shards (HSDP); the GPUs of one group shard", 1, 1 << 16));
+  visit("transformer_layer_cls_to_wrap", self.transformer_layer_cls_to_wrap, classes_to_wrap(group));
 }
 
 template <class Self, class Visit>
@@ -297,6 +306,7 @@ void Fsdp1Spec::fields(Self& self, Visit&& visit) {
              kShardingStrategyNames));
   visit("param_dtype", self.param_dtype, choice(group, "Type that parameters are gathered in", kPolicyDtypeNames));
   visit("reduce_dtype", self.reduce_dtype, choice(group, "Type that gradients are reduced in", kPolicyDtypeNames));
+  visit("transformer_layer_cls_to_wrap", self.transformer_layer_cls_to_wrap, classes_to_wrap(group));
 }
 
 template <class Self, class Visit>

@@ -53,6 +53,7 @@ void read_version_1(TrainingKeys& keys, const TrainingArguments& arguments, Trai
   if (name == kShardingStrategyNames.end()) keys.refuse("sharding_strategy");
   fsdp.sharding_strategy = static_cast<ShardingStrategy>(name - kShardingStrategyNames.begin());
   fsdp.param_dtype = fsdp.reduce_dtype = policy_of(arguments);
+  fsdp.transformer_layer_cls_to_wrap = keys.list("transformer_layer_cls_to_wrap");
   if (const Value* offload = keys.find_any({"offload_params", "cpu_offload"}); offload && !means_off(*offload))
     keys.refuse("offload_params");
   keys.must_be_off({"forward_prefetch"});
@@ -69,6 +70,7 @@ void read_version_2(TrainingKeys& keys, const TrainingArguments& arguments, Trai
   if (const Value* offload = keys.find_any({"offload_params", "cpu_offload"}); offload && !means_off(*offload))
     fsdp.offload_policy = Offload::cpu;
   fsdp.requires_gradient_sync = arguments.accumulation == 1;
+  fsdp.transformer_layer_cls_to_wrap = keys.list("transformer_layer_cls_to_wrap");
   spec.autocast = Autocast::none;  // accelerator.py: _prepare_fsdp2 does not wrap the forward pass, prepare_model does
   spec.parallel = Parallel::fsdp2;
   spec.fsdp2 = fsdp;
@@ -98,7 +100,7 @@ void read_fsdp(TrainingKeys& config, const TrainingArguments& arguments, Trainin
   if (config.boolean("cpu_ram_efficient_loading").value_or(false))
     draft.assume("fsdp: weights are cut where they are loaded: cpu_ram_efficient_loading, which sends them, is not followed");
   config.must_be_off({"min_num_params", "xla", "ignored_modules", "activation_cpu_offload"});
-  config.pass_over({"transformer_layer_cls_to_wrap", "state_dict_type", "final_state_dict_type", "use_orig_params",
+  config.pass_over({"state_dict_type", "final_state_dict_type", "use_orig_params",
                     "sync_module_states", "limit_all_gathers", "xla_*",
                     "cpu_offload_pin_memory", "mixed_precision_policy"});
   for (const std::string& key : config.unread()) draft.assume("fsdp: not read: " + key);

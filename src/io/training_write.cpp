@@ -173,6 +173,8 @@ Value fsdp2_config(const Fsdp2Spec& fsdp) {
   if (fsdp.reshard_after_forward != "auto") config.set("reshard_after_forward", fsdp.reshard_after_forward == "true");
   if (fsdp.offload_policy == Offload::cpu) config.set("cpu_offload", true);
   config.set("auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
+  if (const auto& classes = fsdp.transformer_layer_cls_to_wrap; !classes.empty())
+    config.set("transformer_layer_cls_to_wrap", Value::List(classes.begin(), classes.end()));
   return config;
 }
 

@@ -101,7 +101,7 @@ class Module {
   void to_device(Run& run);
 
   Forward forward;
-  std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"
+  std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"; of a program, of every module
   Dtype dtype = Dtype::f32;      // of its parameters; children begin with their parent's
   bool training = true;
   bool is_layer_norm = false;    // an nn.LayerNorm: trainers let its weights not decay

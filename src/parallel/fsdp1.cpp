@@ -47,6 +47,7 @@ class Unit {
         order_(order),
         handle_(run, parameters, options),
         frees_after_forward_(!is_root && options.reshard_after_forward) {
+    hooks_.sees_keywords = true;
     hooks_.before_forward = [this](Module&, Tensor& input) { pre_forward(input); };
     hooks_.after_forward = [this](Module&, Tensor& output) { post_forward(output); };
     keeps_views_ = !options.reshard_after_forward;
@@ -163,7 +164,7 @@ void move_module(Run& run, Module& module, const std::vector<Module*>& apart) {
 class FlatSharded {
  public:
   FlatSharded(Run& run, Module& root, const Fsdp1Options& options) : run_(run), options_(options) {
-    const std::vector<Module*> layers = layers_of(root);
+    const std::vector<Module*> layers = layers_of(root, options.layer_classes);
     for (Module* layer : layers) {
       wrap(*layer, {}, false);
       layer->hooks = units_.back()->hooks();

@@ -13,6 +13,7 @@ struct Fsdp1Options {
   bool has_copies = false;                                   // HYBRID_SHARD, _HYBRID_SHARD_ZERO2
   bool reshard_after_forward = true;                         // FULL_SHARD; SHARD_GRAD_OP
   std::optional<Dtype> param_dtype = {}, reduce_dtype = {};  // MixedPrecision
+  std::vector<std::string> layer_classes = {};               // whose modules are layers; none: of every nn.ModuleList
 };
 
 /// FullyShardedDataParallel(root) with an auto_wrap_policy that takes every layer of every nn.ModuleList.  `root` and

@@ -33,6 +33,7 @@ class FsdpState {
       hooks_.replace_argument = [this](Module&, Tensor& argument) {
         if (modules_to_run_.empty()) cast_forward_input(argument);
       };
+    hooks_.sees_keywords = true;
     hooks_.before_forward = [this](Module&, Tensor& input) {
       if (is_first_to_run()) pre_forward(input);
     };

@@ -24,6 +24,7 @@ struct Fsdp2Options {
   /// As accelerate (1.15.0) shards a model, whose mixed precision keeps what trains in fp32 and casts what is returned
   /// (utils/fsdp_utils.py, fsdp2_prepare_model; utils/dataclasses.py, set_mixed_precision).
   bool as_accelerate = false;
+  std::vector<std::string> layer_classes = {};  // whose modules are layers; none: the modules of every nn.ModuleList
   const TensorParallel* split = nullptr;  // what split modules before, if anything did; asked for in fsdp2() alone
 };
 

@@ -71,7 +71,7 @@ void add_accelerates_own(Module& root, std::int64_t reshard, std::vector<FsdpUni
 std::vector<FsdpUnit> fsdp2_units(Module& root, const Fsdp2Options& options) {
   const std::int64_t reshard = options.reshard_after_forward.value_or(options.ranks);
   std::vector<FsdpUnit> units;
-  for (Module* layer : layers_of(root)) units.push_back({{layer}, reshard});
+  for (Module* layer : layers_of(root, options.layer_classes)) units.push_back({{layer}, reshard});
   if (options.as_accelerate) add_accelerates_own(root, reshard, units);
   // Where nothing is said, what forwards first turns out to be the root: FSDPState._lazy_init
   units.push_back({{&root}, options.as_accelerate ? 0 : options.reshard_after_forward.value_or(0)});

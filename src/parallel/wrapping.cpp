@@ -1,6 +1,9 @@
 #include "parallel/wrapping.h"
 
 #include <algorithm>
+#include <set>
+
+#include "base/error.h"
 
 namespace tidemark {
 namespace {
@@ -18,11 +21,36 @@ void collect_layers(Module& module, std::vector<Module*>& layers) {
   }
 }
 
+void collect_of(Module& module, const std::vector<std::string>& classes, std::vector<Module*>& found) {
+  for (const std::unique_ptr<Module>& child : module.children()) {
+    collect_of(*child, classes, found);
+    if (std::ranges::find(classes, child->class_name) != classes.end()) found.push_back(child.get());
+  }
+}
+
+/// accelerate: utils/fsdp_utils.py (1.15.0), fsdp2_prepare_auto_wrap_policy
+void check_found(const std::vector<std::string>& classes, const std::vector<Module*>& found) {
+  std::set<std::string> left(classes.begin(), classes.end());
+  for (const Module* module : found) left.erase(module->class_name);
+  if (!left.empty())
+    throw Error(Errc::bad_value, "the model has no module of the class " + *left.begin(), "transformer_layer_cls_to_wrap");
+}
+
+/// Of a model from a program each module has its class.
+bool has_classes(Module& root) {
+  return std::ranges::any_of(root.children(), [](const auto& child) { return child->class_name != "-"; });
+}
+
 }  // namespace
 
-std::vector<Module*> layers_of(Module& root) {
+std::vector<Module*> layers_of(Module& root, const std::vector<std::string>& classes) {
   std::vector<Module*> layers;
-  collect_layers(root, layers);
+  if (classes.empty() || !has_classes(root)) {
+    collect_layers(root, layers);
+    return layers;
+  }
+  collect_of(root, classes, layers);
+  check_found(classes, layers);
   return layers;
 }
 

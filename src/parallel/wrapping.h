@@ -1,5 +1,6 @@
 // What strategies that wrap layers have in common.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "nn/module.h"
@@ -13,8 +14,9 @@ struct ManagedParameter {
   Parameter* parameter;
 };
 
-/// The layers of every nn.ModuleList, in the order of modules().
-std::vector<Module*> layers_of(Module& root);
+/// The layers of every nn.ModuleList, in the order of modules(); or, where classes are named, the modules of these, those
+/// within others first.  Throws Error{bad_value} for a class of which there is none.
+std::vector<Module*> layers_of(Module& root, const std::vector<std::string>& classes);
 
 /// `tensor.data = tensor.to(device)` of those that are on the host.
 void move_to_device(Run& run, const std::vector<ManagedParameter>& states);

@@ -123,6 +123,7 @@ class TreeBuilder {
     if (++modules_ > kMostModules) fail(declared.line, "more than 2^18 modules");
     if (parent.has(name)) fail(declared.line, fmt::format("{} is there twice", name));
     Module& child = parent.add(name, own_forward(declared.class_name));
+    child.class_name = declared.class_name;
     child.is_layer_norm = declared.class_name == "nn.LayerNorm";
     add_inside(child, declared);
   }

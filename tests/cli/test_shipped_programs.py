@@ -81,6 +81,22 @@ def test_what_was_found_not_to_be_equal_is_told(predicted, folders):
     assert told == ["the model is a program, captured of transformers 5.23.0 with torch 2.15.0; trainings of granite were not equal to what is predicted of it (full, autocast)"]
 
 
+def test_classes_to_wrap(predicted, folders):
+    """By name: those that are named, and else the layers; in a trainer's file, too."""
+    sharded = ["--gpus", 2, "--parallel", "fsdp2", "--load", "wrapped"]
+    wrap = "--fsdp2-transformer-layer-cls-to-wrap"
+    steps = [predicted(GRANITE, *sharded, *more, **NO_PYTHON)["steps"] for more in ([], [wrap, "GraniteDecoderLayer"], [wrap, "GraniteMLP"], [wrap, "GraniteMLP,GraniteAttention"])]
+    assert steps[0] == steps[1] and len({json.dumps(one) for one in steps}) == 3
+    refused = predicted(GRANITE, *sharded, wrap, "GraniteDecoderLayer,CLIPEncoderLayer", **NO_PYTHON)
+    assert refused.returncode != 0 and "no module of the class CLIPEncoderLayer" in refused.stderr
+    settings = {"per_device_train_batch_size": 1, "bf16": True, "fsdp": True, "fsdp_config": {"version": 2}, "max_grad_norm": 1.0}
+    files = {name: {**settings, "fsdp_config": {"version": 2, **more}} for name, more in {"layers": {}, "mlp": {"transformer_layer_cls_to_wrap": ["GraniteMLP"]}, "prefixed": {"fsdp_transformer_layer_cls_to_wrap": "GraniteMLP"}}.items()}
+    for name, text in files.items():
+        (folders / "work" / f"{name}.json").write_text(json.dumps(text))
+    by_file = {name: predicted(GRANITE, "--trainer", f"{name}.json", "--gpus", 2, "--seq", 64, **NO_PYTHON)["steps"] for name in files}
+    assert by_file["mlp"] == by_file["prefixed"] != by_file["layers"]
+
+
 def test_the_program_nearer_to_the_release_stands_for_the_family_in_cpp(predicted):
     llama = {**GRANITE, "model_type": "llama"}
     assert told_of(predicted(llama, "--transformers", "5.17.0", **NO_PYTHON)) == []

@@ -40,6 +40,24 @@ def fully_sharded():
         "qwen2_vl": grids()["qwen2_vl_full"], "qwen2_vl_mixed": {**grids()["qwen2_vl_full"], **mixed}, "gpt2": {"model": classifiers()["classifier_gpt2"]["model"]}, "gpt_neo": older_families()["gpt_neo_full"], "classifier": classifiers()["classifier_full"]}.items()}
 
 
+def classes_to_wrap():
+    """Of a model with images, layers of one class or of several; the rest is the root's."""
+    llava = {"model": vision()["llava_lora"]["model"], "images": 1, "gpus": 2}
+    policy = {"param_dtype": "bf16", "reduce_dtype": "bf16"}
+    text, tower, parts = ["LlamaDecoderLayer"], ["CLIPEncoderLayer"], ["LlamaDecoderLayer", "CLIPEncoderLayer", "CLIPVisionEmbeddings", "LlavaMultiModalProjector"]
+    by_name = {"transformer_layer_cls_to_wrap": ["GraniteAttention", "GraniteMLP"]}   # of which attention is given all by name
+    granite = {"model": {**MODEL, "model_type": "granite"}, "gpus": 2}
+    cases = {"fsdp2_wrap_keywords": {**granite, "parallel": "fsdp2", "fsdp2": by_name}, "fsdp2_wrap_keywords_mixed": {**granite, "parallel": "fsdp2", "dtype": "fp32", "fsdp2": {**policy, **by_name}, "checkpointing": "non_reentrant"},
+             "fsdp1_wrap_keywords": {**granite, "parallel": "fsdp1", "fsdp1": by_name}, "trainer_fsdp2_wrap_keywords": {**granite, "loop": "trainer", "parallel": "fsdp2", "load": "wrapped", "fsdp2": {**policy, "reshard_after_forward": "true", **by_name}}}
+    for name, classes in {"text": text, "tower": tower, "parts": parts}.items():
+        wrap = {"transformer_layer_cls_to_wrap": classes}
+        cases |= {f"fsdp2_wrap_{name}": {**llava, "parallel": "fsdp2", "fsdp2": wrap}, f"fsdp2_wrap_{name}_mixed": {**llava, "parallel": "fsdp2", "dtype": "fp32", "fsdp2": {**policy, **wrap}, "checkpointing": "non_reentrant"},
+                  f"fsdp1_wrap_{name}": {**llava, "parallel": "fsdp1", "fsdp1": wrap}, f"fsdp1_wrap_{name}_mixed": {**llava, "parallel": "fsdp1", "dtype": "fp32", "fsdp1": {**policy, **wrap}},
+                  f"trainer_fsdp2_wrap_{name}": {**llava, "loop": "trainer", "parallel": "fsdp2", "load": "wrapped", "fsdp2": {**policy, "reshard_after_forward": "true", **wrap}},
+                  f"trainer_fsdp2_wrap_{name}_lora": {**llava, "lora": LORA, "loop": "trainer", "parallel": "fsdp2", "load": "wrapped", "fsdp2": {**policy, "reshard_after_forward": "true", **wrap}}}
+    return cases
+
+
 def flat_sharded():
     """FSDP1: the same as one flat parameter for each layer."""
     policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}

@@ -181,10 +181,18 @@ def fully_sharded(model, spec, mesh):
     settings = {"mesh": mesh[shared], "mp_policy": MixedPrecisionPolicy(**types)}
     if asked.get("offload_policy") == "cpu":
         settings["offload_policy"] = CPUOffloadPolicy()
-    for layers in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
-        for layer in layers:
-            fully_shard(layer, **settings, reshard_after_forward=reshard)
+    for layer in layers_to_wrap(model, asked):
+        fully_shard(layer, **settings, reshard_after_forward=reshard)
     return fully_shard(model, **settings, reshard_after_forward=of_root)
+
+
+def layers_to_wrap(model, asked):
+    """Of every nn.ModuleList, or of the classes that are named."""
+    import torch
+
+    if classes := asked.get("transformer_layer_cls_to_wrap"):
+        return [module for module in model.modules() if type(module).__name__ in classes]
+    return [layer for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module]
 
 
 def flat_sharded(model, spec):
@@ -195,7 +203,7 @@ def flat_sharded(model, spec):
 
     asked = spec.get("fsdp1", {})
     types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
-    layers = {type(layer) for module in model.modules() if isinstance(module, torch.nn.ModuleList) for layer in module}
+    layers = {type(layer) for layer in layers_to_wrap(model, asked)}
     nodes = {}
     if "HYBRID" in asked.get("sharding_strategy", ""):
         nodes["device_mesh"] = torch.distributed.device_mesh.init_device_mesh("cuda", (spec["gpus"] // spec["gpus_per_node"], spec["gpus_per_node"]), mesh_dim_names=("replicate", "shard"))

@@ -75,7 +75,8 @@ def shared(spec, model):
         if asked.get("offload_policy") == "cpu":   # as `accelerate launch` sets them: without them there is no backend that adds up norms on the host (state.py)
             os.environ.update(ACCELERATE_USE_FSDP="true", FSDP_OFFLOAD_PARAMS="true")
         # accelerate looks for every class that the model's parts do not split, also of parts that it does not have: its layers are said instead.
-        layers = {"transformer_layer_cls_to_wrap": sorted({type(module).__name__ for module in model.modules() if isinstance(module, GradientCheckpointingLayer)})} if spec.get("images") else {}
+        classes = asked.get("transformer_layer_cls_to_wrap") or (sorted({type(module).__name__ for module in model.modules() if isinstance(module, GradientCheckpointingLayer)}) if spec.get("images") else [])
+        layers = {"transformer_layer_cls_to_wrap": classes} if classes else {}
         return {"fsdp": True, "fsdp_config": {**layers, "version": 2, "reshard_after_forward": asked.get("reshard_after_forward", "true") == "true", "cpu_offload": asked.get("offload_policy") == "cpu",
                                               "auto_wrap_policy": "TRANSFORMER_BASED_WRAP"}}
     if not parallel.startswith("zero"):
