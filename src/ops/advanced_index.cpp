@@ -82,6 +82,29 @@ Dims indexed_sizes(const Tensor& x, const Places& places) {
   return sizes;
 }
 
+/// How what is read lies: as the result of an elementwise operation on x, which does not move on where indices do, and on
+/// these.  torch: restride_src, restride_index, and TensorIterator
+Layout indexed_layout(const Tensor& x, const Places& places) {
+  const Tensor& column = places.columns[static_cast<std::size_t>(places.first)];
+  Layout source{.sizes = indexed_sizes(x, places), .strides = {}}, index{.sizes = source.sizes, .strides = {}};
+  const auto add_index = [&] {
+    for (const std::int64_t stride : column.layout().strides) {
+      source.strides.push_back(0);
+      index.strides.push_back(stride);
+    }
+  };
+  if (!places.adjacent) add_index();
+  for (int d = 0; d < x.dims(); ++d) {
+    const bool is_indexed = d < static_cast<int>(places.columns.size()) && places.columns[static_cast<std::size_t>(d)];
+    if (places.adjacent && d == places.first) add_index();
+    if (is_indexed) continue;
+    source.strides.push_back(x.layout().strides[d]);
+    index.strides.push_back(0);
+  }
+  const Layout* const operands[] = {&source, &index};
+  return elementwise_layout(operands);
+}
+
 /// The gradient is added in the order of sorted indices.
 Tensors index_backward(Backward& call) {
   Run& run = call.run;
@@ -151,7 +174,7 @@ Tensor index(Tensor x, Tensors indices, std::int64_t found) {
     const Places places = places_of(x, indices, found);
     if (needs_grad(x) && !places.adjacent)
       throw Error(Errc::unsupported, "[index] a gradient of what is indexed in dimensions that lie apart");
-    return empty(x.run(), indexed_sizes(x, places), x.dtype());
+    return empty(x.run(), indexed_layout(x, places), x.dtype());
   };
   Tensor y = taken();
   const Facts facts{.sizes = x.sizes(), .a = found};

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.capture.experts import Shares, shares_of, unevenly
+from tidemark.capture.experts import Shares, shares_of, unevenly, unlike
 from tidemark.capture.merging import Differs, Merger, SameSizes, merged_lines
 from tidemark.capture.rows import Uneven, in_rows
 from tidemark.capture.sizes import Solver
@@ -331,8 +331,9 @@ def test_the_tokens_of_experts_go_round_in_turn():
     assert late.length((3,) * 6, 1) == "routed(B*S, k, n, i)" and late.length((3,) * 6, 0) is None
     assert late.are_of_others((3,) * 6, 0) and not late.are_of_others((3,) * 7, 0) and not late.are_of_others((5,) * 6, 0)
     assert shares_of({"num_experts": 4}, {"B": 2, "S": 8}) is None and shares_of({}, {"B": 2, "S": 8}) is None
-    assert unevenly(keys, (2, 9, 1)) == (keys, (2, 10, 1))
-    assert unevenly({"num_experts": 4, "moe_k": 4}, (2, 9)) == ({"num_experts": 5, "moe_k": 4}, (2, 9))
+    assert unevenly(keys, (2, 9, 1)) == (2, 10, 1) and unevenly({}, (2, 9)) == (2, 9)
+    assert unlike(keys, 2) == keys and unlike({}, 2) == {}
+    assert unlike({"num_experts": 4, "moe_k": 4}, 2) == {"num_experts": 5, "moe_k": 4} and unlike({"num_experts": 6, "moe_k": 2}, 3)["num_experts"] == 7
 
 
 def test_what_no_sample_has_rounds_in_is_no_row_of_samples():

@@ -45,6 +45,15 @@ def test_real_trainings_are_predicted_allocation_by_allocation(predicted, folder
     assert hashlib.sha256("\n".join(f"{size} {freed}" for size, freed, _ in rows).encode()).hexdigest()[:32] == trained["sha256"]
 
 
+def test_experts_that_are_modules_of_their_own_have_the_tokens_that_choose_them(predicted):
+    mixtral = {"model_type": "mixtral", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 2, "num_local_experts": 6, "num_experts_per_tok": 2, "vocab_size": 500}
+    asked = (*ASKED, "--transformers", "4.57.6")
+    balanced, skewed = (predicted(mixtral, *asked, "--moe-routing", how) for how in ("balanced", "skewed:1"))
+    assert balanced["peak"]["allocated_bytes"] != skewed["peak"]["allocated_bytes"]
+    grouped = predicted(mixtral, *ASKED, "--transformers", "5.17.0")
+    assert balanced["peak"]["allocated_bytes"] != grouped["peak"]["allocated_bytes"]
+
+
 def test_the_newest_of_the_same_first_number_answers_for_others_of_it(predicted):
     for release in ("4.57.1", "4.51.3"):
         said = told_of(predicted(LLAMA, *ASKED, "--transformers", release))

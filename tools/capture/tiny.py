@@ -9,7 +9,7 @@ RULES = [
     (r"(num|n|encoder|decoder|text|vision)_?.*(layers?|blocks|depth)$|^depth$", lambda v: min(v, 4)),
     (r"vocab_size", 256), (r"(qk_nope|qk_rope|v|qk)_head_dim", 16), (r"lora_rank", 32), (r"mamba_n_heads|mamba_num_heads|linear_num_value", 8),
     (r"key_value_heads|kv_heads|num_kv|linear_num_key", 2), (r"(head_dim|d_kv|head_size|kv_channels|d_head|attention_head_size)$", 16), (r"state|d_state", 16),
-    (r"per_tok|top_?k$|topk$|experts_used", 2), (r"topk_group|n_groups?$|num_expert_group|shared_experts", 1), (r"n_routed|num_(local_)?experts$|moe_num_experts|num_experts", 6),
+    (r"per_tok|top_?k$|topk$|experts_used", 2), (r"topk_group|n_groups?$|num_expert_group|shared_experts", 1), (r"n_routed|num_(local_)?experts$|moe_num_experts|num_experts", 7),
     (r"heads?$|attention_heads|n_head", 4), (r"intermediate|ffn|mlp_hidden|d_ff|d_inner|n_inner|ff_dim|feed_forward|hidden_dim$", 128),
     (r"hidden_size|d_model|n_embd|embed_dim|embedding_size|^dim$|projection_dim|lru_width|out_dim|output_dim|hidden_channels|^width$|d_embed", 64),
     (r"image_size$|img_size", 32), (r"patch_size$", lambda v: 8 if v > 4 else v), (r"max_position|n_positions|max_seq|n_ctx", lambda v: min(v, 1024)),

@@ -79,15 +79,21 @@ def shares_of(keys, sizes):
     return None
 
 
+def unlike(keys, samples):
+    """The configuration with some experts more where all have as many tokens, however long a text is."""
+    shares = shares_of(keys, {"B": samples, "S": 1})
+    if shares is None:
+        return keys
+    count = next(n for n in range(shares.experts, 2 * shares.experts + shares.tokens * shares.chosen + 1) if shares.tokens * shares.chosen % n)
+    return changed(keys, {shares.names[1]: count})
+
+
 def unevenly(keys, sizes):
-    """The configuration, with one expert more where all would be chosen as often, and the sizes of a capture, with about so many tokens, of which not all experts have as many."""
+    """The sizes of a capture with about so many tokens, of which not all experts have as many."""
     samples, tokens, *rest = sizes
     shares = shares_of(keys, {"B": samples, "S": tokens})
-    if shares is None:
-        return keys, sizes
-    count = shares.experts + (shares.chosen % shares.experts == 0)
-    tokens = next((n for n in range(tokens, tokens + count) if samples * n * shares.chosen % count), tokens)
-    return changed(keys, {shares.names[1]: count}), (samples, tokens, *rest)
+    more = range(tokens, tokens + shares.experts) if shares else ()
+    return (samples, next((n for n in more if samples * n * shares.chosen % shares.experts), tokens), *rest)
 
 
 def chooses(model):

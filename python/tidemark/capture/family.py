@@ -17,7 +17,7 @@ from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_fr
 from .bodies import Bodies
 from .cases import Way, cases_of
 from .dtypes import follow
-from .experts import WAYS, chooses, shares_of, unevenly
+from .experts import WAYS, chooses, shares_of, unevenly, unlike
 from .floats import without_floats
 from .folding import fold
 from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without, without_names_of_labels, written
@@ -248,6 +248,8 @@ class Family:
 
     def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True, images=None, checkpointing=False):
         """`is_warm`: as it runs the second time, when what is made once is there; `checkpointing`: the model is told of that, and runs no layer again."""
+        if way.goes_through_experts():
+            sizes = unevenly(keys, sizes)
         source = self.source(keys, way)
         again = Again(source, self.device, dtype)
         if checkpointing:
@@ -396,7 +398,7 @@ class Family:
         """Captures at these sizes, the first with the dtypes of those in others."""
         shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, shapes)]
         if way.goes_through_experts():
-            configurations, shapes = zip(*(unevenly(keys, sizes) for keys, sizes in zip(configurations, shapes)))
+            configurations = [unlike(keys, samples) for keys, (samples, *_) in zip(configurations, shapes)]
         recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
