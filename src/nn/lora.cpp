@@ -121,8 +121,11 @@ Dtype adapter_dtype(Module& module, const LoraOptions& options) {
 
 /// PEFT rewrites names that older versions of a model with experts had into adapters of parameters, and all-linear and
 /// patterns into such names.  peft: utils/transformers_weight_conversion.py, _convert_peft_config_moe
-void check_experts(const LoraOptions& options) {
-  if (options.expert_names.empty()) return;
+void check_experts(const std::vector<Module*>& modules, const LoraOptions& options) {
+  const bool is_stacked = std::any_of(modules.begin(), modules.end(), [](Module* m) {
+    return m->name() == "experts" && !m->parameters().empty();  // else, in transformers 4, they are modules of their own
+  });
+  if (options.expert_names.empty() || !is_stacked) return;
   const auto* names = std::get_if<std::vector<std::string>>(&options.target_modules);
   const auto is_expert = [&](const std::string& name) {
     const std::vector<std::string>& known = options.expert_names;
@@ -138,7 +141,7 @@ std::vector<Module*> targeted(Module& root, const LoraOptions& options) {
   const Targets targets(options);
   std::vector<Module*> modules, adapted;
   visit_modules(root, modules);
-  check_experts(options);
+  check_experts(modules, options);
   for (Module* module : modules)
     if (targets.contain(*module)) adapted.push_back(module);
   if (adapted.empty()) throw Error(Errc::bad_value, "no module of the model has such a name", "lora.target_modules");
