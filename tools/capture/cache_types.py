@@ -57,11 +57,19 @@ def events(program, release, folder):
     return told.read_text() if told.exists() else None   # the family has no usable default, or wants images
 
 
+def _last_before(kind):
+    """The family's program of the last release before."""
+    def number(program):
+        return tuple(map(int, program.parent.name.split(".")))
+
+    return max((p for p in (ROOT / "data/programs").glob(f"*/{kind}") if p.parent.name != SINCE), key=number)
+
+
 def main():
     for program in sorted((ROOT / "data/programs").glob("*/*")):
         text = program.read_text()
         is_asked = program.name in sys.argv[1:] if sys.argv[1:] else re.search(rf"^equal_on .*\b{re.escape(SINCE)}\b", text, re.MULTILINE)
-        if not is_asked or program.parent.name == SINCE or f"since {SINCE}" in text:
+        if not is_asked or program.parent.name == SINCE or f"since {SINCE}" in text or program != _last_before(program.name):
             continue
         changed = rewritten(text)
         if changed == text:

@@ -99,10 +99,16 @@ TEST_F(Lora, RefusesByName) {
 
 TEST_F(Lora, ExpertsArePartOfWhatPeftRenames) {
   const Names renamed = converted_expert_names("deepseek_v3");
+  EXPECT_EQ(adapted_by({.target_modules = Names{"q_proj", "k_proj"}, .expert_names = renamed}).size(), 4u);
+  Module& experts = root.add("experts");
+  experts.parameter("gate_up_proj", {4, 16, 8});
   EXPECT_THROW(add_lora(run, root, {.target_modules = "all-linear", .expert_names = renamed}), Error);
   EXPECT_THROW(add_lora(run, root, {.target_modules = Names{"q_proj", "mlp.gate_proj"}, .expert_names = renamed}),
                Error);
-  EXPECT_EQ(adapted_by({.target_modules = Names{"q_proj", "k_proj"}, .expert_names = renamed}).size(), 4u);
+}
+
+TEST_F(Lora, ExpertsThatAreModulesTakeAdaptersAsOthersDo) {
+  EXPECT_NO_THROW(add_lora(run, root, {.target_modules = Names{"q_proj"}, .expert_names = {"q_proj"}}));
 }
 
 TEST_F(Lora, NothingIsRenamedOfOtherModels) {
