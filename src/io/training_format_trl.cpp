@@ -24,16 +24,7 @@ void read_lora(TrainingKeys& keys, TrainingDraft& draft) {
   keys.pass_over({"use_rslora"});
 }
 
-/// trainer/utils.py, get_quantization_config; sft_trainer.py casts adapters beside quantized weights.
-void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
-  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
-  if (!in_4bit) keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
-  if (!in_4bit && !in_8bit) return;
-  if (!in_4bit) {
-    set_quantization(keys, "load_in_8bit", in_8bits(), draft);
-    draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
-    return;
-  }
+void read_4bit(TrainingKeys& keys, TrainingDraft& draft) {
   keys.pass_over({"load_in_8bit"});
   if (const auto dtype = keys.text("dtype"); dtype && !weight_dtype(*dtype))
     keys.refuse("dtype", "quantized weights need a type to compute in", "bfloat16, float16 or float32");
@@ -44,6 +35,18 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
                     .quant_storage = read_quant_storage(keys, "bnb_4bit_quant_storage"),
                     .skip_modules = {}},
                    draft);
+}
+
+/// trainer/utils.py, get_quantization_config, which asks for 4 bits first; sft_trainer.py casts adapters beside quantized
+/// weights.
+void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
+  const bool in_4bit = keys.boolean("load_in_4bit").value_or(false), in_8bit = keys.boolean("load_in_8bit").value_or(false);
+  if (!in_4bit) keys.pass_over({"bnb_4bit_*", "use_bnb_nested_quant"});
+  if (!in_4bit && !in_8bit) return;
+  if (in_4bit)
+    read_4bit(keys, draft);
+  else
+    set_quantization(keys, "load_in_8bit", in_8bits(), draft);
   draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 

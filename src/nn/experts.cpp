@@ -1,10 +1,9 @@
 #include "nn/experts.h"
 
-#include <cmath>
-
 #include "base/error.h"
 #include "nn/decoder.h"
 #include "nn/experts_forward.h"
+#include "nn/routing.h"
 
 namespace tidemark {
 namespace {
@@ -62,15 +61,9 @@ Tensor jittered(Tensor hidden_states) {
 }  // namespace
 
 std::vector<std::int64_t> tokens_per_expert(std::int64_t rows, const Experts& experts, double skew) {
-  const std::int64_t k = experts.per_token, count = experts.count;
-  const auto skewed = static_cast<std::int64_t>(std::llround(skew * static_cast<double>(rows)));
-  const auto before = [count](std::int64_t end,
-                              std::int64_t expert) {  // numbers below `end` that are `expert`, in turn
-    return end / count + (expert < end % count ? 1 : 0);
-  };
+  const Routing routing{rows, experts.per_token, experts.count, tokens_of_share(rows, skew)};
   std::vector<std::int64_t> tokens;
-  for (std::int64_t expert = 0; expert < count; ++expert)
-    tokens.push_back((expert < k ? skewed : 0) + before(rows * k, expert) - before(skewed * k, expert));
+  for (std::int64_t expert = 0; expert < experts.count; ++expert) tokens.push_back(tokens_of_expert(routing, expert));
   return tokens;
 }
 

@@ -19,8 +19,7 @@ struct Experts {
   bool output_router_logits = false;
 };
 
-/// How many rows of a router's top-k choose each expert: `skew` of them, the first rows, choose the first experts, the
-/// rest go round in turn.  As virtual_gpu/torch_extension/integers/decided_data.cpp fills it.
+/// How many rows of a router's top-k choose each expert, where `skew` of them choose the first (nn/routing.h).
 std::vector<std::int64_t> tokens_per_expert(std::int64_t rows, const Experts& experts, double skew);
 
 /// transformers: utils/output_capturing.py: what hooks on modules collect while the model's forward runs, and not when

@@ -159,14 +159,16 @@ class Call {
   Call(Module& module, std::initializer_list<Tensor*> inputs) : Call((*inputs.begin())->run(), module) {
     for (Tensor* input : inputs) takes(*input);
   }
-  Call(Module& module, Tensors& inputs) : Call(inputs[0].run(), module) {
-    if (module_.hooks && module_.hooks->before_forward_of_several)
-      module_.hooks->before_forward_of_several(module_, inputs);
-  }
+  Call(Module& module, Tensors& inputs) : Call(inputs[0].run(), module) { takes_several(inputs); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {
     if (module_.hooks && module_.hooks->over) module_.hooks->over(module_);
+  }
+
+  void takes_several(Tensors& inputs) const {
+    if (module_.hooks && module_.hooks->before_forward_of_several)
+      module_.hooks->before_forward_of_several(module_, inputs);
   }
 
   Tensor returns(Tensor output) const {

@@ -184,10 +184,10 @@ std::int64_t Expression::apply(Kind kind, std::int64_t a, std::int64_t b) {
 /// Takes the numbers of a text's tokens, of experts for each and of all experts, the number of one, and the skew.
 std::int64_t Expression::apply_to_routing(const Step& step, std::vector<std::int64_t>& stack) {
   const std::size_t taken = step.kind == Kind::routed ? 5 : 4, at = stack.size() - taken;
-  const Routing routing{stack[at], stack[at + 1], stack[at + 2], stack.back()};
+  const Routing routing = routing_of(stack[at], stack[at + 1], stack[at + 2], stack.back());
   const std::int64_t expert = stack[at + 3];
   stack.resize(at);
-  return step.kind == Kind::routed ? tokens_of(routing, expert) : experts_hit(routing);
+  return step.kind == Kind::routed ? tokens_of_place(routing, expert) : experts_hit(routing);
 }
 
 std::int64_t Expression::evaluate_untold() {

@@ -41,14 +41,15 @@ Tensor sliced(const FunctionCall& call, Tensor x, int d, const Argument& range) 
   return slice(std::move(x), d, start, std::max(start, end));
 }
 
-bool is_index(const Argument& item) {
-  return item.kind == Argument::Kind::value || item.kind == Argument::Kind::attribute ||
-         item.kind == Argument::Kind::list;
+bool is_tensor(const Argument& item) {
+  return item.kind == Argument::Kind::value || item.kind == Argument::Kind::attribute;
 }
+
+bool is_index(const Argument& item) { return is_tensor(item) || item.kind == Argument::Kind::list; }
 
 /// How many dimensions an item takes.
 int uses_of(const FunctionCall& call, const Argument& item) {
-  if (item.kind == Argument::Kind::value || item.kind == Argument::Kind::attribute) {
+  if (is_tensor(item)) {
     const Tensor index = call.tensor_of(item);
     return index.dtype() == Dtype::boolean ? index.dims() : 1;
   }
@@ -73,7 +74,7 @@ void add_index(const FunctionCall& call, Shown& shown, int& d, const Argument& i
 
 /// A whole number on the card.  torch: csrc/autograd/python_variable_indexing.cpp, applySlicing
 bool is_number(const FunctionCall& call, const Argument& item) {
-  if (item.kind != Argument::Kind::value && item.kind != Argument::Kind::attribute) return false;
+  if (!is_tensor(item)) return false;
   const Tensor index = call.tensor_of(item);
   return index.dims() == 0 && index.dtype() != Dtype::boolean;
 }

@@ -64,12 +64,7 @@ ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int
 Tensors Interpreter::backbone(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
   const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
   Frame frame(main_, pass);
-  frame.values.symbols = pass->symbols;
-  frame.values.module = main_.module;
-  frame.values.weights = weights_;
-  frame.values.attributes = main_.attributes;
-  frame.values.tensors.resize(main_.body->values.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) frame.values.tensors[i] = std::move(inputs[i]);
+  begin(frame, std::move(inputs));
   const Statement& first = main_.body->statements.front();
   this->run(first, frame, 0);
   Tensors outputs;
@@ -77,15 +72,20 @@ Tensors Interpreter::backbone(Run& run, Tensors inputs, std::vector<std::int64_t
   return outputs;
 }
 
-Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassRef& pass) const {
-  Frame frame(routine, pass);
-  frame.values.symbols = pass->symbols;
+void Interpreter::begin(Frame& frame, Tensors inputs) const {
+  const Routine& routine = frame.routine;
+  frame.values.symbols = frame.pass->symbols;
   frame.values.module = routine.module;
   frame.values.weights = weights_;
   frame.values.attributes = routine.attributes;
   frame.values.tensors.resize(routine.body->values.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) frame.values.tensors[i] = std::move(inputs[i]);
   find_made(frame);
+}
+
+Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassRef& pass) const {
+  Frame frame(routine, pass);
+  begin(frame, std::move(inputs));
   run(routine.body->statements, frame, 0);
   return std::move(frame.returned);
 }
@@ -317,6 +317,7 @@ void enter(std::optional<Call>& call, Run& run, Module& module, const Body& body
     call.emplace(module, Call::Keyword{*keywords[0]});
   else
     call.emplace(run, module);
+  call->takes_several(inputs);
 }
 
 }  // namespace
@@ -334,7 +335,6 @@ Tensors Interpreter::module(const Target& target, Tensors inputs, const PassRef&
   }
   std::optional<Call> call;
   enter(call, pass->run, module, *target.routine->body, inputs);
-  if (module.hooks && module.hooks->before_forward_of_several) module.hooks->before_forward_of_several(module, inputs);
   Tensors arguments;
   for (std::size_t i = 0; module.hooks && i < inputs.size(); ++i)
     if (!target.routine->body->consumed[i]) arguments.push_back(inputs[i]);

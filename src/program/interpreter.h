@@ -34,6 +34,8 @@ class Interpreter {
   void call(const Statement& statement, Frame& frame, std::size_t round) const;
   void keep(const Statement& statement, Frame& frame) const;
   void find_made(Frame& frame) const;
+  /// What the frame's body begins with.
+  void begin(Frame& frame, Tensors inputs) const;
   void repeat(const Statement& statement, Frame& frame) const;
   void appear(const Statement& statement, Frame& frame) const;
   /// A value that goes to another body; an error where it is done with.

@@ -400,14 +400,25 @@ struct ProgramModel {
     return std::find(program.symbols.begin(), end, "images") != end;
   }
 
-  ModelOutputs forward(const Batch& batch) const {
+  /// The sizes of a batch, which may be a part of the one that was asked for.
+  std::vector<std::int64_t> sizes_of(const Batch& batch) const {
     std::vector<std::int64_t> values = symbols;
     for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(entries[i].of(batch), program.inputs[i], values);
     for (const auto& [expression, value] : program.counted)
       if (expression(values) != value)
         throw Error(Errc::unsupported, "the program is written out for batches of other sizes", program.file);
+    return values;
+  }
+
+  Tensors tensors_of(const Batch& batch) const {
     Tensors tensors;
     for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
+    return tensors;
+  }
+
+  ModelOutputs forward(const Batch& batch) const {
+    std::vector<std::int64_t> values = sizes_of(batch);
+    Tensors tensors = tensors_of(batch);
     Run& run = tensors[0].run();
     const bool is_whole = batch.labels || !unlabelled;
     const Interpreter& interpreter = is_whole ? calls->whole : calls->without_labels;
@@ -423,10 +434,8 @@ struct ProgramModel {
   }
 
   ModelOutputs fused_forward(const Batch& batch, Module& root, Module& head) const {
-    std::vector<std::int64_t> values = symbols;
-    for (std::size_t i = 0; i < entries.size(); ++i) take_sizes(entries[i].of(batch), program.inputs[i], values);
-    Tensors tensors;
-    for (const BatchEntry& entry : inputs) tensors.push_back(entry.of(batch));
+    std::vector<std::int64_t> values = sizes_of(batch);
+    Tensors tensors = tensors_of(batch);
     Run& run = tensors[0].run();
     const InModule scope(run, root);
     Tensors outputs = calls->whole.backbone(run, std::move(tensors), std::move(values));

@@ -1,23 +1,23 @@
-// How a router's choice spreads tokens over experts: `routed` and `hit` in the numbers of a program.
+// `routed` and `hit` in the numbers of a program: experts that are run one after the other, those that any token chooses.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
+#include "nn/routing.h"
+
 namespace tidemark {
 
-/// The size by which a program is told how many in a billion of the tokens choose the first experts.
+/// The size by which a program is told what share of the tokens chooses the first experts, of kSkewOfAll: as fine as the
+/// number that was asked for.
 inline constexpr std::string_view kSkew = "skew";
-inline constexpr std::int64_t kSkewOfAll = 1'000'000'000;
+inline constexpr std::int64_t kSkewOfAll = std::int64_t{1} << 62;
 
-struct Routing {
-  std::int64_t tokens, chosen, experts;  // of each token as many are chosen
-  std::int64_t skew;                     // of kSkewOfAll
-};
+/// Throws Error{bad_value} where there can be no such experts.
+Routing routing_of(std::int64_t tokens, std::int64_t chosen, std::int64_t experts, std::int64_t skew);
 
-/// How many tokens the expert has that is so many-th of those that any token chooses: the share that is skewed goes to
-/// the first experts, and the rest go round in turn, as virtual_gpu/torch_extension/integers/decided_data.cpp fills a
-/// top k.  Throws Error{bad_value} where there are not so many.
-std::int64_t tokens_of(const Routing& routing, std::int64_t place);
+/// How many tokens the expert has that is so many-th of those that any token chooses.  Throws Error{bad_value} where
+/// there are not so many.
+std::int64_t tokens_of_place(const Routing& routing, std::int64_t place);
 
 /// How many experts are chosen by any token.
 std::int64_t experts_hit(const Routing& routing);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "program/routed.h"
 #include "support/throws.h"
 
 namespace tidemark {
@@ -29,7 +32,7 @@ TEST(Expression, IsWholeNumberArithmeticAsInPython) {
 /// Of 7 tokens two experts each, of five.
 std::vector<std::int64_t> tokens_of_experts(double skew) {
   const std::vector<std::string> symbols{"S", "skew"};
-  const std::vector<std::int64_t> values{7, static_cast<std::int64_t>(skew * 1e9)};
+  const std::vector<std::int64_t> values{7, std::llround(skew * static_cast<double>(kSkewOfAll))};
   const auto number = [&](const std::string& text) { return Expression::parse(text, symbols, "")(values); };
   std::vector<std::int64_t> tokens;
   for (std::int64_t i = 0; i < number("hit(S, 2, 5)"); ++i)
@@ -47,6 +50,7 @@ TEST(Expression, CountsTheTokensOfEachExpertThatAnyChooses) {
   EXPECT_EQ(error_of([] { value_of("routed(B, 2, 9, 4)"); })->message(),
             "fewer experts are chosen than the program goes through");
   EXPECT_EQ(error_of([] { value_of("hit(B, 2, 0)"); })->message(), "the program has no such experts");
+  EXPECT_EQ(error_of([] { value_of("routed(9223372036854775807, 2, 9, 0)"); })->code(), Errc::bad_value);
   EXPECT_EQ(error_of([] { value_of("routed(B, 2, 9)"); })->message(), "\",\" is missing in the number \"routed(B, 2, 9)\"");
 }
 
