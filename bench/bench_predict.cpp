@@ -41,11 +41,12 @@ std::int64_t peak_bytes() {
   return 0;
 }
 
-/// As the command takes them: of the first file that may answer.
+/// As the command takes them.
 answers::SharedPrograms programs_of(const Spec& spec) {
-  const auto files = cli::shipped_programs(spec, spec.model);
-  if (files.empty()) return answers::programs_as_they_are()(spec);
-  return answers::programs_of_family({files[0].string(), read(files[0].string())}, spec.model)(spec);
+  std::vector<answers::TextOf> families;
+  for (const auto& file : cli::shipped_programs(spec, spec.model))
+    families.emplace_back([file] { return answers::FamilyText{file.string(), read(file.string())}; });
+  return answers::programs_of_families(std::move(families), spec.model)(spec);
 }
 
 struct Question {

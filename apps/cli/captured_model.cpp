@@ -8,7 +8,7 @@
 #include "io/program_text.h"
 #include "process.h"
 #include "resources.h"
-#include "zoo/model.h"
+#include "shipped_program.h"
 
 namespace tidemark::cli {
 namespace {
@@ -42,12 +42,10 @@ std::string reason_in(std::string text) {
 [[noreturn]] void refuse(const std::string& model_type, const std::string& refusal, const std::string& why) {
   if (!refusal.empty())
     throw Error(Errc::unsupported, refusal + ", and this configuration was not captured: " + why);
-  try {
-    model_entry(model_type);
-  } catch (const Error& error) {
-    throw Error(error.code(), error.message() + ", and it was not captured: " + why, error.where(), error.hint());
-  }
-  throw InternalError("a known type is not captured");
+  std::vector<std::string> known;
+  for (const auto& [type, heads] : shipped_model_types()) known.push_back(type);
+  const Error error = no_program_of(model_type, known);
+  throw Error(error.code(), error.message() + ", and it was not captured: " + why, error.where(), error.hint());
 }
 
 }  // namespace

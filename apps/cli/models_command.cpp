@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "commands.h"
 #include "estimate/predict.h"
@@ -25,18 +24,10 @@ void add_models(CLI::App& app, ListOptions& options) {
 
 int models(const ListOptions& options) {
   Value::List list;
-  io::TextTable table({"model_type", "heads", "what"}, io::TextTable::Align::left);
-  for (const ModelInfo& model : known_models()) {
-    Value::List heads(model.heads.begin(), model.heads.end());
-    list.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary}, {"heads", heads}});
-    table.add({model.model_type, fmt::format("{}", fmt::join(model.heads, ", ")), model.summary});
-  }
+  io::TextTable table({"model_type", "heads"}, io::TextTable::Align::left);
   for (const auto& [type, heads] : shipped_model_types()) {
-    if (std::any_of(list.begin(), list.end(), [&](const Value& known) { return *known.find("model_type") == type; }))
-      continue;
-    const char* summary = "a captured program";
-    list.push_back(Value::Map{{"model_type", type}, {"summary", summary}, {"heads", Value::List(heads.begin(), heads.end())}});
-    table.add({type, fmt::format("{}", fmt::join(heads, ", ")), summary});
+    list.push_back(Value::Map{{"model_type", type}, {"heads", Value::List(heads.begin(), heads.end())}});
+    table.add({type, fmt::format("{}", fmt::join(heads, ", "))});
   }
   fmt::print("{}", options.json ? io::value_to_json(list) : table.text());
   return 0;

@@ -18,7 +18,6 @@
 #include "io/spec_yaml.h"
 #include "program/family.h"
 #include "shipped_program.h"
-#include "zoo/model.h"
 
 namespace tidemark::cli {
 namespace {
@@ -174,8 +173,11 @@ std::vector<Program> read_programs(const std::vector<std::string>& files, Value&
   return programs;
 }
 
-void take_family(Asked& asked, const std::string& file, bool is_asked_for) {
-  take_programs(asked, answers::programs_of_family({file, read_file(file), is_asked_for}, asked.model_config));
+void take_families(Asked& asked, const std::vector<std::string>& files) {
+  std::vector<answers::TextOf> families;
+  for (const std::string& file : files)
+    families.emplace_back([file] { return answers::FamilyText{file, read_file(file)}; });
+  take_programs(asked, answers::programs_of_families(std::move(families), asked.model_config));
 }
 
 /// What the option says, or 0.
@@ -252,7 +254,7 @@ Asked read_asked(const SpecOptions& given) {
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
   if (is_family_file(options.programs))
-    take_family(asked, options.programs[0], true);
+    take_families(asked, {options.programs[0]});
   else
     take_programs(asked, answers::programs_as_they_are(std::move(programs)));
   choose_versions(asked);
@@ -268,15 +270,14 @@ void capture_unknown(Asked& asked) {
   const std::string* name = type ? type->as_text() : nullptr;
   if (!asked.programs->empty() || !name) return;
   std::string refusal;
-  for (const std::filesystem::path& shipped : shipped_programs(asked.spec, asked.model_config)) {
-    try {
-      return take_family(asked, shipped.string(), false);
-    } catch (const Error& error) {
-      if (error.code() != Errc::unsupported) throw;
-      if (refusal.empty()) refusal = error.message();
-    }
+  try {
+    std::vector<std::string> files;
+    for (const std::filesystem::path& shipped : shipped_programs(asked.spec, asked.model_config)) files.push_back(shipped.string());
+    if (!files.empty()) return take_families(asked, files);
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported) throw;
+    refusal = error.message();
   }
-  if (is_written_family(*name)) return;
   if (asked.config_file.empty() && refusal.empty()) return;
   std::vector<Program> captured;
   captured.push_back(captured_model(asked.spec, asked.model_config, asked.config_file, refusal, Environment::of_this_process()));

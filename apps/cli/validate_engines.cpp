@@ -16,7 +16,6 @@
 #include "process.h"
 #include "run_folder.h"
 #include "spec_options.h"
-#include "zoo/model.h"
 
 namespace tidemark::cli {
 namespace {
@@ -54,7 +53,7 @@ void take_version(const Measurement& row, const char* package, std::string& vers
 void take_program(const Measurement& row, Asked& question) {
   const Value* type = question.model_config.find("model_type");
   const std::string* name = type ? type->as_text() : nullptr;
-  if (!name || is_written_family(*name)) return;
+  if (!name) return;
   take_version(row, "transformers", question.spec.transformers);
   capture_unknown(question);
 }

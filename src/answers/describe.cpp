@@ -13,19 +13,16 @@
 namespace tidemark::answers {
 
 Value described(const Data& data) {
-  Value::List cards, families, programs, formats, categories, decisions;
+  Value::List cards, programs, formats, categories, decisions;
   for (const Card& card : data.cards)
     cards.push_back(Value::Map{{"key", card.key}, {"name", card.name}, {"total_bytes", card.total_bytes}});
-  for (const ModelInfo& model : known_models())
-    families.push_back(Value::Map{{"model_type", model.model_type}, {"summary", model.summary},
-                                  {"heads", Value::List(model.heads.begin(), model.heads.end())}});
   for (const std::string& name : data.programs.names) programs.emplace_back(name);
   for (const io::TrainingFormat& format : io::training_formats())
     if (format.write) formats.push_back(Value::Map{{"name", format.name}, {"title", format.title}});
   for (std::size_t i = 0; i < kCategories; ++i) categories.emplace_back(name_of(static_cast<Category>(i)));
   for (const plan::Decision& one : plan::decisions())
     decisions.push_back(Value::Map{{"name", one.name}, {"help", one.help}, {"same_training", one.same_training}});
-  return Value::Map{{"version", data.version},       {"cards", std::move(cards)},     {"families", std::move(families)},
+  return Value::Map{{"version", data.version},       {"cards", std::move(cards)},
                     {"programs", std::move(programs)}, {"formats", std::move(formats)}, {"categories", std::move(categories)},
                     {"decisions", std::move(decisions)},
                     {"spec_schema", io::spec_schema()}, {"plan_schema", io::schema_of_fields(describe_fields<PlanWishes>())}};

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -9,7 +10,6 @@
 #include "estimate/predict.h"
 #include "estimate/program.h"
 #include "io/program_text.h"
-#include "zoo/model.h"
 
 namespace tidemark::answers {
 namespace {
@@ -43,66 +43,62 @@ Way way_of(const Spec& spec, const Value& model_config) {
           use.context.routing_skew};
 }
 
-bool is_written(const Value& model_config) {
-  const Value* type = model_config.find("model_type");
-  const std::string* name = type ? type->as_text() : nullptr;
-  return name && is_written_family(*name);
-}
-
-class Family {
+class Families {
  public:
-  Family(FamilyText text, Value model_config)
-      : text_(std::move(text)),
-        model_config_(std::move(model_config)),
-        stands_for_written_(!text_.is_asked_for && is_written(model_config_)) {}
+  Families(std::vector<TextOf> texts, Value model_config) : model_config_(std::move(model_config)) {
+    for (TextOf& text : texts) families_.push_back({std::move(text), {}});
+  }
 
   SharedPrograms operator()(const Spec& spec) {
     const std::lock_guard lock(mutex_);
-    SharedPrograms& known = known_[way_of(spec, model_config_)];
-    if (!known) known = bound(spec);
-    const bool answers = known->empty() || text_.is_asked_for ||
-                         is_answered_by_program(spec, known->front().model_type, known->front().transformers);
-    return answers ? known : none_;
+    Known& known = known_[way_of(spec, model_config_)];
+    if (!known.programs && !known.refusal) known = first_that_holds(spec);
+    if (known.refusal) throw Error(*known.refusal);
+    return known.programs;
   }
 
  private:
-  bool is_taken_as_written(const Spec& spec) const {
-    try {
-      check_as_written(spec, model_config_);
-      return true;
-    } catch (const Error&) {
-      return false;
+  struct Family {
+    TextOf of;
+    std::optional<FamilyText> text;  // when it has been needed
+  };
+  struct Known {
+    SharedPrograms programs;
+    std::optional<Error> refusal;
+  };
+
+  Known first_that_holds(const Spec& spec) {
+    Known known;
+    for (Family& family : families_) {
+      if (!family.text) family.text = family.of();
+      try {
+        return {bound(*family.text, spec), {}};
+      } catch (const Error& error) {
+        if (error.code() != Errc::unsupported) throw;
+        if (!known.refusal) known.refusal = error;
+      }
     }
+    return known;
   }
 
-  /// None where the program does not hold, and the family as it is written does.
-  SharedPrograms bound(const Spec& spec) const {
-    if (stands_for_written_ && !is_taken_as_written(spec)) return none_;  // whose refusal is the better one
-    try {
-      std::vector<Program> programs;
-      programs.push_back(io::read_family_text(text_.text, text_.name, model_config_, family_use_of(spec, model_config_)));
-      check_towers(spec, programs.front());
-      if (stands_for_written_) check_programs(spec, programs);
-      return std::make_shared<const std::vector<Program>>(std::move(programs));
-    } catch (const Error& error) {
-      if (error.code() != Errc::unsupported || !stands_for_written_) throw;
-      return none_;
-    }
+  SharedPrograms bound(const FamilyText& family, const Spec& spec) const {
+    std::vector<Program> programs;
+    programs.push_back(io::read_family_text(family.text, family.name, model_config_, family_use_of(spec, model_config_)));
+    check_towers(spec, programs.front());
+    return std::make_shared<const std::vector<Program>>(std::move(programs));
   }
 
-  const FamilyText text_;
+  std::vector<Family> families_;
   const Value model_config_;
-  const bool stands_for_written_;  // answers where the family is in C++, too, if it can
-  const SharedPrograms none_ = std::make_shared<const std::vector<Program>>();
   std::mutex mutex_;
-  std::map<Way, SharedPrograms> known_;
+  std::map<Way, Known> known_;
 };
 
 }  // namespace
 
-ProgramsOf programs_of_family(FamilyText text, Value model_config) {
-  const auto family = std::make_shared<Family>(std::move(text), std::move(model_config));
-  return [family](const Spec& spec) { return (*family)(spec); };
+ProgramsOf programs_of_families(std::vector<TextOf> texts, Value model_config) {
+  const auto families = std::make_shared<Families>(std::move(texts), std::move(model_config));
+  return [families](const Spec& spec) { return (*families)(spec); };
 }
 
 ProgramsOf programs_as_they_are(std::vector<Program> programs) {

@@ -13,17 +13,18 @@ namespace tidemark::answers {
 /// The captured program of a family, as a text.
 struct FamilyText {
   std::string name, text;
-  bool is_asked_for = false;  // by name: no other answers in its place
 };
 
 using SharedPrograms = std::shared_ptr<const std::vector<Program>>;
 using ProgramsOf = std::function<SharedPrograms(const Spec&)>;
 
-/// The program of a family bound to `model_config` for each way of running it, once; none where the family as it is written in
-/// C++ answers.  May be called by several threads.
-ProgramsOf programs_of_family(FamilyText family, Value model_config);
+using TextOf = std::function<FamilyText()>;
 
-/// The same programs for every spec; without any, none, as for a family that the engine knows itself.
+/// Of at least one family the first that holds, bound to `model_config` for each way of running it, once; what holds for none is
+/// refused as the first refuses it.  A text is read when it is needed.  May be called by several threads.
+ProgramsOf programs_of_families(std::vector<TextOf> families, Value model_config);
+
+/// The same programs for every spec, or none.
 ProgramsOf programs_as_they_are(std::vector<Program> programs = {});
 
 }  // namespace tidemark::answers

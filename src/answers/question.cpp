@@ -11,7 +11,6 @@
 #include "io/card_as_asked.h"
 #include "io/hf_config.h"
 #include "io/value_json.h"
-#include "zoo/model.h"
 
 namespace tidemark::answers {
 namespace {
@@ -60,34 +59,28 @@ Card card_of(const Value& asked, const Spec& spec, const Data& data) {
   return io::card_as_asked(std::move(card), data.device_memory, spec.memory, kLinkNames[static_cast<std::size_t>(spec.link)]);
 }
 
-using TextOf = std::function<FamilyText()>;
-
-/// What a question brings is the only one; of those that are at hand, the first that holds, and none behind that is read.
-std::vector<TextOf> families_of(const Value& asked, const Spec& spec, const Programs& programs) {
-  if (const Value* program = asked.find("program"))
-    return {[program] { return FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}; }};
+std::vector<TextOf> families_at_hand(const Spec& spec, const Programs& programs) {
   std::vector<TextOf> families;
-  if (programs.text)
-    for (const std::string& name : programs_that_may_answer(spec, spec.model, programs.names))
-      families.emplace_back([name, &programs] { return FamilyText{name, programs.text(name)}; });
+  for (const std::string& name : programs_that_may_answer(spec, spec.model, programs.names))
+    families.emplace_back([name, text = programs.text] { return FamilyText{name, text(name)}; });
   return families;
 }
 
-void take_programs(Question& question, const std::vector<TextOf>& families) {
-  question.programs_of = programs_as_they_are();
-  std::optional<Error> refusal;
-  for (const TextOf& family : families) {
-    question.programs_of = programs_of_family(family(), question.model_config);
-    try {
-      question.programs = question.programs_of(question.spec);
-      return;
-    } catch (const Error& error) {
-      if (error.code() != Errc::unsupported) throw;
-      if (!refusal) refusal = error;
-    }
+/// What a question brings is the only one.
+std::vector<TextOf> families_of(const Value& asked, const Spec& spec, const Programs& programs) {
+  if (const Value* program = asked.find("program"))
+    return {[brought = FamilyText{text_in(*program, "program", "name"), text_in(*program, "program", "text")}] { return brought; }};
+  return programs.text ? families_at_hand(spec, programs) : std::vector<TextOf>();
+}
+
+void take_programs(Question& question, std::vector<TextOf> families) {
+  question.programs_of = programs_of_families(std::move(families), question.model_config);
+  try {
+    question.programs = question.programs_of(question.spec);
+  } catch (const Error& error) {
+    if (error.code() == Errc::unsupported) throw NotCaptured(error);
+    throw;
   }
-  if (refusal) throw NotCaptured(*refusal);
-  question.programs = question.programs_of(question.spec);
 }
 
 void take_sources(Question& question, const Value& asked) {
@@ -100,14 +93,6 @@ void take_sources(Question& question, const Value& asked) {
     question.sources.insert_or_assign(item.key, text_in(*sources, "sources", item.key.c_str()));
 }
 
-void refuse_unknown(const std::string& model_type) {
-  try {
-    model_entry(model_type);
-  } catch (const Error& error) {
-    throw NotCaptured(error);
-  }
-}
-
 }  // namespace
 
 Question read_question(const Value& asked, const Data& data) {
@@ -115,15 +100,15 @@ Question read_question(const Value& asked, const Data& data) {
   Card card = card_of(asked, spec, data);
   Question question{.spec = spec, .model_config = spec.model, .card = std::move(card), .programs_of = {}, .programs = {}, .sources = {}};
   take_sources(question, asked);
-  const std::vector<TextOf> families = families_of(asked, spec, data.programs);
-  if (families.empty()) refuse_unknown(model_type_of(spec.model));
-  take_programs(question, families);
+  std::vector<TextOf> families = families_of(asked, spec, data.programs);
+  if (families.empty()) throw NotCaptured(no_program_of(model_type_of(spec.model), data.programs.names));
+  take_programs(question, std::move(families));
   return question;
 }
 
 ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs) {
-  const std::vector<std::string> names = programs_that_may_answer(spec, spec.model, programs.names);
-  return names.empty() ? programs_as_they_are() : programs_of_family({names[0], programs.text(names[0])}, spec.model);
+  std::vector<TextOf> families = families_at_hand(spec, programs);
+  return families.empty() ? programs_as_they_are() : programs_of_families(std::move(families), spec.model);
 }
 
 std::optional<std::string> program_needed(const Value& asked, const Data& data) {

@@ -38,11 +38,10 @@ struct Question {
 /// Nothing is looked up that is not in `asked` or `data`: a model that is a path or a name is refused.  Throws Error.
 Question read_question(const Value& asked, const Data& data);
 
-/// Those of the family that the spec's model is of; none where that is written in C++.
+/// Those of the family that the spec's model is of; none where there are none.
 ProgramsOf programs_at_hand(const Spec& spec, const Programs& programs);
 
-/// The program that may answer a question, or a plan of it, of those of `data`; nothing where the family as it is written in C++
-/// is nearer to the release, and where there is none.
+/// The program that may answer a question, or a plan of it, of those of `data`; nothing where there is none.
 std::optional<std::string> program_needed(const Value& asked, const Data& data);
 
 /// Of "h100-80gbx8": a card, and how many.  A name that is known as it stands has no number.

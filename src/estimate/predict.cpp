@@ -15,6 +15,7 @@
 #include "estimate/program.h"
 #include "estimate/quantization.h"
 #include "estimate/recorder.h"
+#include "estimate/reference_config.h"
 #include "estimate/releases.h"
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
@@ -24,8 +25,6 @@
 #include "program/routed.h"
 #include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
-#include "zoo/model.h"
-#include "zoo/reference_config.h"
 
 namespace tidemark {
 namespace {
@@ -69,26 +68,6 @@ OutOfMemoryReport out_of_memory(const DeviceOutOfMemory& full, const Run& run) {
           .allocated_bytes = run.timeline().last().allocated_bytes};
 }
 
-/// The class that config.json was written by, if it is one of these.
-const Head& usual_head(const ModelEntry& entry, const Value& config) {
-  const Value* architectures = config.find("architectures");
-  if (const Value::List* names = architectures ? architectures->as_list() : nullptr)
-    for (const Head& head : entry.heads)
-      if (std::find(names->begin(), names->end(), Value(head.class_name)) != names->end()) return head;
-  return entry.heads.front();
-}
-
-const Head& head_of(const ModelEntry& entry, const std::string& name, const Value& config) {
-  if (name == "auto") return usual_head(entry, config);
-  std::vector<std::string> known;
-  for (const Head& head : entry.heads) {
-    if (head.name == name) return head;
-    known.push_back(head.name);
-  }
-  throw Error(Errc::unsupported, fmt::format("{} has no head {} here", entry.model_type, Value(name).quoted()), "head",
-              fmt::format("it is trained for {}", fmt::join(known, " or ")));
-}
-
 struct Captured {
   const Program& program;
   Context context;
@@ -129,44 +108,13 @@ void check_program(const Spec& spec, const Program& program) {
   check_towers(spec, program);
 }
 
-std::unique_ptr<Model> make_model(const Spec& spec, const Value& config, std::span<const Program> programs) {
-  if (!programs.empty()) {
-    const Captured captured = captured_as(spec, programs);
-    check_program(spec, captured.program);
-    const bool is_prepared = spec.quantization && spec.quantization->prepare;
-    const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp && spec.parallel != Parallel::ep;
-    const std::optional<Dtype> computed = is_prepared ? std::optional(Dtype::f32) : std::nullopt;
-    return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed);
-  }
-  const ModelEntry& entry = model_entry(model_type_of(config));
-  if (!entry.make)
-    throw Error(Errc::unsupported, fmt::format("{} is a part of other models and has no loss", entry.model_type),
-                "config.json: model_type");
-  const Head& head = head_of(entry, spec.head, config);
-  std::unique_ptr<Model> model = entry.make({config, head.name, context_of(spec, config), dtype_of(spec.dtype)});
-  model->root.class_name = head.class_name;
-  return model;
-}
-
-/// What the family as it is written in C++ makes of the configuration and the data, which it knows more of than its program
-/// does: what the real model refuses, and what fails on a card alone.  Of what it does not simulate it says nothing.
-BatchSizes sizes_as_written(const Spec& spec, const Value& config) {
-  const std::unique_ptr<Model> written = make_model(spec, config, {});
-  try {
-    return written->batch_sizes(data_of(spec));
-  } catch (const Error& error) {
-    if (error.code() != Errc::unsupported) throw;
-    return {};
-  }
-}
-
-/// Nothing of what the family as it is written refuses, and a program that somebody brought is of nevertheless.
-std::vector<std::string> noted_as_written(const Spec& spec, const Value& config) {
-  try {
-    return sizes_as_written(spec, config).assumptions;
-  } catch (const Error&) {
-    return {};
-  }
+std::unique_ptr<Model> make_model(const Spec& spec, std::span<const Program> programs) {
+  const Captured captured = captured_as(spec, programs);
+  check_program(spec, captured.program);
+  const bool is_prepared = spec.quantization && spec.quantization->prepare;
+  const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp && spec.parallel != Parallel::ep;
+  const std::optional<Dtype> computed = is_prepared ? std::optional(Dtype::f32) : std::nullopt;
+  return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed);
 }
 
 /// Of kernels that transformers takes where they are installed (integrations/hub_kernels.py).
@@ -233,9 +181,7 @@ KnownRelease transformers_of(const Program& program, std::string_view asked) {
 Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card, const PredictOptions& options) {
   const Value& model_config = read.config;
   const KnownRelease torch = known_torch(spec.torch);
-  const KnownRelease transformers = options.programs.empty()
-                                        ? known_transformers(spec.transformers)
-                                        : transformers_of(options.programs.front(), spec.transformers);
+  const KnownRelease transformers = transformers_of(options.programs.front(), spec.transformers);
   check_card(card, torch.version);
   Report report;
   report.engine = "predict";
@@ -244,7 +190,7 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   Run run(run_config(spec, card, options));
   std::vector<std::unique_ptr<Model>> models;
   for (std::int64_t i = 0; i < (spec.pp ? spec.pp->stages_per_rank : 1); ++i)
-    models.push_back(make_model(spec, model_config, options.programs));
+    models.push_back(make_model(spec, options.programs));
   Recorder recorder(run);
   for (const std::string& assumption : {torch.assumption, transformers.assumption})
     if (!assumption.empty()) recorder.assume(assumption);
@@ -253,9 +199,8 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
     recorder.assume(fmt::format("no activation reaches llm_int8_threshold, {:g}: the columns of those that do are kept and multiplied apart, "
                                 "which takes more",
                                 spec.quantization->threshold));
-  if (!options.programs.empty())
-    recorder.assume(told_of(captured_as(spec, options.programs).program, transformers.version));
-  if (!options.programs.empty() && options.programs.front().is_of_own_module && wraps_layers(spec))
+  recorder.assume(told_of(captured_as(spec, options.programs).program, transformers.version));
+  if (options.programs.front().is_of_own_module && wraps_layers(spec))
     recorder.assume("what is wrapped by itself are the layers of every nn.ModuleList");
   StepOptions steps = step_options(spec);
   steps.repeat_steps = options.repeat_steps && !options.work;
@@ -272,7 +217,6 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   } catch (const EnoughPasses&) {
     run.end();
   } catch (const TensorMismatch& mismatch) {  // a program takes any numbers
-    if (options.programs.empty()) throw;
     throw Error(Errc::bad_value, fmt::format("with these numbers PyTorch stops at {}", mismatch.what()), "config.json");
   }
   if (options.work) {
@@ -293,20 +237,14 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
 
 }  // namespace
 
-void check_as_written(const Spec& spec, const Value& model_config) {
-  sizes_as_written(spec, as_transformers_reads(model_config).config);
-}
-
 Report predict(const Spec& asked, const Value& model_config, const Card& card, const PredictOptions& options) {
+  if (options.programs.empty()) throw no_program_of(model_type_of(model_config), {});
   ReferenceConfig read = as_transformers_reads(model_config);
   const Spec spec = read.quantization.is_null() ? asked : with_quantization_of(asked, read.quantization);
-  if (!options.programs.empty()) {
-    const Program& program = options.programs.front();
-    std::vector<std::string> known =
-        is_written_family(program.model_type) ? noted_as_written(spec, read.config) : noted(spec, program);
-    std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
-    read.config = program.config;
-  }
+  const Program& program = options.programs.front();
+  std::vector<std::string> known = noted(spec, program);
+  std::move(known.begin(), known.end(), std::back_inserter(read.assumptions));
+  read.config = program.config;
   try {
     return simulate(spec, read, card, options);
   } catch (const NotRepeatable&) {
@@ -330,23 +268,6 @@ void check_towers(const Spec& spec, const Program& program) {
                             "float32 while those of the rest are not",
                             program.model_type),
                 "quantization.prepare", "leave it out, or run the program itself with tidemark run");
-}
-
-void check_programs(const Spec& spec, std::span<const Program> programs) {
-  const Program& program = programs.front();
-  const std::string usual = head_of(model_entry(program.model_type), spec.head, program.config).class_name;
-  if (program.class_name != usual)
-    throw Error(Errc::unsupported, fmt::format("the program is of {}, not of {}", program.class_name, usual), program.file);
-  make_model(spec, Value(), programs)->batch_sizes(data_of(spec));
-}
-
-std::vector<ModelInfo> known_models() {
-  std::vector<ModelInfo> models;
-  for (const ModelEntry& entry : model_entries()) {
-    models.push_back({entry.model_type, entry.summary, {}});
-    for (const Head& head : entry.heads) models.back().heads.push_back(head.name);
-  }
-  return models;
 }
 
 std::vector<OpInfo> known_ops() {

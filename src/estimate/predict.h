@@ -23,7 +23,7 @@ struct PredictOptions {
   bool interval = true;
   /// Told what the allocator does where work on other streams is over only when the program waits for it; not owned.
   AllocatorObserver* late = nullptr;
-  /// The model as it was captured, in one way or several; none: the family that the configuration names.
+  /// The model as it was captured, in one way or several.
   std::span<const Program> programs = {};
   /// Whether steps that are known to repeat are repeated, instead of simulated (Note [Steps that repeat]).
   bool repeat_steps = true;
@@ -35,25 +35,12 @@ struct PredictOptions {
   Work* work = nullptr;
 };
 
-/// `model_config` is the model's config.json; programs bring theirs.  The report comes back judged.  Throws Error{unsupported} for what is
+/// `model_config` is the model's config.json; its programs bring theirs.  The report comes back judged.  Throws Error{unsupported} for what is
 /// known and not simulated, Error{unknown_name} and Error{bad_value} for what is wrong in either.
 Report predict(const Spec& spec, const Value& model_config, const Card& card, const PredictOptions& options = {});
 
-/// Of a family that is written in C++: throws Error for a configuration, or data, that the real model refuses, which the
-/// family's program may not know.
-void check_as_written(const Spec& spec, const Value& model_config);
-
-/// Of programs of a family that is written in C++ too: throws Error{unsupported} where they are not of the class that is
-/// trained, or do not hold for batches as they are asked for.
-void check_programs(const Spec& spec, std::span<const Program> programs);
 /// Throws Error{unsupported} where the program does not tell of image towers what the spec's way of training asks of them.
 void check_towers(const Spec& spec, const Program& program);
-
-struct ModelInfo {
-  std::string model_type, summary;
-  std::vector<std::string> heads;
-};
-std::vector<ModelInfo> known_models();
 
 struct OpInfo {
   std::string name;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/did_you_mean.h"
 #include "base/error.h"
 #include "base/release.h"
 #include "estimate/communicators.h"
@@ -19,7 +20,6 @@
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
 #include "train/decay.h"
-#include "zoo/model.h"
 
 namespace tidemark {
 namespace {
@@ -279,12 +279,14 @@ Data data_of(const Spec& spec) {
   return {spec.batch, spec.seq, images_here(spec), size.height, size.width, images_here(spec) == spec.images ? spec.image_tokens : std::nullopt, spec.labels};
 }
 
-bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured) {
-  return !is_written_family(model_type) || spec.loop == LoopKind::sft_trainer || is_nearer_than_written(captured, spec.transformers);
-}
-
-bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured) {
-  return may_answer(spec, model_type, captured) && !(spec.tp && is_written_family(model_type));
+Error no_program_of(const std::string& model_type, std::span<const std::string> names) {
+  std::vector<std::string> known;
+  for (const std::string& name : names) {
+    const std::string_view file = std::string_view(name).substr(name.find('/') + 1);
+    known.emplace_back(file.substr(0, file.find('.')));
+  }
+  return Error(Errc::unsupported, fmt::format("no model type {} here", Value(model_type).quoted()), "config.json: model_type",
+               did_you_mean(model_type, known) + " (`tidemark models` lists them)");
 }
 
 std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config) {
@@ -320,7 +322,6 @@ std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value&
     while (const auto nearest = nearest_release(having, release_of(spec.transformers))) {
       if (nearest->major < first->major) break;  // what a newer one refuses, one from before a break does not know
       const std::string& name = found.at(*nearest);
-      if (all.empty() && !may_answer(spec, type, name.substr(0, name.find('/')))) return all;
       all.push_back(name);
       having.erase(*nearest);
     }

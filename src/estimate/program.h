@@ -23,20 +23,15 @@ Context context_of(const Spec& spec, const Value& config);
 /// What a family's program is bound for.
 FamilyUse family_use_of(const Spec& spec, const Value& config);
 
-/// Whether a family's program of the release `captured` of transformers may answer: always where the family is not written in
-/// C++, else where it is nearer to the release that is asked for.
-bool may_answer(const Spec& spec, const std::string& model_type, std::string_view captured);
-
-/// And whether it does: of a family that is written in C++ too it has to tell what the strategy must know of a model.
-bool is_answered_by_program(const Spec& spec, const std::string& model_type, std::string_view captured);
+/// Error{unsupported} with the nearest of those that are at hand, "5.17.0/granite".
+Error no_program_of(const std::string& model_type, std::span<const std::string> names);
 
 /// What the programs of a model type may be called, the one to look for first: "bert.sequence_classification" where that is
 /// what it is trained for, and "bert".
 std::vector<std::string> program_names(const std::string& model_type, const std::string& head, const Value& model_config);
 
 /// Of `names`, "5.17.0/granite", those of the model's family, the one to ask first in front: of the release that is asked for,
-/// else of the nearest before it, else of the oldest; then, for what that does not hold for, those of other releases.  None
-/// where the family as it is written in C++ answers.
+/// else of the nearest before it, else of the oldest; then, for what that does not hold for, those of other releases.
 std::vector<std::string> programs_that_may_answer(const Spec& spec, const Value& model_config,
                                                   std::span<const std::string> names);
 

@@ -12,9 +12,6 @@
 namespace tidemark {
 namespace {
 
-// What the recorded parameters and models were recorded with, oldest first.
-constexpr std::array<std::string_view, 1> kTransformers{"5.17.0"};
-
 struct Numbers {
   std::array<int, 3> parts{};
   std::size_t count = 0;
@@ -59,28 +56,12 @@ KnownRelease known_torch(std::string_view asked) {
   return known;
 }
 
-KnownRelease known_transformers(std::string_view asked) {
-  if (asked.empty()) return {std::string(kTransformers.back()), {}};
-  std::string_view nearest = kTransformers.front();
-  for (const std::string_view one : kTransformers)
-    if (numbers_of(one).parts <= numbers_of(asked).parts) nearest = one;
-  const bool is_it = numbers_of(asked).parts == numbers_of(nearest).parts;
-  return answered_by("transformers", nearest, is_it, kTransformers.back(), asked);
-}
-
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked) {
   const std::string_view nearest = nearest_captured(captured, equal_on, asked);
   if (asked.empty()) return {std::string(nearest), {}};
   const std::string_view last = equal_on.substr(equal_on.rfind(' ') + 1);  // they are in order
   const std::string_view newest = release_of(last) > release_of(captured) ? last : captured;
   return answered_by("transformers", nearest, numbers_of(nearest).parts == numbers_of(asked).parts, newest, asked);
-}
-
-bool is_nearer_than_written(std::string_view captured, std::string_view asked) {
-  const auto wanted = release_of(asked), program = release_of(captured), written = release_of(kTransformers.back());
-  if (!program) return false;
-  if (*program == *written) return wanted && *wanted < *written;  // of what was before it a program alone tells
-  return nearest_release({*program, *written}, wanted) == program;
 }
 
 bool is_version(std::string_view text) {

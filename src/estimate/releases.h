@@ -13,15 +13,9 @@ struct KnownRelease {
 /// For "2.11.0", "2.12.0.dev20260101+cu130" and the like; for an empty text the newest that is known.  Of a
 /// release that is not known the nearest before it answers, or the oldest; of torch, a patch behaves as its release.
 KnownRelease known_torch(std::string_view asked);
-KnownRelease known_transformers(std::string_view asked);
 /// For a model that was captured of the release `captured`, which answers for all others; those of `equal_on`
 /// ("5.24.0 5.25.1") have been compared with it, and nothing differs.
 KnownRelease captured_transformers(std::string_view captured, std::string_view equal_on, std::string_view asked);
-
-/// Whether a program that was captured of the release `captured` is nearer to what is asked for, or to the newest where nothing is, than
-/// families written in C++ are.  One of the same release as these is nearer to those before it: it may say what was otherwise
-/// then, or that nothing was (`before`, `equal_on`).
-bool is_nearer_than_written(std::string_view captured, std::string_view asked);
 
 /// Whether it begins with two or three numbers, and goes on as versions do.
 bool is_version(std::string_view text);

@@ -119,6 +119,9 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.pp) check_pipeline(spec, *spec.pp, check);
   if (spec.cp) check_context_parallel(spec, *spec.cp, check);
   const std::int64_t parts = spec.tp ? spec.tp->degree : 1;
+  if (spec.tp && spec.tp->sequence_parallel && spec.seq % parts != 0)
+    check.refuse("seq", fmt::format("{} tokens are not shared evenly by {} GPUs", spec.seq, parts),
+                 "what each of them has of uneven shares is not known");
   const std::int64_t split = parts * (spec.pp ? spec.pp->degree : 1) * (spec.cp ? spec.cp->degree : 1);
   if (spec.gpus % split != 0)
     check.refuse("tp.degree", fmt::format("{} GPUs are not a multiple of {}", spec.gpus, split),

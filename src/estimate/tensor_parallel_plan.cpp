@@ -11,8 +11,8 @@ namespace tidemark {
 namespace {
 
 bool is_like_llama(const std::string& model_type) {
-  constexpr std::string_view kTypes[] = {"llama", "mistral", "gemma", "gemma2", "qwen2", "qwen3", "cwm", "qwen2_vl"};
-  return std::find(std::begin(kTypes), std::end(kTypes), model_type) != std::end(kTypes);
+  constexpr std::string_view kPlanTypes[] = {"llama", "mistral", "gemma", "gemma2", "qwen2", "qwen3", "cwm", "qwen2_vl"};
+  return std::find(std::begin(kPlanTypes), std::end(kPlanTypes), model_type) != std::end(kPlanTypes);
 }
 
 const Value& text_config(const Value& config) {

@@ -144,13 +144,8 @@ class Call {
     ++run.side_effects;
     if (module_.hooks->entered) module_.hooks->entered(module_);
   }
-  /// `others` are further arguments whose type may matter: floating-point ones.
-  Call(Module& module, Tensor& input, std::initializer_list<Tensor*> others = {}) : Call(input.run(), module) {
-    const ModuleHooks* hooks = module_.hooks;
-    if (hooks && hooks->replace_argument) {
-      hooks->replace_argument(module_, input);
-      for (Tensor* other : others) hooks->replace_argument(module_, *other);
-    }
+  Call(Module& module, Tensor& input) : Call(input.run(), module) {
+    if (module_.hooks && module_.hooks->replace_argument) module_.hooks->replace_argument(module_, input);
     takes(input);
   }
   Call(Module& module, Keyword input) : Call(input.tensor.run(), module) {
@@ -197,13 +192,6 @@ class Call {
   Module& module_;
   InModule scope_;
 };
-
-/// module(input): the hooks behind it find nothing of what `forward` held.
-template <class Body>
-Tensor called(Module& module, Tensor input, Body&& forward, std::initializer_list<Tensor*> others = {}) {
-  const Call call(module, input, others);
-  return call.returns(forward(input));
-}
 
 /// As state_dict and named_parameters name it.
 std::string full_name(const Module& module, const Parameter& parameter);

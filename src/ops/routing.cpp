@@ -1,7 +1,10 @@
 // What routers of mixtures of experts are made of: the best few, order, counts.  torch 2.11.0: aten/src/ATen/native/
 // {Sorting.cpp,TensorAdvancedIndexing.cpp,Onehot.cpp}, cuda/{Sort.cpp,Sort.cu,SummaryOps.cu,Indexing.cu}
+#include <fmt/format.h>
+
 #include "ops/cub.h"
 #include "ops/ops.h"
+#include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
 
 namespace tidemark {
@@ -17,6 +20,7 @@ Tensors fill_like_gradient(Backward& call) {  // grad.masked_fill(mask, 0)
 std::array<Tensor, 2> topk(Tensor x, std::int64_t k) {
   const Op op(x, "aten::topk");
   Dims sizes = x.sizes();
+  if (k > sizes[-1]) throw TensorMismatch(fmt::format("topk of {} of {}", k, sizes[-1]));
   sizes[-1] = k;
   Tensor values = empty(x.run(), sizes, x.dtype()), indices = empty(x.run(), sizes, Dtype::int64);
   const Facts facts{.sizes = x.sizes()};

@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 
-#include "nn/attention.h"
+#include "nn/loss.h"
 #include "parallel/pipeline_stage.h"
 #include "tensor/torch_rules.h"
 

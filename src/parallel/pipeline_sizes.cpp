@@ -1,7 +1,7 @@
 // How a stage of a pipeline finds the sizes of what it receives and gives.  Before torch 2.12 it is told by the one
 // before it, and runs forward without gradients; since then it runs forward and backward as it will, and is told from
 // both sides.
-#include "nn/attention.h"
+#include "nn/loss.h"
 #include "parallel/pipeline_stage.h"
 #include "tensor/engine.h"
 #include "tensor/torch_rules.h"

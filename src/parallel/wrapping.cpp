@@ -8,8 +8,9 @@
 namespace tidemark {
 namespace {
 
-/// It has numbers for names and, unlike an nn.Sequential, no forward.
+/// An nn.ModuleList; of a module whose class is not said: it has numbers for names, and no forward of its own.
 bool is_module_list(Module& module) {
+  if (module.class_name != "-") return module.class_name == "nn.ModuleList" && !module.children().empty();
   const auto is_number = [](const std::unique_ptr<Module>& child) { return child->has_place(); };
   return !module.forward && !module.children().empty() && std::ranges::all_of(module.children(), is_number);
 }

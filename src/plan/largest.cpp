@@ -72,8 +72,9 @@ class Largest {
  private:
   static constexpr std::size_t kWave = 16;
 
-  /// Context parallelism cuts a sample into equal pieces (CpSpec::load_balance).
+  /// Context parallelism cuts a sample into equal pieces (CpSpec::load_balance), and sequence parallelism shares it evenly.
   std::int64_t grain(const Spec& spec) const {
+    if (size_ == Size::seq && spec.tp && spec.tp->sequence_parallel) return spec.tp->degree;
     return size_ == Size::seq && spec.cp ? spec.cp->degree * (spec.cp->load_balance ? 2 : 1) : 1;
   }
   std::int64_t above(const Spec& way, std::int64_t value) const { return (value / grain(way) + 1) * grain(way); }

@@ -53,6 +53,7 @@ struct Values {
     }
   };
   std::span<const Attribute> attributes;
+  std::vector<Dims> whole = {};  // sizes as the program says them, by place, of values that are parts of these
   std::vector<Tensor> assigned = {};  // attributes that this body gave another tensor, by place
 
   Tensor tensor(const Argument& argument) const {

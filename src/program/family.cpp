@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/release.h"
+#include "base/value_reader.h"
 #include "program/config_paths.h"
 #include "program/family_key.h"
 #include "program/layer_lists.h"
@@ -58,6 +59,8 @@ class FamilyReader {
   Program read() {
     header();
     std::vector<UnreadKey> unread = unread_keys(binding_.config, reads_, used_paths());
+    check_keys_of_all();
+    check_maps();
     check_class();
     count_labels();
     if (counts_images_ && takes_text_ && use_.images == 0)  // its rows are as many as there are images
@@ -86,6 +89,30 @@ class FamilyReader {
 
  private:
   using Line = std::pair<int, std::string_view>;
+
+  /// What transformers asks every configuration for, whether or not its class knows of it: a cache (5.17.0: cache_utils.py,
+  /// DynamicCache) and PreTrainedModel (4.57.6: modeling_utils.py, post_init).  A program whose class does not was captured
+  /// without.
+  void check_keys_of_all() const {
+    const std::vector<std::string> used = used_paths();
+    for (const std::string& key : {std::string("attention_chunk_size"), std::string("gradient_checkpointing")}) {
+      const Value* value = binding_.config.find(key);
+      const bool is_known = std::find(used.begin(), used.end(), key) != used.end();
+      if (value && !is_known && !value->is_null() && *value != Value(false))
+        throw Error(Errc::unsupported,
+                    fmt::format("the program of {} was captured without {}, which is {}", model_type_, key, told(*value)), file_);
+    }
+  }
+
+  /// What has a key within it is a map, or a list.
+  void check_maps() const {
+    for (const Key& key : keys_) {
+      const std::string above = key.path.substr(0, key.path.rfind('.'));
+      const Value* value = above == key.path ? nullptr : find_path(binding_.config, above);
+      if (value && !value->is_null() && !value->as_map() && !value->as_list())
+        fail_expected("a map", *value, {"config.json", above});
+    }
+  }
 
   LineReader reader_of(std::string_view text) const { return {text, file_ + ":" + std::to_string(at_)}; }
 
@@ -419,7 +446,7 @@ class FamilyReader {
     throw Error(Errc::unsupported,
                 fmt::format("the program of {} holds for {} alone{}", model_type_, condition,
                             value ? fmt::format(", and {} is {}", path, told(*value)) : ""),
-                file_);
+                path == "padding" || path == "autocast" || path == "checkpointing" ? path : file_);  // as a spec has them
   }
 
   /// The first body whose conditions hold.
@@ -435,6 +462,8 @@ class FamilyReader {
       for (const auto& [line, text] : mains_)
         if (takes(line, text)) return;
     }
+    const auto is_of_key = [&](const Key& key) { return key.path == reader_of(nearest_.condition).name("_."); };
+    if (!nearest_.condition.empty() && std::any_of(keys_.begin(), keys_.end(), is_of_key)) refuse(nearest_.condition);
     if (use_.shares > 1)
       throw Error(Errc::unsupported, fmt::format("the program of {} does not hold for a part of the tokens of each sample", model_type_), "cp");
     throw Error(Errc::unsupported,
@@ -451,8 +480,12 @@ class FamilyReader {
     LineReader reader = reader_of(text);
     const std::string name = reader.name("_.#");
     if (reader.take_word("when"))
-      while (!reader.at_end()) {
-        if (!is_so(reader.until(","))) return false;
+      for (int held = 0; !reader.at_end(); ++held) {
+        const std::string_view condition = reader.until(",");
+        if (!is_so(condition)) {
+          if (held > nearest_.held) nearest_ = {held, condition};
+          return false;
+        }
         reader.take(",");
       }
     binding_.main = name;
@@ -473,6 +506,10 @@ class FamilyReader {
   bool counts_images_ = false, takes_text_ = false;
   std::vector<Reads> reads_;
   std::vector<Line> holds_, mains_;
+  struct {
+    int held = -1;
+    std::string_view condition = {};
+  } nearest_;  // to holding, of the bodies that do not: how many of its conditions do, and which is the first that does not
   std::vector<std::pair<std::string, Value>> mode_;
   std::vector<std::string> names_;
   std::vector<std::int64_t> values_;

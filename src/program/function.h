@@ -36,6 +36,8 @@ class FunctionCall {
   /// Of a list, or of the list's own items where a function takes as many as there are.
   Tensors tensors(std::size_t parameter) const;
   Dims dims(std::size_t parameter) const;
+  /// As the program says them of a tensor that is here a part of that; none where it is whole.
+  const Dims* whole_sizes(std::size_t parameter) const;
   /// As many as there are.
   std::vector<std::int64_t> integers(std::size_t parameter) const;
   std::int64_t integer(std::size_t parameter) const;

@@ -118,6 +118,12 @@ Dims FunctionCall::dims(std::size_t parameter) const {
   return sizes;
 }
 
+const Dims* FunctionCall::whole_sizes(std::size_t parameter) const {
+  const Argument& tensor = argument(parameter);
+  const bool is_said = tensor.kind == Argument::Kind::value && tensor.place < values_.whole.size();
+  return is_said && values_.whole[tensor.place].count() > 0 ? &values_.whole[tensor.place] : nullptr;
+}
+
 std::vector<std::int64_t> FunctionCall::integers(std::size_t parameter) const {
   const Argument* given = &argument(parameter);
   if (given->kind == Argument::Kind::number) return {integer_of(*given)};

@@ -215,6 +215,12 @@ Tensors cast(FunctionCall& call) {
   return {to(call.tensor(0), dtype)};
 }
 
+/// Numbers by chance in the place of what is there, which nothing is kept of.
+Tensors drawn_in_place(FunctionCall& call) {
+  call.require(!needs_grad(call.tensor(0)), "a gradient");
+  return {fill_(call.tensor(0))};
+}
+
 constexpr Function kElementwiseFunctions[] = {
     {"add __add__ __radd__", "input other alpha", [](FunctionCall& c) { return with_number(c, add, add_scalar); }},
     {"add_ __iadd__", "input other alpha", add_in_place},
@@ -243,6 +249,7 @@ constexpr Function kElementwiseFunctions[] = {
     {"clamp clip", "input min max", clamp_call},
     {"clamp_min clamp_max", "input min", unary<clamp_from>},
     {"zero_ fill_", "input value", unary<fill_>},
+    {"uniform_", "input from to", drawn_in_place},
     {"copy_", "input src non_blocking", [](FunctionCall& c) { return Tensors{copy_(c.tensor(0), c.tensor(1))}; }},
     {"clamp_ clip_", "input min max", written_in_place},
     {"abs_ absolute_", "input", written_in_place},

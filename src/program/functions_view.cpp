@@ -6,6 +6,7 @@
 #include "ops/windows.h"
 #include "program/function.h"
 #include "program/functions.h"
+#include "program/parts.h"
 
 namespace tidemark {
 namespace {
@@ -65,6 +66,18 @@ Tensors windows_call(FunctionCall& call) {
 }
 
 Dims sizes_of(const FunctionCall& call) { return call.reads_tensors(1) ? call.result_sizes() : call.dims(1); }
+
+Tensors view_call(FunctionCall& call, Tensor (*function)(Tensor, const Dims&)) {
+  const Dims* whole = call.whole_sizes(0);
+  const Tensor x = call.tensor(0);
+  return {function(x, whole ? viewed_part(sizes_of(call), *whole, x.sizes()) : sizes_of(call))};
+}
+
+Tensors expand_call(FunctionCall& call) {
+  const Dims* whole = call.whole_sizes(0);
+  const Tensor x = call.tensor(0);
+  return {expand(x, whole ? expanded_part(sizes_of(call), *whole, x.sizes()) : sizes_of(call))};
+}
 
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
@@ -163,8 +176,8 @@ Tensors max_pool_call(FunctionCall& call) {
 }
 
 constexpr Function kViewFunctions[] = {
-    {"view", "input *shape", [](FunctionCall& c) { return Tensors{view(c.tensor(0), sizes_of(c))}; }},
-    {"reshape", "input *shape", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), sizes_of(c))}; }},
+    {"view", "input *shape", [](FunctionCall& c) { return view_call(c, view); }},
+    {"reshape", "input *shape", [](FunctionCall& c) { return view_call(c, reshape); }},
     {"flatten", "input start_dim end_dim", flatten_call},
     {"transpose swapaxes", "input dim0 dim1",
      [](FunctionCall& c) { return Tensors{transpose(c.tensor(0), c.dimension(1), c.dimension(2))}; }},
@@ -174,7 +187,7 @@ constexpr Function kViewFunctions[] = {
     {"view_as_complex", "input", [](FunctionCall& c) { return Tensors{view_as_complex(c.tensor(0))}; }},
     {"view_as_real", "input", [](FunctionCall& c) { return Tensors{view_as_real(c.tensor(0))}; }},
     {"squeeze", "input dim", squeeze_call},
-    {"expand broadcast_to", "input *sizes", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), sizes_of(c))}; }},
+    {"expand broadcast_to", "input *sizes", expand_call},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
     {"view_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"reshape_as", "input other", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), c.tensor(1).sizes())}; }},

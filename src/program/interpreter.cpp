@@ -10,6 +10,7 @@
 #include "nn/checkpoint.h"
 #include "nn/lora.h"
 #include "program/function.h"
+#include "tensor/mismatch.h"
 #include "tensor/parameter_hooks.h"
 
 namespace tidemark {
@@ -19,6 +20,7 @@ struct Interpreter::Pass {
   Run& run;
   std::vector<std::int64_t> symbols;
   std::vector<Tensor> held = {};  // by objects that outlive the bodies, as a cache
+  bool hooks_keep = true;         // what goes out of a body by a hook: not of a layer that runs again
 };
 
 /// One call of a body.
@@ -162,6 +164,13 @@ void Interpreter::repeat(const Statement& statement, Frame& frame) const {
   }
 }
 
+namespace {
+
+/// "^0": not returned to the caller.
+bool is_hooked(const NamedArgument& result) { return result.name.starts_with('^'); }
+
+}  // namespace
+
 /// What no function that is seen has made.
 void Interpreter::appear(const Statement& statement, Frame& frame) const {
   Tensors made;
@@ -181,7 +190,7 @@ Tensor Interpreter::taken(const Statement& statement, const Frame& frame, const 
 
 void Interpreter::leave(const Statement& statement, Frame& frame) const {
   for (const NamedArgument& argument : statement.arguments) {
-    const bool is_none = argument.value.kind == Argument::Kind::none;
+    const bool is_none = argument.value.kind == Argument::Kind::none || (is_hooked(argument) && !frame.pass->hooks_keep);
     frame.returned.push_back(is_none ? Tensor() : taken(statement, frame, argument.value));
   }
 }
@@ -217,6 +226,7 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
     FunctionCall call(statement, frame.values, frame.run);
     give(statement, frame, with_parameter_hooks(statement, frame, call));
   } catch (const InternalError& error) {  // of sizes that do not go together
+    if (!checks_sizes_ && dynamic_cast<const TensorMismatch*>(&error)) throw;  // whoever split the tensors says why
     const std::string what = fmt::format("{} does not take these tensors: {}", statement.name, error.what());
     if (!checks_sizes_) throw Error(Errc::unsupported, "of a part of each tensor, " + what, program_.where(statement.line));
     fail(statement, what);
@@ -226,13 +236,18 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
   }
 }
 
-/// An operation that makes something else here than in torch is found where it does.
+/// An operation that makes something else here than in torch is found where it does; of a part of each tensor it is
+/// kept what the program says of the whole.
 void Interpreter::check_sizes(const Statement& statement, const Result& result, const Tensor& tensor,
-                              const Frame& frame) const {
+                              Frame& frame) const {
   Dims said;
   for (const Expression& size : result.type.sizes)
     said.push_back(size.is_told() || said.count() >= tensor.dims() ? size(frame.pass->symbols) : tensor.size(said.count()));
-  if (said == tensor.sizes()) return;
+  if (!checks_sizes_ && result.of == Result::Of::value) {
+    frame.values.whole.resize(frame.routine.body->values.size());
+    frame.values.whole[result.place] = said;
+  }
+  if (said == tensor.sizes() || !checks_sizes_) return;
   fail(statement, fmt::format("{} gives [{}] here, and [{}] in the program", statement.name,
                               fmt::join(tensor.sizes(), ", "), fmt::join(said, ", ")));
 }
@@ -243,7 +258,7 @@ void Interpreter::give(const Statement& statement, Frame& frame, Tensors results
          fmt::format("{} gives {} tensors, not {}", statement.name, results.size(), statement.results.size()));
   for (std::size_t i = 0; i < statement.results.size(); ++i) {
     const Result& result = statement.results[i];
-    if (checks_sizes_ && result.is_typed && results[i]) check_sizes(statement, result, results[i], frame);
+    if (result.is_typed && results[i]) check_sizes(statement, result, results[i], frame);
     if (result.of == Result::Of::value) {
       frame.values.tensors[result.place] = std::move(results[i]);
     } else {
@@ -273,26 +288,67 @@ void Interpreter::call(const Statement& statement, Frame& frame, std::size_t rou
     give(statement, frame, module(target, std::move(inputs), frame.pass));
 }
 
+namespace {
+
+/// What goes out of a layer by a hook, which is called within a reentrant checkpoint's function, where nothing has a
+/// gradient, and is not its result.
+class OutOfCheckpoint {
+ public:
+  OutOfCheckpoint(const std::vector<NamedArgument>& results, bool is_reentrant) {
+    for (std::size_t i = 0; is_reentrant && i < results.size(); ++i)
+      if (is_hooked(results[i])) places_.push_back(i);
+  }
+
+  /// Whether the layer has run before.
+  bool is_over() const { return is_over_; }
+
+  /// The layer's own results.
+  Tensors results_of(Tensors all) {
+    Tensors own;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!is_place_of_hook(i))
+        own.push_back(std::move(all[i]));
+      else if (!is_over_)
+        hooked_.push_back(std::move(all[i]));
+    }
+    return own;
+  }
+
+  Tensors with_hooked(Tensors results) {
+    is_over_ = true;
+    Tensors all;
+    std::size_t own = 0, hooked = 0;
+    for (std::size_t i = 0; own < results.size() || hooked < hooked_.size(); ++i)
+      all.push_back(std::move(is_place_of_hook(i) ? hooked_[hooked++] : results[own++]));
+    hooked_.clear();
+    return all;
+  }
+
+ private:
+  bool is_place_of_hook(std::size_t place) const { return std::ranges::find(places_, place) != places_.end(); }
+
+  std::vector<std::size_t> places_;
+  Tensors hooked_;
+  bool is_over_ = false;
+};
+
+}  // namespace
+
 /// Keywords are in the partial() that is called again; the positional argument goes by itself.
 Tensors Interpreter::checkpointed(const Target& target, Tensors inputs, const PassRef& pass) const {
   if (inputs.empty() || !inputs[0] || !target.routine)
     throw Error(Errc::unsupported, fmt::format("a checkpoint of {} without a tensor", target.module->full_name()));
-  const std::vector<NamedArgument>& results = target.routine->body->statements.back().arguments;
-  const bool has_hidden = std::any_of(results.begin(), results.end(),
-                                      [](const NamedArgument& result) { return result.name.starts_with('^'); });
-  if (has_hidden && context_.checkpointing == CheckpointKind::reentrant)  // what has no gradient there has one here
-    throw Error(Errc::unsupported,
-                fmt::format("a reentrant checkpoint of {}, from which tensors go out by a hook",
-                            target.module->full_name()),
-                "checkpointing", "set checkpointing to non_reentrant");
+  const auto hooked = std::make_shared<OutOfCheckpoint>(target.routine->body->statements.back().arguments,
+                                                        context_.checkpointing == CheckpointKind::reentrant);
   Tensor hidden_states = inputs[0];
   inputs[0].reset();
-  return checkpoint_layer(context_, target.layer, std::move(hidden_states),
-                          [this, &target, inputs = std::move(inputs), pass](Tensor x) {
-                            Tensors again = inputs;
-                            again[0] = std::move(x);
-                            return module(target, std::move(again), pass);
-                          });
+  return hooked->with_hooked(checkpoint_layer(context_, target.layer, std::move(hidden_states),
+                                              [this, &target, inputs = std::move(inputs), pass, hooked](Tensor x) {
+                                                const Setting<bool> keep(pass->hooks_keep, !hooked->is_over());
+                                                Tensors again = inputs;
+                                                again[0] = std::move(x);
+                                                return hooked->results_of(module(target, std::move(again), pass));
+                                              }));
 }
 
 namespace {
@@ -309,6 +365,11 @@ void enter(std::optional<Call>& call, Run& run, Module& module, const Body& body
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] && is_floating(inputs[i].dtype()))
       (is_positional(body.parameters[i]) ? positional : keywords).push_back(&inputs[i]);
+  if (module.hooks->replace_argument) {  // whether passed by position or by name
+    const InModule scope(run, module);
+    for (const std::vector<Tensor*>& some : {positional, keywords})
+      for (Tensor* input : some) module.hooks->replace_argument(module, *input);
+  }
   if (positional.size() == 1)
     call.emplace(module, *positional[0]);
   else if (positional.size() > 1)

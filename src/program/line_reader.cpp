@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-constexpr int kDeepest = 20;
+constexpr int kDeepestBrackets = 20;
 
 bool is_one_of(char c, std::string_view others) { return others.find(c) != std::string_view::npos; }
 
@@ -181,7 +181,7 @@ Argument LineReader::word(const Names& names) {
 
 Argument LineReader::argument(const Names& names, int depth) {
   using Kind = Argument::Kind;
-  if (depth > kDeepest) fail("lists in too many lists");
+  if (depth > kDeepestBrackets) fail("lists in too many lists");
   if (is_value()) return {.kind = Kind::value, .place = names.value(value_name())};
   if (is_attribute()) return {.kind = Kind::attribute, .place = names.attribute(name("_.@"))};
   if (take("\"")) return quoted();

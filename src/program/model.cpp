@@ -366,7 +366,7 @@ struct ProgramModel {
                   program.file);
     if (sizes.labels ? !data.labels : data.labels && !makes_loss())
       throw Error(Errc::unsupported,
-                  fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), program.file);
+                  fmt::format("the program was captured {} labels", data.labels ? "without" : "with"), "labels");
     const bool is_images = sizes.pixel_values && !has_images();  // a sample is one, or has one
     if (is_images) check_of_images(data, sizes.input_ids.has_value());
     if (data.images == 0 && data.image_tokens && !is_images)

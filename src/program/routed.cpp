@@ -9,7 +9,7 @@ namespace tidemark {
 Routing routing_of(std::int64_t tokens, std::int64_t chosen, std::int64_t experts, std::int64_t skew) {
   constexpr std::int64_t kMost = 1 << 20, kMostTokens = std::int64_t{1} << 40;  // whose products are no more than 2^63
   if (tokens < 0 || tokens > kMostTokens || chosen < 0 || chosen > kMost || experts < 1 || experts > kMost)
-    throw Error(Errc::bad_value, "the program has no such experts");
+    throw Error(Errc::bad_value, "the program has no such experts", "config.json");
   const double share = static_cast<double>(skew) / static_cast<double>(kSkewOfAll);
   return {tokens, chosen, experts, tokens_of_share(tokens, share)};
 }

@@ -42,13 +42,11 @@ def test_the_answer_is_what_predict_says(tidemark, work):
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
 
 
-@pytest.mark.parametrize(("fixed", "is_program"), [(("--parallel", "fsdp2", "--fix", "tensor_parallel,data_parallel"), True), (("--tp-degree", "2", "--fix", "tensor_parallel"), False)], ids=["fsdp2", "tp"])
-def test_each_candidate_is_answered_as_predict_answers_it(tidemark, work, fixed, is_program):
-    """On this release a program answers for Llama, but under tensor parallelism, where the family as it is written in C++ does."""
+@pytest.mark.parametrize("fixed", [("--parallel", "fsdp2", "--fix", "tensor_parallel,data_parallel"), ("--tp-degree", "2", "--fix", "tensor_parallel")], ids=["fsdp2", "tp"])
+def test_each_candidate_is_answered_as_predict_answers_it(tidemark, work, fixed):
     text = planned(tidemark, *BASE, "--gpu", "rtx-3060-12gbx2", "--transformers", "5.23.0", *fixed)
     tidemark(*shlex.split(text.split("the first, alone:")[1].strip())[1:], "--all-ranks", "--json", "report.json")
     report, first = json.loads((work / "report.json").read_text()), read(work)["answers"][0]
-    assert any("is a program" in row["what"] for row in report["assumptions"]) == is_program
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (first["peak"]["allocated_bytes"], first["peak"]["reserved_bytes"])
 
 

@@ -235,7 +235,7 @@ def test_stages_in_turn(run):
 
 @pytest.mark.parametrize("family, rank, schedule", [("llama", 0, ["1f1b"]), ("llama", 1, ["1f1b"]), ("llama", 1, ["looped_bfs", 2]), ("granite", 0, ["1f1b"]), ("glm", 1, ["1f1b"]), ("smollm3", 1, ["looped_bfs", 2])])
 def test_stages_are_as_predicted(run, tmp_path, family, rank, schedule):
-    """The program that the second engine means, on its own; of families that are in C++, and that are captured."""
+    """The program that the second engine means, on its own."""
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"model_type": family, "hidden_size": 128, "intermediate_size": 344, "num_hidden_layers": 5, "num_attention_heads": 4,
                                   "num_key_value_heads": 2, "vocab_size": 4096, "tie_word_embeddings": False, "pad_token_id": 0, **({"head_dim": 32} if family == "glm" else {})}))

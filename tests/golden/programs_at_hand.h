@@ -11,7 +11,6 @@
 #include "io/program_text.h"
 #include "program/model.h"
 #include "recordings.h"
-#include "zoo/model.h"
 
 namespace tidemark {
 
@@ -84,6 +83,15 @@ inline const std::string* shipped_of(const Spec& spec, const Value& config) {
   return nullptr;
 }
 
+/// The text of a family's program in the folder TIDEMARK_PROGRAMS, of values that the shipped one does not hold for.
+inline const std::string* family_beside(const std::string& family) {
+  static std::map<std::string, std::string> texts;
+  const auto [at, is_new] = texts.try_emplace(family);
+  const std::filesystem::path file = std::filesystem::path(TIDEMARK_PROGRAMS) / (family + ".family.gz");
+  if (is_new && std::filesystem::exists(file)) at->second = unpack(file);
+  return at->second.empty() ? nullptr : &at->second;
+}
+
 inline Program shipped_program_of(const Spec& spec, const Value& config) {
   const std::string& family = model_type_of(config);
   const std::string* text = shipped_of(spec, config);
@@ -91,15 +99,28 @@ inline Program shipped_program_of(const Spec& spec, const Value& config) {
   return io::read_family_text(*text, family, config, family_use_of(spec, config));
 }
 
-/// The programs of a family that is not in C++: what is shipped, else what was captured of exactly that configuration.
+/// What is shipped, or lies beside the tests.
+inline Program first_that_holds(const Spec& spec, const Value& config) {
+  const std::string& family = model_type_of(config);
+  const std::string* beside = family_beside(family);
+  try {
+    return shipped_program_of(spec, config);
+  } catch (const Error& error) {
+    if (error.code() != Errc::unsupported || !beside) throw;
+    return io::read_family_text(*beside, family, config, family_use_of(spec, config));
+  }
+}
+
+/// The programs of a family: what is shipped, or lies beside the tests, else what was captured of exactly that
+/// configuration.
 class ProgramsAtHand {
  public:
   ProgramsAtHand(const Spec& spec, const Value& config) {
-    if (is_written_family(model_type_of(config)) && spec.loop != LoopKind::sft_trainer) return;
     try {
-      shipped_.push_back(shipped_program_of(spec, config));
+      shipped_.push_back(first_that_holds(spec, config));
     } catch (const Error& error) {
-      captured_ = error.code() == Errc::unsupported ? captured_of(config, spec.head) : nullptr;
+      const bool is_other = error.code() == Errc::unsupported || error.code() == Errc::not_found;
+      captured_ = is_other ? captured_of(config, spec.head) : nullptr;
       if (!captured_) throw;
     }
   }
@@ -119,8 +140,6 @@ inline Report predict_at_hand(const Spec& spec, const Value& config, const Card&
 
 /// The tree of modules of a model.
 inline std::unique_ptr<Model> model_at_hand(const Value& config, const std::string& head) {
-  const std::string& type = model_type_of(config);
-  if (is_written_family(type)) return model_entry(type).make({config, head, {}, Dtype::bf16});
   Spec spec;
   spec.head = head;
   Value padded = config;  // without a token that pads it takes single samples, and has the same tree

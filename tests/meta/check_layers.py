@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails on an #include that the layer table does not allow.
 
-    base -> memory -> tensor -> ops -> nn -> { program, zoo, train -> parallel } -> estimate -> plan -> validate -> io -> answers -> apps, bindings
+    base -> memory -> tensor -> ops -> nn -> { program, train -> parallel } -> estimate -> plan -> validate -> io -> answers -> apps, bindings
 
 A folder may include itself and what stands to its left.  usage: check_layers.py REPOSITORY
 """
@@ -17,11 +17,10 @@ CHAIN = {
     "ops": {"base", "memory", "tensor"},
     "nn": {"base", "memory", "tensor", "ops"},
     "program": {"base", "memory", "tensor", "ops", "nn"},
-    "zoo": {"base", "memory", "tensor", "ops", "nn"},
     "train": {"base", "memory", "tensor", "ops", "nn"},
     "parallel": {"base", "memory", "tensor", "ops", "nn", "train"},
 }
-CHAIN["estimate"] = set(CHAIN["parallel"]) | {"program", "zoo", "parallel"}
+CHAIN["estimate"] = set(CHAIN["parallel"]) | {"program", "parallel"}
 CHAIN["plan"] = CHAIN["estimate"] | {"estimate"}
 CHAIN["validate"] = CHAIN["plan"] | {"plan"}
 CHAIN["io"] = CHAIN["validate"] | {"validate"}

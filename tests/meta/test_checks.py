@@ -11,7 +11,6 @@ import check_ops
 import check_sizes
 import check_tests
 import check_torch_rules
-import check_zoo
 
 
 def write(root, name, text):
@@ -29,11 +28,11 @@ def test_layers_allow_what_stands_to_the_left(tmp_path):
 
 def test_layers_refuse_the_other_direction(tmp_path):
     write(tmp_path, "src/base/a.cpp", '#include "memory/card.h"\n')
-    write(tmp_path, "src/zoo/b.cpp", '#include "train/step.h"\n')
+    write(tmp_path, "src/program/b.cpp", '#include "train/step.h"\n')
     write(tmp_path, "src/memory/c.cpp", "#include <nlohmann/json.hpp>\n")
     write(tmp_path, "virtual_gpu/d.cpp", '#include "io/report_json.h"\n')
     found = "\n".join(check_layers.check(tmp_path))
-    for text in ("base must not include memory/card.h", "zoo must not include train/step.h", "c.cpp: only", "virtual_gpu must not include io"):
+    for text in ("base must not include memory/card.h", "program must not include train/step.h", "c.cpp: only", "virtual_gpu must not include io"):
         assert text in found
 
 
@@ -66,22 +65,6 @@ def test_sizes_take_no_class_or_namespace_for_a_function(tmp_path):
 def test_sizes_find_long_python_functions_and_files(tmp_path):
     path = write(tmp_path, "a.py", "def f():\n" + "    x = 1\n" * 90 + "y = 1\n" * 600)
     assert len(list(check_sizes.problems_of(path))) == 2
-
-
-def test_zoo_finds_a_family_that_is_not_listed(tmp_path):
-    write(tmp_path, "src/zoo/index.h", "std::unique_ptr<Model> make_a(const ModelRequest& request);\n")
-    write(tmp_path, "src/zoo/index.cpp", '    {"a", "A", {"causal_lm"}, make_a},\n')
-    write(tmp_path, "src/zoo/config_keys.cpp", '    {"a",\n')
-    write(tmp_path, "src/zoo/a.cpp", "std::unique_ptr<Model> make_a(const ModelRequest& request) {\n}\n")
-    assert check_zoo.check(tmp_path) == []
-    write(tmp_path, "src/zoo/b.cpp", "std::unique_ptr<Model> make_b(const ModelRequest& request) {\n  // TODO\n}\n")
-    found = "\n".join(check_zoo.check(tmp_path))
-    for text in ("does not declare make_b", "does not list make_b", "TODO"):
-        assert text in found
-
-
-def test_zoo_of_this_tree():
-    assert check_zoo.check(pathlib.Path(__file__).resolve().parents[2]) == []
 
 
 def test_ops_find_an_operation_without_a_golden(tmp_path):

@@ -18,26 +18,32 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 SECONDS = 7200
 # Whose tokens GPUs may share (docs/design/context-parallel.md).
-SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "opt", "phi3", "qwen2", "qwen3"}
+SHARED = {"gemma", "gpt2", "gpt_neox", "llama", "mistral", "mixtral", "opt", "phi3", "qwen2", "qwen3"}
 # What is trained without images, too, and whose pipelines have them in the first stage alone: a program of that stands behind the one of images.
 SEEING = {"llava", "qwen2_vl"}
 
 
-def family_text(model_type, head, overrides, shipped, layers, held):
+def family_text(model_type, head, overrides, shipped, layers, held, flags):
     """`shipped`: keys as those have them that are published, where others do not do, or a list of such where a family is built in several ways, which have a program each, one
-    behind the other; `layers`: how many these have; `held`: keys that a program holds for that one value of."""
+    behind the other; `layers`: how many these have; `held`: keys that a program holds for that one value of; `flags`: keys of the first of these families that say that it does more."""
     from tiny import merged, tiny
 
     from tidemark.capture.family import Family
 
-    def of(way, sees=True):
+    def of(way, sees=True, is_first=False):
         keys = merged(tiny(model_type, overrides), way)
         if head == "sequence_classification" and keys.get("pad_token_id") is None:   # without one it takes single samples
             keys["pad_token_id"] = 0
-        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and not head, sees=sees, way=way).text()
+        return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and is_first and not head, sees=sees, way=way, flags=flags if is_first else (), is_rare=not is_first).text()
 
     ways = shipped if isinstance(shipped, list) else [shipped]
-    return "\n".join([*map(of, ways), *(of(way, sees=False) for way in ways if model_type in SEEING)])
+    return "\n".join([of(ways[0], is_first=True), *map(of, ways[1:]), *(of(way, sees=False) for way in ways if model_type in SEEING)])
+
+
+def given_of(name):
+    """What is given of a family beside what its class has by default."""
+    tables = (json.loads((HERE / file).read_text()) for file in ("overrides.json", "families.json", "layers.json", "held.json", "flags.json"))
+    return [table.get(name, table.get(name.partition(".")[0], {})) for table in tables]
 
 
 def ship(name, release):
@@ -45,12 +51,10 @@ def ship(name, release):
     from limits import TooSlow, at_most
 
     model_type, _, head = name.partition(".")
-    tables = (json.loads((HERE / file).read_text()) for file in ("overrides.json", "families.json", "layers.json", "held.json"))
-    given = (table.get(name, table.get(model_type, {})) for table in tables)
     start = time.time()
     try:
         with at_most(SECONDS):
-            text = family_text(model_type, head, *given)
+            text = family_text(model_type, head, *given_of(name))
         (release / name).write_text(text)
         told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
     except (Exception, TooSlow) as error:   # whatever a model of its configuration raises

@@ -40,9 +40,11 @@ class Case(NamedTuple):
     tokens: object = lambda tokens, keys: tokens
     grid: object = lambda grid: grid
     images: object = lambda images: images   # of a sample
+    flags: tuple = ()        # keys that say that the model does something more
 
     def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)))
+        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)),
+                    self.flags + other.flags)
 
     def sizes(self, sizes, keys):
         samples, tokens, images, *grid = sizes
@@ -54,9 +56,14 @@ _ANY = Case(())
 
 def cases_of(family):
     """All that its sizes may be to each other, together."""
-    by = (_by_images(family), _by_grid(family), _by_window(family), _by_length(family), _by_chunk(family), _by_heads(family), _by_rest(family))
+    by = (_by_images(family), _by_grid(family), _by_window(family), _by_length(family), _by_chunk(family), _by_heads(family), _by_rest(family), _by_flags(family))
     cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
     return [case for case in cases if set(case.conditions) >= set(family.alone)]
+
+
+def _by_flags(family):
+    """What a model does more where flags say so; without any it is as the conditions on these say (axes.py)."""
+    return [_ANY, *(Case(tuple(f"{path} > 0.0" if isinstance(value, float) else f"{path} == {written(value)}" for path, value in flags.items()), functools.partial(changed, values=flags), flags=tuple(flags)) for flags in family.flags)]
 
 
 def _by_rest(family):

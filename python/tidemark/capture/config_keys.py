@@ -7,6 +7,7 @@ the file says, or when the code that runs the model asks the configuration for i
 import ast
 import dataclasses
 import inspect
+import json
 import pathlib
 import re
 
@@ -17,6 +18,8 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConf
 PACKAGE = pathlib.Path(transformers.__file__).parent
 # What every family goes through, and asks a configuration for keys that its class may not have.
 SHARED = ["cache_utils.py", "masking_utils.py", "modeling_utils.py", "utils/generic.py"]
+_TELLS_APART = re.compile(r"For(Sequence|Token)Classification|ForQuestionAnswering|ForMultipleChoice|ClassificationHead")
+_OF_VALUES = re.compile(r"^initializer|_eps$")
 ROTARY = {"rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor"}  # modeling_rope_utils.RotaryEmbeddingConfigMixin
 
 
@@ -124,3 +127,56 @@ def lines(config_class, path=""):
     yield (f"{path} as {config_class.model_type}: " if path else "") + " ".join(sorted(keys))
     for key, part in parts:
         yield from lines(part, f"{path}.{key}" if path else key)
+
+
+
+def undeclared(config_class, path=""):
+    """{path: what the code takes of it} of keys that a model's code asks for by getattr, and that its configuration class does not declare: a file may have them all the same.
+    As text: a literal, keys of the same configuration, or null, where it cannot be told."""
+    usual, found = config_class(), {}
+    declared = fields_of(config_class) | set(config_class.attribute_map) | set(config_class.attribute_map.values()) | set(taken_from_kwargs(config_class)) | base_keys() | ROTARY
+    calls = list(_optional(config_class))
+    for key, part in [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]:
+        found.update(undeclared(part, f"{path}{key}."))
+    for name in without_methods({name for name, _ in calls} - declared, config_class):
+        of_text = f"{path}text_config.{name}" in found or hasattr(getattr(usual, "text_config", None), name)   # the code of a file is of all its classes, unless it says which
+        if not hasattr(usual, name) and not of_text and not _OF_VALUES.search(name):
+            found[f"{path}{name}"] = _taken_of([default for other, default in calls if other == name], name, path, declared)
+    return found
+
+
+def _optional(config_class):
+    """(name, default) of getattr(config, "NAME", default) in the modeling file, but for classes that tell texts apart, which have programs of their own."""
+    path = pathlib.Path(inspect.getfile(config_class))
+    known = re.findall(r"^class (\w+Config)\(", path.read_text(), re.M)
+    modeling = path.with_name(path.name.replace("configuration_", "modeling_"))
+    for top in ast.parse(modeling.read_text()).body if modeling.exists() else ():
+        if not isinstance(top, (ast.ClassDef, ast.FunctionDef)) or _TELLS_APART.search(top.name) or config_class.__name__ not in config_classes(top, known):
+            continue
+        for node in ast.walk(top):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) > 1 and is_config(node.args[0]) and isinstance(node.args[1], ast.Constant):
+                yield node.args[1].value, node.args[2] if len(node.args) > 2 else None
+
+
+def _taken_of(defaults, name, path, declared):
+    """The one default in all places; of the size of a head the width's share, where code says that behind `or`."""
+    texts = {"null" if default is None else _as_text(default, path) for default in defaults}
+    share = f"{path}hidden_size//{path}num_attention_heads"
+    if name == "head_dim" and texts <= {"null", share} and {"hidden_size", "num_attention_heads"} <= declared:
+        return share
+    return texts.pop() if len(texts) == 1 else "null"
+
+
+def _as_text(node, path):
+    """Of a literal, config.NAME and the quotient of two of these; else null."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return json.dumps(-node.operand.value)
+    if isinstance(node, ast.Constant):
+        return json.dumps(node.value)
+    if isinstance(node, ast.Attribute):
+        names = ast.unparse(node).removeprefix("self.").split(".")
+        return f"{path}{'.'.join(names[1:])}" if names[0] == "config" else "null"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        sides = [_as_text(side, path) for side in (node.left, node.right)]
+        return "null" if "null" in sides else "//".join(sides)
+    return "null"

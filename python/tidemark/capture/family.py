@@ -11,7 +11,7 @@ import re
 
 import torch
 
-from . import factors
+from . import config_keys, factors
 from .axes import Axes
 from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_frames
 from .bodies import Bodies
@@ -20,7 +20,7 @@ from .dtypes import follow
 from .experts import WAYS, chooses, shares_of, unevenly, unlike
 from .floats import without_floats
 from .folding import fold
-from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, window_beside, without, without_names_of_labels, written
+from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, share_of, window_beside, without, without_names_of_labels, written
 from .layers import FEWEST_ROUNDS, Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
@@ -78,12 +78,13 @@ class Look:
 
 
 class Family:
-    def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None):
+    def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None, flags=(), is_rare=False):
         """`way`: those of its keys that say in which of several ways the family is built; `published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
-        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some."""
+        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some; `flags`: [{path: value}] that say that the model does more; `is_rare`: its experts are run in the usual way alone."""
         import transformers
 
         self.kind, self.device, self.layers, self.sees, self.sees_images = keys["model_type"], device, None, sees, sees
+        self.flags, self.is_rare = flags, is_rare
         self.held, self.alone = [path for path in held if " " not in path], [path for path in held if " " in path]
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.defaults = self.config_class().to_dict()
@@ -91,15 +92,21 @@ class Family:
         self.trained_for = class_of(self._configuration(keys), keys, self.head, self.kind)[1]
         self.tells_apart = self.trained_for.endswith("CLASSIFICATION")
         self.unwritten = dict(paths_of(self._configuration(keys)))
+        self.undeclared = config_keys.undeclared(self.config_class)
+        keys = changed(keys, {path: shares for path, text in self.undeclared.items() if (shares := share_of(text, keys)) is not None})
         self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.guards = [f"{path} >= 0" for path in self.asked]
         if self.trained_for in (CONTRASTIVE, FEATURES):
             self._of_captions(keys)
+        for path, text in self.undeclared.items():
+            if at(keys, path) is None:   # nothing that a size follows
+                self.asked.append(path)
+                self.guards.append(f"{path} == {text}")
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
         inner = {path: 4 * at(self.layers.keys, _width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, _width_of(path))}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
-        experts = self._ways_of_experts()
+        experts = self._ways_of_experts()[:1 if is_rare else None]
         ways = [Way(attention, cache, experts=how) for how in experts for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa" and way.experts == experts[0]]
         self.by_chance = None
@@ -358,6 +365,8 @@ class Family:
         self.guards += factors.conditions(self.base, self.defaults, self.draws)
         merged, without, shared = [], [], {}
         for way, case in itertools.product(self.looks, cases):
+            if case.flags and way.experts != self.usual.experts:   # two rare things at once
+                continue
             try:
                 solved = self._solved(way, case, shared)
                 if solved[1]:
@@ -466,7 +475,9 @@ class Family:
 
     def _written(self, merged, without):
         tree, ties, tie_guards = self._tree(merged)
-        axes, mains = self.axes, [[*way.conditions(), *case.conditions] for way, case, *_ in merged]
+        axes, flagged = self.axes, {path for flags in self.flags for path in flags}
+        guards_of_flags = {path: guard for guard in axes.guards for path in flagged if guard.partition(" ")[0] == path}
+        mains = [[*way.conditions(), *case.conditions, *(guard for path, guard in guards_of_flags.items() if path not in case.flags)] for way, case, *_ in merged]
         asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
         used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *(count for _, count in self.layers.orders.values() if count), *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
         _, _, root, _, (first, *_) = merged[0]
@@ -476,9 +487,7 @@ class Family:
         merged_patches += [f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows]   # of one window one way, a permuted tensor is a view
         import transformers
 
-        from . import config_keys
-
-        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}), axes.usual)
+        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}), axes.usual, self.undeclared)
         sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
         sizes |= {"skew": 0} if any(r.shares for *_, captures in merged for r in captures) else {}   # of what `routed` says (src/program/routed.h)
         by_number = sorted({*self.unwritten.values()})
@@ -487,7 +496,7 @@ class Family:
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.guards, *axes.guards, *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
+                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.guards, *(guard for guard in axes.guards if guard not in guards_of_flags.values()), *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])

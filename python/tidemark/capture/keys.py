@@ -99,6 +99,14 @@ def _finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def share_of(text, keys):
+    """The value of "hidden_size//num_attention_heads", or of a key alone, where these are whole numbers; None of any other text."""
+    sides = [at(keys, path) for path in text.split("//")]
+    if not all(map(is_whole, sides)) or len(sides) > 2:
+        return None
+    return sides[0] if len(sides) == 1 else sides[0] // sides[1]
+
+
 def parts_of(keys, paths):
     """{part: what of it is at these paths}"""
     parts = {}
@@ -111,10 +119,10 @@ def parts_of(keys, paths):
 
 class Defaults:
     """What a configuration class makes of keys that are not there.  `build(keys)` gives all keys as the class understands them; `older` are keys that it takes
-    besides, and may take for others, as BLOOM's n_embed; `usual` is {path: what the model's code takes of a key that is not there and that the class makes nothing of}."""
+    besides, and may take for others, as BLOOM's n_embed; `usual` is {path: what the model's code takes of a key that is not there and that the class makes nothing of}, `undeclared` the same of keys that the class does not know of, as text (config_keys.py)."""
 
-    def __init__(self, build, draws, attribute_map, older=(), usual=None):
-        self.build, self.draws, self.attribute_map, self.older, self.usual = build, draws, attribute_map, older, usual or {}
+    def __init__(self, build, draws, attribute_map, older=(), usual=None, undeclared=None):
+        self.build, self.draws, self.attribute_map, self.older, self.usual, self.undeclared = build, draws, attribute_map, older, usual or {}, undeclared or {}
 
     def _built(self, keys, path):
         try:
@@ -124,6 +132,8 @@ class Defaults:
 
     def line(self, path, names):
         """The header's line of a key; `names` are whole-numbered keys that a default may be made of."""
+        if path in self.undeclared:
+            return f"{path} = {self.undeclared[path]}; null"
         absent = [self._built(without(draw, path), path) for draw in self.draws]
         text = self._default(path, absent, names)
         null = [self._built(changed(draw, {path: None}), path) for draw in self.draws]

@@ -1,6 +1,6 @@
 """What a model makes at its first call and has from then on: the first call and the second, side by side, are one program that says which part is done `once`.
 
-A module's attribute that the first call gives a value, and that the second reads, is made in a block of its own.  All else is as the first call does it, in which
+A module's attribute that the first call gives a value, and that the second reads, is made in a block of its own; where it was a number before, the block ends with the value's name.  All else is as the first call does it, in which
 every buffer still has its own name: one that another stands in for since would have that one's.
 """
 
@@ -24,17 +24,17 @@ def with_once(second, first):
     """The first call, with what the second does not do again in blocks."""
     pairs = _Pairs(first.root, second.root)
     for frame, more in pairs.blocks:
-        _enclose(frame, more, pairs.made)
+        _enclose(frame, more, pairs.made, pairs.named.get(frame, ()))
     _name(first.root, pairs.made)
     first.weight_types.update({made.path: second.weight_types[made.path] for made in pairs.made.values()})
     return first
 
 
 class _Pairs:
-    """Frames of both calls, side by side: `made` are values of the first that are attributes in the second, `blocks` [(frame, steps)] what only the first does."""
+    """Frames of both calls, side by side: `made` are values of the first that are attributes in the second, `blocks` [(frame, steps)] what only the first does, `named` {frame: [Kept]} values that were numbers before, as long as the first call lasted."""
 
     def __init__(self, first, second):
-        self.made, self.blocks, todo = {}, [], [(first, second)]
+        self.made, self.blocks, self.named, todo = {}, [], {}, [(first, second)]
         while todo:
             one, other = todo.pop()
             self._compare(one, other)
@@ -48,14 +48,34 @@ class _Pairs:
             raise Differs(f"{one.kind} {one.name} does other things when it is called again")
         if more:
             self.blocks.append((one, steps[alike:alike + more]))
-        for a, b in zip(steps[:alike] + steps[alike + more:], again):
+        others, same, read = steps[:alike] + steps[alike + more:], {}, set()
+        for a, b in zip(others, again):
             for term, later in zip(_terms(a), _terms(b)):
                 if isinstance(term, Ref) and isinstance(later, Weight):
                     self.made[term] = later
+                elif isinstance(term, Ref):
+                    same[term] = later
+                elif isinstance(later, Weight) and not isinstance(term, Weight):
+                    read.add(later.path)
+        for kept in [e for e in one.events if more and isinstance(e, Kept) and e.name in read]:
+            one.events.remove(kept)
+            self.named.setdefault(one, []).append(Kept(kept.ref, kept.name))
+            _let_go(one, kept.ref, others[_steps_before_death(other, same[kept.ref]) - 1])
 
 
-def _enclose(frame, steps, made):
-    """Puts marks around steps, and the names of attributes on what is left of them."""
+def _steps_before_death(frame, ref):
+    """Of a value that nothing keeps."""
+    end = next(k for k, e in enumerate(frame.events) if isinstance(e, Death) and e.ref == ref)
+    return sum(isinstance(e, (Call, Op)) for e in frame.events[:end])
+
+
+def _let_go(frame, ref, step):
+    """The local name goes behind that step, as it does when it is called again."""
+    frame.events.insert(frame.events.index(step) + 1, Death(ref))
+
+
+def _enclose(frame, steps, made, named):
+    """Puts marks around steps, and the names of attributes on what is left of them; `named`: what was there before them, and gets its name with them."""
     start, end = frame.events.index(steps[0]), frame.events.index(steps[-1]) + 1
     while end < len(frame.events) and isinstance(frame.events[end], Death):
         end += 1
@@ -66,8 +86,8 @@ def _enclose(frame, steps, made):
     used_later = {ref for e in frame.events[end:] for ref in used(e)} & new
     if not left or used_later - set(left) or any(isinstance(e, Call) for e in steps):
         raise Differs(f"{frame.kind} {frame.name} does more than make attributes when it is first called")
-    kept = [Kept(ref, made[ref].path) for ref in sorted(left)]
-    frame.events[start:end] = [Op("once", (made[kept[0].ref],), (), (), None), *block, *kept, Op("end once", (), (), (), None), *others]
+    kept = [*named, *(Kept(ref, made[ref].path) for ref in sorted(left))]
+    frame.events[start:end] = [Op("once", (Weight(kept[0].path),), (), (), None), *block, *kept, Op("end once", (), (), (), None), *others]
 
 
 def _name(frame, made):

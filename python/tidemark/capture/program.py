@@ -57,7 +57,9 @@ class Again:
         recorder = _one(self.source, self.model, point, self.device, **how)
         if not is_left(self.at_first, self.model, recorder):
             return recorder
-        return with_once(recorder, _one(self.source, self.make(), point, self.device, **how))
+        # what is left may be of the length that it was called with before
+        called = _called(self.source, self.make(), point, self.device)
+        return with_once(*(_one(self.source, model, point, self.device, **how) for model in (called, self.make())))
 
 
 def _merged(recorders):
@@ -75,6 +77,16 @@ def _alike(recorders):
         except Differs as difference:
             why = why or str(difference)
     return (alike if len(alike) > 2 else recorders[:1]), why
+
+
+def _taken(again, point, samples):
+    """At a point, or of as many samples as were asked for, where the model takes no others (transformers/modeling_layers.py, GenericForSequenceClassification without a token that pads)."""
+    try:
+        return again.one(point)
+    except ValueError:
+        if point.batch == samples:
+            raise
+        return again.one(dataclasses.replace(point, batch=samples))
 
 
 def _holds(source, again, point, first):
@@ -107,7 +119,7 @@ def program(source, device, points_of, facts, looks_for_lengths=True):
     again = Again(source, device, torch.bfloat16)
     tree, points, notes = tree_lines(again.model, torch.bfloat16, device), points_of(again.model), []
     again.call(points[0])
-    sized = [again.one(point) for point in points]
+    sized = [_taken(again, point, points[0].batch) for point in points]
     sized, why = _alike(sized)
     if why:
         notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))

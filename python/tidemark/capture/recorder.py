@@ -40,10 +40,10 @@ class Death:
 
 
 class Kept:
-    """A module's attribute took a value: one that is not there at first, of any name, or the one at this path."""
+    """A module's attribute took a value: one that is not there at first, whose name it would have, or the one at this path."""
 
-    def __init__(self, ref, path=None):
-        self.ref, self.path = ref, path
+    def __init__(self, ref, path=None, name=None):
+        self.ref, self.path, self.name = ref, path, name
 
 
 class Frame:
@@ -215,7 +215,7 @@ class Recorder(TorchFunctionMode):
             if term != Weight(path):
                 self.frame.events.append(Kept(term, path))
         elif isinstance(term, Ref):
-            self.frame.events.append(Kept(term))
+            self.frame.events.append(Kept(term, name=path))
 
     def look(self, module, tensor):
         """Another module's weight is asked for, if only for its type: who has it in pieces puts it together then (deepspeed/runtime/zero/parameter_offload.py, ZeROOrderedDict)."""

@@ -1,8 +1,10 @@
-// The tree of modules of every family against transformers: names, sizes, types and order of parameters and buffers.
+// The tree of modules of every family against transformers: names, sizes, types and order of parameters and buffers; of
+// what no program at hand holds for there is none.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 
 #include "../programs_at_hand.h"
@@ -45,27 +47,42 @@ std::vector<std::string> recordings() {
   return names;
 }
 
+/// Its rows as they are here; none where no program holds for it.
+std::optional<std::vector<std::string>> rows_at_hand(const std::string& head, const std::string& json) {
+  try {
+    return rows_of(head, json);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::unsupported) << error.message();
+    return std::nullopt;
+  }
+}
+
 class Parameters : public testing::TestWithParam<std::string> {};
 
 TEST_P(Parameters, AreThoseOfTransformers) {
   std::ifstream file(std::filesystem::path(TIDEMARK_RECORDINGS) / (GetParam() + ".tsv"));
   std::vector<std::string> have;
   std::string line, model;
-  std::size_t next = 0;
+  std::size_t next = 0, compared = 0;
+  bool is_held = false;
   while (std::getline(file, line)) {
     if (line.starts_with("# ")) {
       ASSERT_EQ(next, have.size()) << "more than transformers has, in " << model;
       model = line.substr(2);
       const std::size_t space = model.find(' ');
-      have = rows_of(model.substr(0, space), model.substr(space + 1));
+      auto rows = rows_at_hand(model.substr(0, space), model.substr(space + 1));
+      is_held = rows.has_value();
+      have = std::move(rows).value_or(std::vector<std::string>());
       next = 0;
+      compared += is_held ? 1 : 0;
       continue;
     }
+    if (!is_held) continue;
     ASSERT_LT(next, have.size()) << line << " is missing in " << model;
     ASSERT_EQ(have[next++], line) << model;
   }
   ASSERT_EQ(next, have.size()) << "more than transformers has, in " << model;
-  ASSERT_FALSE(model.empty());
+  ASSERT_GT(compared, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Parameters, testing::ValuesIn(recordings()),

@@ -1,7 +1,9 @@
-// predict() as tests of strategies ask it, on a card with room.
+// predict() as tests of strategies ask it, on a card with room, of the programs that are shipped.
 #pragma once
 #include <string>
 
+#include "answers/data.h"
+#include "answers/question.h"
 #include "base/error.h"
 #include "estimate/predict.h"
 
@@ -17,9 +19,18 @@ inline Card card_with_room() {
   return card;
 }
 
-inline Report predicted(const Spec& spec) {
+/// The programs of a model as transformers 5.17.0 has it, where nothing else is asked for; of one configuration.
+inline answers::ProgramsOf shipped_programs(Spec spec) {
+  static const answers::Data data = answers::data_of_folder(TIDEMARK_DATA, "", answers::ReadPrograms::when_asked);
+  if (spec.transformers.empty()) spec.transformers = "5.17.0";
+  return answers::programs_at_hand(spec, data.programs);
+}
+
+inline Report predicted(const Spec& spec, PredictOptions options = {.on_event = {}, .interval = false}) {
   check_spec(spec);
-  return predict(spec, spec.model, card_with_room(), {.on_event = {}, .interval = false});
+  const answers::SharedPrograms programs = shipped_programs(spec)(spec);
+  options.programs = *programs;
+  return predict(spec, spec.model, card_with_room(), options);
 }
 
 inline std::int64_t peak_bytes(const Spec& spec) { return predicted(spec).peak.allocated_bytes; }

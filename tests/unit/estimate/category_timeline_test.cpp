@@ -19,14 +19,13 @@ Spec small_llama() {
   return spec;
 }
 
-Report predicted(bool interval) {
-  const Spec spec = small_llama();
-  return predict(spec, spec.model, card_with_room(), {.on_event = {}, .interval = interval, .categories = true});
+Report with_categories(bool interval) {
+  return predicted(small_llama(), {.on_event = {}, .interval = interval, .categories = true});
 }
 
 TEST(CategoriesOverTime, AddUpToWhatIsAllocated) {
   for (const bool interval : {false, true}) {
-    const Report report = predicted(interval);
+    const Report report = with_categories(interval);
     ASSERT_GT(report.timeline_by_category.size(), 3U);
     for (std::size_t i = 0; i < report.timeline.size(); ++i) {
       std::int64_t sum = 0;
@@ -37,7 +36,7 @@ TEST(CategoriesOverTime, AddUpToWhatIsAllocated) {
 }
 
 TEST(CategoriesOverTime, AtThePeakAreTheReports) {
-  const Report report = predicted(true);
+  const Report report = with_categories(true);
   for (std::size_t i = 0; i < report.timeline.size(); ++i) {
     if (report.timeline[i].allocated_bytes != report.peak.allocated_bytes) continue;
     std::map<std::string, std::int64_t> at_peak, over_time;
@@ -52,7 +51,7 @@ TEST(CategoriesOverTime, AtThePeakAreTheReports) {
 
 TEST(CategoriesOverTime, AreToldWhereTheyAreAskedFor) {
   const Spec spec = small_llama();
-  EXPECT_TRUE(predict(spec, spec.model, card_with_room()).timeline_by_category.empty());
+  EXPECT_TRUE(predicted(spec).timeline_by_category.empty());
 }
 
 }  // namespace

@@ -36,10 +36,8 @@ Spec qwen2_vl(Value::List sections, std::int64_t merges) {
 TEST(LargeSizes, OfPatchesThatBecomeOneToken) { EXPECT_THROW(predicted(qwen2_vl({2, 3, 3}, kLargest)), Error); }
 
 TEST(LargeSizes, OfTheSectionsOfAHead) {
-  const std::string where = "config.json: mrope_section";
-  EXPECT_EQ(refused(qwen2_vl({2, 3, 4}, 2)), where);
-  EXPECT_EQ(refused(qwen2_vl({-2, 7, 3}, 2)), where);
-  EXPECT_EQ(refused(qwen2_vl({kHuge, kHuge}, 2)), where);
+  for (const Value::List& sections : {Value::List{2, 3, 4}, {-2, 7, 3}, {kHuge, kHuge}})
+    EXPECT_EQ(refused(qwen2_vl(sections, 2)), "5.17.0/qwen2_vl");  // which holds for those that are published
 }
 
 TEST(LargeSizes, OfWeightsOnTheHost) {
@@ -47,7 +45,7 @@ TEST(LargeSizes, OfWeightsOnTheHost) {
   spec.model = llama();
   for (const char* key : {"num_attention_heads", "num_key_value_heads"}) spec.model.set(key, 1 << 18);
   spec.model.set("hidden_size", kLargest);
-  spec.model.set("head_dim", 1 << 17);
+  spec.model.set("head_dim", 128);
   spec.gpus = 2, spec.load = Load::wrapped;
   for (const Parallel parallel : {Parallel::gemini, Parallel::fsdp1, Parallel::fsdp2}) {
     spec.parallel = parallel;

@@ -29,7 +29,7 @@ Work work_of(const Spec& spec) {
   Work work;
   PredictOptions options;
   options.work = &work;
-  predict(spec, spec.model, card_with_room(), options);
+  predicted(spec, options);
   return work;
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "nn/experts.h"
 
 namespace tidemark {
 namespace {
@@ -11,8 +10,11 @@ namespace {
 /// Two layers with eight experts each.
 struct Sparse {
   Sparse() {
-    for (const char* name : {"0", "1"})
-      add_sparse_moe_block(root.add(name), {.count = 8, .per_token = 2, .width = 512}, 1024, "silu");
+    for (const char* name : {"0", "1"}) {
+      Module& layer = root.add(name);
+      layer.add("gate").parameter("weight", {8, 1024});
+      layer.add("experts").parameter("gate_up_proj", {8, 1024, 1024}).parameter("down_proj", {8, 1024, 512});
+    }
   }
   std::int64_t loaded_bytes() {
     root.to_device(run);

@@ -27,10 +27,9 @@ Engine engine_with(std::int64_t room_bytes) {
   Card card = card_with_room();
   card.total_bytes = card.driver_reserved_bytes + taken_at_start_bytes(card) + room_bytes;
   card.link = {"nvlink", 450'000'000'000};
-  const auto none = std::make_shared<const std::vector<Program>>();
   return {.model_config = llama(LoopKind::plain).model,
           .card = card,
-          .programs = [none](const Spec&) { return none; },
+          .programs = shipped_programs(llama(LoopKind::plain)),
           .keep_margin = {}};
 }
 

@@ -29,9 +29,8 @@ Engine engine_with(std::int64_t total_bytes) {
   card.fp32_flops = 66'908'160'000'000;
   card.memory_bandwidth_bytes_per_s = 3'352'320'000'000;
   card.link = {"nvlink", 450'000'000'000};
-  const auto none = std::make_shared<const std::vector<Program>>();
   return {
-      .model_config = llama().model, .card = card, .programs = [none](const Spec&) { return none; }, .keep_margin = {}};
+      .model_config = llama().model, .card = card, .programs = shipped_programs(llama()), .keep_margin = {}};
 }
 
 Question question(std::int64_t gpus) {
