@@ -340,10 +340,10 @@ def test_stage_3_of_deepspeed_makes_the_model_in_parts(predicted, work):
 
 
 def test_what_is_not_known_of_models_in_parts_is_an_error(tidemark, work):
-    asked = ["predict", "model", "--batch", 1, "--seq", 64, "--gpu", "h100-80gbx2", "--parallel", "zero3", "--zero-init", "from_pretrained"]
-    assert tidemark(*asked).returncode == 0
-    refused(tidemark(*asked, "--transformers", "4.57.6"), UNSUPPORTED, "zero.init", "transformers 5")
-    refused(tidemark(*asked, "--parallel", "zero2"), UNSUPPORTED, "zero.init", "zero3")
+    asked = ["predict", "model", "--batch", 1, "--seq", 64, "--gpu", "h100-80gb", "--gpus", 2, "--zero-init", "from_pretrained", "--parallel"]
+    assert tidemark(*asked, "zero3").returncode == 0
+    refused(tidemark(*asked, "zero3", "--transformers", "4.57.6"), UNSUPPORTED, "zero.init", "transformers 5")
+    refused(tidemark(*asked, "zero2"), UNSUPPORTED, "zero.init", "zero3")
 
 
 ACCELERATE = """compute_environment: LOCAL_MACHINE

@@ -23,7 +23,6 @@ def made_in_parts():
         "llava": llava, "llava_config": {**llava, **of_config}, "llava_pretrain": {**llava, "train_only": ["multi_modal_projector"]}, "llava_lora": vision()["llava_lora"],
         **{f"leaf_{name}": leaf_modules()[f"zero3_leaf_{name}"] for name in ("mixtral", "qwen3_moe", "qwen2_moe", "mixtral_lora")},
         **{f"model_{name}": options for name, options in zero3_models().items() if not name.endswith(("_eager", "_checkpoint", "_reentrant")) and name not in REFUSED},
-        "model_cwm": {"model": {**zero3_models()["cwm"]["model"], "rope_parameters": {"rope_theta": 1000000.0, **ROPES["llama3"]}}},
         **{f"rope_{name}": {"model": {**MODEL, "rope_parameters": {"rope_theta": 10000.0, **rope}}} for name, rope in ROPES.items()},
     }
     engine = {"plain": {}, "config": of_config, "lora": {"lora": LORA}, "checkpoint": {"checkpointing": "non_reentrant"}, "tied": tied, "offload_both": {"zero": both}, "accumulate": {"grad_accumulation": 2}}
@@ -31,8 +30,8 @@ def made_in_parts():
     return {f"zero3_init_{name}": {"gpus": 2, "parallel": "zero3", **options, "zero": {"init": "from_pretrained", **options.get("zero", {})}} for name, options in cases.items()}
 
 
-# What a buffer of theirs takes is not known, or how a rotary embedding goes on with one that is not fp32.
-REFUSED = ("codegen", "gpt_neo", "gpt_bigcode", "qwen2_vl", "qwen2_vl_frozen")
+# What a buffer of theirs takes is not known, how a rotary embedding goes on with one that is not fp32, or of what type it is (cwm).
+REFUSED = ("codegen", "gpt_neo", "gpt_bigcode", "qwen2_vl", "qwen2_vl_frozen", "cwm")
 ROPES = {
     "linear": {"rope_type": "linear", "factor": 2.0}, "dynamic": {"rope_type": "dynamic", "factor": 2.0},
     "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},

@@ -31,13 +31,13 @@ class ZeroInitOf : public testing::TestWithParam<std::tuple<std::int64_t, bool>>
 };
 
 TEST_P(ZeroInitOf, LeavesOnePartOfEachParameterAndTheBuffers) {
-  made();
+  const std::shared_ptr<ParameterStore> store = made();
   EXPECT_EQ(allocated(), 2 * (2 * (1 << 12) + (1 << 10)) / std::get<0>(GetParam()) + 2 * kSmallest);
 }
 
 TEST_P(ZeroInitOf, LeavesOnePartOfWhatIsTied) {
   root_["head"].tie("weight", root_["first"], "weight");
-  made();
+  const std::shared_ptr<ParameterStore> store = made();
   EXPECT_EQ(allocated(), 2 * ((1 << 12) + (1 << 10)) / std::get<0>(GetParam()) + 2 * kSmallest);
 }
 
