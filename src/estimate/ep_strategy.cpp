@@ -38,7 +38,7 @@ std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec) {
   return shard_experts(root, degree);
 }
 
-StepHooks with_ep(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
+StepHooks with_ep(Run& run, Module& root, const Spec& spec, const Prepared& /*before*/) {
   const std::int64_t degree = degree_of(spec);
   return degree == 1 ? StepHooks{} : expert_parallel(run, root, degree);
 }

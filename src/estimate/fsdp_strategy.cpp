@@ -63,7 +63,7 @@ void check_fsdp1(const Spec& spec) {
 
 }  // namespace
 
-StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const Prepared& /*before*/) {
   const Fsdp1Spec asked = spec.fsdp1.value_or(Fsdp1Spec{});
   check_fsdp1(spec);
   const std::optional<Dtype> param_dtype = policy_dtype(asked.param_dtype), reduced = policy_dtype(asked.reduce_dtype);
@@ -80,12 +80,12 @@ StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParal
                 .layer_classes = asked.transformer_layer_cls_to_wrap});
 }
 
-StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParallel* split) {
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const Prepared& before) {
   const Fsdp2Spec asked = spec.fsdp2.value_or(Fsdp2Spec{});
   check_fsdp2(spec);
   const MeshPlace place = place_of(spec);
   const std::optional<std::int64_t> reshard = reshard_after_forward(spec, asked.reshard_after_forward, place.shards);
-  if (split && reshard.value_or(0) != 0 && reshard != place.shards)  // FSDPParam.to_sharded_post_forward
+  if (before.split && reshard.value_or(0) != 0 && reshard != place.shards)  // FSDPParam.to_sharded_post_forward
     throw Error(Errc::bad_value, "PyTorch does not let fewer GPUs share what tp has split", kReshard,
                 "write auto, true or false");
   return fsdp2(run, root,
@@ -99,7 +99,7 @@ StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParal
                 .requires_gradient_sync = asked.requires_gradient_sync,
                 .as_accelerate = runs_as_trainer(spec),
                 .layer_classes = asked.transformer_layer_cls_to_wrap,
-                .split = split});
+                .split = before.split});
 }
 
 }  // namespace tidemark

@@ -54,7 +54,7 @@ void check_model(const Module& root) {
 
 }  // namespace
 
-StepHooks with_gemini(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
+StepHooks with_gemini(Run& run, Module& root, const Spec& spec, const Prepared& /*before*/) {
   const GeminiSpec asked = spec.gemini.value_or(GeminiSpec{});
   if (spec.tp || spec.cp) refuse(spec.tp ? "tp" : "cp", "it is not known together with gemini");
   check_loop(spec);

@@ -28,6 +28,10 @@ constexpr bool is_zero(Parallel parallel) {
 inline constexpr std::array<std::string_view, 2> kOffloadNames{"none", "cpu"};
 enum class Offload { none, cpu };
 
+/// What makes a model in parts, under deepspeed.zero.Init.
+inline constexpr std::array<std::string_view, 3> kZeroInitNames{"none", "from_pretrained", "from_config"};
+enum class ZeroInit { none, from_pretrained, from_config };
+
 inline constexpr std::array<std::string_view, 3> kLinkNames{"auto", "nvlink", "pcie"};
 enum class LinkKind { automatic, nvlink, pcie };
 
@@ -48,6 +52,7 @@ struct ZeroSpec {
   bool contiguous_gradients = true;
   std::optional<bool> overlap_comm;  // none: of stage 3 alone
   Offload offload_optimizer = Offload::none, offload_param = Offload::none;
+  ZeroInit init = ZeroInit::none;
   // Of stage 3; none: DeepSpeed's default.
   std::optional<std::int64_t> sub_group_size, stage3_prefetch_bucket_size, stage3_param_persistence_threshold,
       stage3_model_persistence_threshold, stage3_max_live_parameters, stage3_max_reuse_distance;
@@ -211,6 +216,11 @@ void ZeroSpec::fields(Self& self, Visit&& visit) {
   visit("offload_param", self.offload_param,
         choice(group, "Where the parts of the parameters are instead of on the card: offload_param.device (zero3)",
                kOffloadNames));
+  visit("init", self.init,
+        choice(group,
+               "What makes the model in parts, under deepspeed.zero.Init, once DeepSpeed's file is known (zero3); none: "
+               "it is whole first",
+               kZeroInitNames));
   visit("sub_group_size", self.sub_group_size,
         whole(group, "Elements of this rank that the optimizer updates at once (zero3: 1e9)", 0, 1e15));
   visit("stage3_prefetch_bucket_size", self.stage3_prefetch_bucket_size,

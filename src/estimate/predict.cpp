@@ -17,6 +17,7 @@
 #include "estimate/recorder.h"
 #include "estimate/reference_config.h"
 #include "estimate/releases.h"
+#include "estimate/strategies.h"
 #include "estimate/verdict.h"
 #include "memory/allocator_settings.h"
 #include "memory/driver_memory.h"
@@ -207,7 +208,9 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   steps.passes = options.passes;
   run.work = options.work;
   try {
-    run_program(run, models, spec, model_config, steps, recorder);
+    Spec answered = spec;
+    if (is_made_in_parts(spec)) answered.transformers = transformers.version;  // how they are made changes with it
+    run_program(run, models, answered, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     // Where requests were repeated: the program would have let go of tensors on its way out.
     if (full.in_repetition && !options.on_event) throw NotRepeatable{};

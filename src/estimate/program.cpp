@@ -187,11 +187,18 @@ void check_weights(Module& root) {
   });
 }
 
-/// The model where the program has it before it wraps it.
-void load(Run& run, Module& root, const Spec& spec, const std::string& model_type) {
+/// The model where the program has it before it wraps it.  The result: its parameters, where they are made in parts.
+std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, const Value& model_config) {
+  const std::string& model_type = model_type_of(model_config);
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
   const bool whole_on_card = spec.load == Load::to && spec.parallel != Parallel::zero3;
   if (!whole_on_card) check_weights(root);
+  if (is_made_in_parts(spec)) {
+    std::shared_ptr<ParameterStore> parts = load_in_parts(run, root, spec, model_config);
+    freeze(root, spec);
+    if (spec.lora) add_lora(run, root, lora_options(*spec.lora, model_type));
+    return parts;
+  }
   if (spec.quantization) quantize_modules(root, quantization_options(*spec.quantization));
   // The Trainer leaves a model, adapters and all, to DeepSpeed's engine, which casts it on the host and moves it.
   // transformers: trainer.py (5.17.0), place_model_on_device; deepspeed/runtime/engine.py, _configure_distributed_model
@@ -201,12 +208,13 @@ void load(Run& run, Module& root, const Spec& spec, const std::string& model_typ
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
     to_device(run, root);
   }
-  if (adapted_on_host) return;
+  if (adapted_on_host) return nullptr;
   freeze(root, spec);
   if (spec.quantization && spec.quantization->prepare) prepare_for_kbit_training(run, root);
-  if (!spec.lora) return;
+  if (!spec.lora) return nullptr;
   add_lora(run, root, lora_options(*spec.lora, model_type));
   if (!whole_on_card) check_weights(root);
+  return nullptr;
 }
 
 }  // namespace
@@ -381,11 +389,11 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                                 fmt::join(stages.layers, ", ")));
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
-    load(run, model.root, spec, model_type_of(model_config));
+    std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config);
     // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
     if (runs_as_trainer(spec)) run.empty_cache();
     if (asks_gradients_of_embeddings(spec) && sizes.input_ids) enable_input_require_grads(model.root);
-    options.hooks = parallelize(run, model.root, spec, model_config, assume);
+    options.hooks = parallelize(run, model.root, spec, model_config, assume, std::move(parts));
     split_tokens(run, model, spec, sizes, options.hooks, assume);
     if (runs_as_trainer(spec) && !options.hooks.is_engine) group_by_decay(model.root, options.hooks);
   }

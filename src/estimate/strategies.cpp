@@ -8,7 +8,7 @@
 namespace tidemark {
 namespace {
 
-StepHooks without_strategy(Run&, Module&, const Spec&, const TensorParallel*) {
+StepHooks without_strategy(Run&, Module&, const Spec&, const Prepared&) {
   StepHooks hooks;
   hooks.begins_settled = true;
   return hooks;
@@ -70,10 +70,11 @@ std::vector<GradientPlacement> placements_of(Module& root, const TensorParallel*
 
 }  // namespace
 
-Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume) {
+Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume,
+             std::shared_ptr<ParameterStore> parts) {
   const std::shared_ptr<TensorParallel> split = split_modules(run, root, spec, model_config, assume);
   std::vector<GradientPlacement> placements = placements_of(root, split.get(), spec.parallel);
-  StepHooks hooks = strategy_of(spec.parallel)(run, root, spec, split.get());
+  StepHooks hooks = strategy_of(spec.parallel)(run, root, spec, {split.get(), std::move(parts)});
   if (split && spec.parallel == Parallel::ddp)
     hooks.before_forward = [outer = std::move(hooks.before_forward), split = split.get()] {
       if (outer) outer();
@@ -89,14 +90,15 @@ Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config
   return {&root, std::move(hooks), std::move(placements)};
 }
 
-StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume) {
-  std::vector<Wrapped> parts{wrap(run, root, spec, model_config, assume)};
-  StepHooks hooks = parts.front().hooks;
-  if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(parts, spec, hooks);
+StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume,
+                      std::shared_ptr<ParameterStore> parts) {
+  std::vector<Wrapped> wrapped{wrap(run, root, spec, model_config, assume, std::move(parts))};
+  StepHooks hooks = wrapped.front().hooks;
+  if (spec.tp && spec.parallel != Parallel::ddp) group_parameters(wrapped, spec, hooks);
   return hooks;
 }
 
-StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
+StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const Prepared& /*before*/) {
   const DdpSpec asked = spec.ddp.value_or(DdpSpec{});
   if (asked.no_sync && asked.static_graph) refuse("ddp.no_sync", "it is not known with static_graph");
   return ddp(run, root,

@@ -11,9 +11,16 @@
 
 namespace tidemark {
 
-/// Wraps the model, whose modules `split` has split, if there is any.  Throws Error{unsupported} for what is not known
-/// of the strategy.
-using Strategy = StepHooks (*)(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+class ParameterStore;
+
+/// What is done to a model before its strategy comes.
+struct Prepared {
+  const TensorParallel* split = nullptr;       // what has split its modules
+  std::shared_ptr<ParameterStore> parts = {};  // of parameters that were made in parts
+};
+
+/// Wraps the model.  Throws Error{unsupported} for what is not known of the strategy.
+using Strategy = StepHooks (*)(Run& run, Module& root, const Spec& spec, const Prepared& before);
 
 Strategy strategy_of(Parallel parallel);
 
@@ -32,8 +39,10 @@ MeshPlace place_of(const Spec& spec);
 /// What is to be told of a strategy.
 using Assume = std::function<void(std::string)>;
 
-/// Splits the modules of `tp.plan`, or of the family's own, and then does what `parallel` says.
-StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume);
+/// Splits the modules of `tp.plan`, or of the family's own, and then does what `parallel` says.  `parts`: of a model
+/// that was made in parts.
+StepHooks parallelize(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume,
+                      std::shared_ptr<ParameterStore> parts);
 
 /// A model, or a stage of one, that strategies have wrapped.
 struct Wrapped {
@@ -41,7 +50,8 @@ struct Wrapped {
   StepHooks hooks;
   std::vector<GradientPlacement> placements;  // of the trained parameters that are split, in their order
 };
-Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume);
+Wrapped wrap(Run& run, Module& root, const Spec& spec, const Value& model_config, const Assume& assume,
+             std::shared_ptr<ParameterStore> parts = nullptr);
 /// The first part of it.
 std::shared_ptr<TensorParallel> split_modules(Run& run, Module& root, const Spec& spec, const Value& model_config,
                                               const Assume& assume);
@@ -54,6 +64,10 @@ void split_tokens(Run& run, const Model& model, const Spec& spec, const BatchSiz
 /// What a strategy does to the model before it has memory.  The result takes part in the load of the weights, and lives
 /// as long.
 std::shared_ptr<const ModuleHooks> before_load(Module& root, const Spec& spec);
+/// Whether zero.Init cuts parameters while the model is made.
+bool is_made_in_parts(const Spec& spec);
+/// Such a model, with weights.
+std::shared_ptr<ParameterStore> load_in_parts(Run& run, Module& root, const Spec& spec, const Value& model_config);
 /// The layers of each stage of a pipeline.  Throws Error{unsupported} for what is not known of pipelines.
 std::vector<std::int64_t> layers_of_stages(Model& model, const Spec& spec);
 /// Leaves of the model what the stage has of it.
@@ -69,12 +83,12 @@ struct Stages {
 StepHooks with_pipeline(Run& run, const std::vector<std::unique_ptr<Model>>& parts, const Stages& stages,
                         const Spec& spec, const Value& model_config, const Assume& assume);
 
-StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
-StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
-StepHooks with_ep(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
-StepHooks with_gemini(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
-StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
-StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
-StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParallel* split);
+StepHooks with_ddp(Run& run, Module& root, const Spec& spec, const Prepared& before);
+StepHooks with_zero(Run& run, Module& root, const Spec& spec, const Prepared& before);
+StepHooks with_ep(Run& run, Module& root, const Spec& spec, const Prepared& before);
+StepHooks with_gemini(Run& run, Module& root, const Spec& spec, const Prepared& before);
+StepHooks with_fsdp1(Run& run, Module& root, const Spec& spec, const Prepared& before);
+StepHooks with_fsdp2(Run& run, Module& root, const Spec& spec, const Prepared& before);
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const Prepared& before);
 
 }  // namespace tidemark

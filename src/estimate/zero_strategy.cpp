@@ -4,9 +4,11 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/release.h"
 #include "estimate/strategies.h"
 #include "parallel/zero.h"
 #include "parallel/zero3.h"
+#include "parallel/zero_init.h"
 #include "train/decay.h"
 
 namespace tidemark {
@@ -38,6 +40,7 @@ void check_stages_1_and_2(const ZeroSpec& asked) {
     if (is_set) refuse(field, "it is an option of zero3", "set parallel to zero3, or leave it out");
   };
   of_stage_3(asked.offload_param != Offload::none, "zero.offload_param");
+  of_stage_3(asked.init != ZeroInit::none, "zero.init");
   of_stage_3(asked.sub_group_size.has_value(), "zero.sub_group_size");
   of_stage_3(asked.stage3_prefetch_bucket_size.has_value(), "zero.stage3_prefetch_bucket_size");
   of_stage_3(asked.stage3_param_persistence_threshold.has_value(), "zero.stage3_param_persistence_threshold");
@@ -109,7 +112,7 @@ void check_model(Module& root, const Spec& spec) {
 
 }  // namespace
 
-StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
+StepHooks with_zero(Run& run, Module& root, const Spec& spec, const Prepared& /*before*/) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
   check_training(spec);
   check_stages_1_and_2(asked);
@@ -129,32 +132,85 @@ StepHooks with_zero(Run& run, Module& root, const Spec& spec, const TensorParall
                .scale_wrt_gas = !runs_as_trainer(spec)});
 }
 
-StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const TensorParallel* /*split*/) {
+namespace {
+
+Zero3Options zero3_options(const Spec& spec) {
   const ZeroSpec asked = spec.zero.value_or(ZeroSpec{});
-  check_training(spec);
-  check_stage_3(asked);
-  check_model(root, spec);
   const Zero3Options known;  // its defaults
-  return zero3(run, root, optimizer_groups(root, spec),
-               {.ranks = spec.gpus,
-                .rank = spec.rank,
-                .grad_accumulation = spec.grad_accumulation,
-                .reduce_bucket_size = asked.reduce_bucket_size,
-                .sub_group_size = asked.sub_group_size.value_or(known.sub_group_size),
-                .prefetch_bucket_size = asked.stage3_prefetch_bucket_size.value_or(known.prefetch_bucket_size),
-                .param_persistence_threshold =
-                    asked.stage3_param_persistence_threshold.value_or(known.param_persistence_threshold),
-                .model_persistence_threshold =
-                    asked.stage3_model_persistence_threshold.value_or(known.model_persistence_threshold),
-                .max_live_parameters = asked.stage3_max_live_parameters.value_or(known.max_live_parameters),
-                .max_reuse_distance = asked.stage3_max_reuse_distance.value_or(known.max_reuse_distance),
-                .contiguous_gradients = asked.contiguous_gradients,
-                .overlap_comm = asked.overlap_comm.value_or(known.overlap_comm),
-                .reduce_scatter = asked.reduce_scatter,
-                .offload_optimizer = asked.offload_optimizer == Offload::cpu,
-                .offload_param = asked.offload_param == Offload::cpu,
-                .gradient_clipping = asked.gradient_clipping,
-                .scale_wrt_gas = !runs_as_trainer(spec)});
+  return {.ranks = spec.gpus,
+          .rank = spec.rank,
+          .grad_accumulation = spec.grad_accumulation,
+          .reduce_bucket_size = asked.reduce_bucket_size,
+          .sub_group_size = asked.sub_group_size.value_or(known.sub_group_size),
+          .prefetch_bucket_size = asked.stage3_prefetch_bucket_size.value_or(known.prefetch_bucket_size),
+          .param_persistence_threshold =
+              asked.stage3_param_persistence_threshold.value_or(known.param_persistence_threshold),
+          .model_persistence_threshold =
+              asked.stage3_model_persistence_threshold.value_or(known.model_persistence_threshold),
+          .max_live_parameters = asked.stage3_max_live_parameters.value_or(known.max_live_parameters),
+          .max_reuse_distance = asked.stage3_max_reuse_distance.value_or(known.max_reuse_distance),
+          .contiguous_gradients = asked.contiguous_gradients,
+          .overlap_comm = asked.overlap_comm.value_or(known.overlap_comm),
+          .reduce_scatter = asked.reduce_scatter,
+          .offload_optimizer = asked.offload_optimizer == Offload::cpu,
+          .offload_param = asked.offload_param == Offload::cpu,
+          .gradient_clipping = asked.gradient_clipping,
+          .scale_wrt_gas = !runs_as_trainer(spec)};
+}
+
+/// RotaryEmbeddingConfigMixin.standardize_rope_params: of the text, also as older files have it.
+std::optional<std::string> said_rope_type(const Value& model_config) {
+  const Value* text = model_config.find("text_config");
+  for (const char* key : {"rope_scaling", "rope_parameters"})
+    for (const Value* part : {text, &model_config})
+      if (const Value* rope = part ? part->find(key) : nullptr; rope && rope->as_map())
+        for (const char* name : {"rope_type", "type"})
+          if (const Value* type = rope->find(name); type && type->as_text()) return *type->as_text();
+  return std::nullopt;
+}
+
+/// What is not known of zero.Init beside what is not known of stage 3.
+void check_made_in_parts(Module& root, const Spec& spec, const Value& model_config) {
+  constexpr const char* kField = "zero.init";
+  if (spec.parallel != Parallel::zero3)
+    refuse(kField, "it is an option of zero3", "set parallel to zero3, or leave it out");
+  check_training(spec);
+  check_model(root, spec);
+  if (spec.quantization) refuse(kField, "transformers makes quantized models whole", "leave it out");
+  // Its rotary embeddings, and those of its tower, are known with buffers in fp32 alone.
+  if (root.class_name == "Qwen2VLForConditionalGeneration")
+    refuse(kField, "what this model makes of buffers that are not fp32 is not known", "leave it out, or take zero2");
+  // transformers: models/cwm/configuration_cwm.py (5.17.0)
+  if (root.class_name == "CwmForCausalLM" && !said_rope_type(model_config))
+    refuse(kField, "this model's own rotary embeddings are not of the default type",
+           "say rope_parameters in its config.json");
+  // 4.57.6 computes rotary embeddings in fp32, and fills no model of from_config under zero.Init (modeling_utils.py).
+  const std::optional<Release> release = release_of(spec.transformers);
+  if (release && release->major < 5) refuse(kField, "it is known of transformers 5", "leave it out");
+  // initialize_weights_zero3 gathers a module's children with it: 5.23.0
+  if (spec.zero->init == ZeroInit::from_config && release && *release > Release{5, 17})
+    refuse(kField, "from_config is known of transformers 5.17.0 under zero.Init", "set it to from_pretrained");
+  if (spec.lora && !spec.zero->contiguous_gradients)
+    refuse("zero.contiguous_gradients", "gradients of adapters that are not bf16 are known in one buffer alone",
+           "leave it on");
+}
+
+}  // namespace
+
+StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const Prepared& before) {
+  check_training(spec);
+  check_stage_3(spec.zero.value_or(ZeroSpec{}));
+  check_model(root, spec);
+  return zero3(run, root, optimizer_groups(root, spec), zero3_options(spec), before.parts);
+}
+
+bool is_made_in_parts(const Spec& spec) { return spec.zero && spec.zero->init != ZeroInit::none; }
+
+std::shared_ptr<ParameterStore> load_in_parts(Run& run, Module& root, const Spec& spec, const Value& model_config) {
+  check_made_in_parts(root, spec, model_config);
+  return make_in_parts(run, root, zero3_options(spec),
+                       {.from_config = spec.zero->init == ZeroInit::from_config,
+                        .rope_type = said_rope_type(model_config).value_or("default")});
 }
 
 }  // namespace tidemark

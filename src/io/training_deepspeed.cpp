@@ -103,7 +103,7 @@ void read_zero(TrainingKeys& zero, std::int64_t stage, ZeroSpec& spec, TrainingD
                   "log_trace_cache_warnings", "enable_sanity_checks", "offload_optimizer", "offload_param"});
 }
 
-void read_precision(TrainingKeys& keys, const TrainingArguments& arguments, Spec& spec) {
+void read_precision(TrainingKeys& keys, const TrainingArguments& arguments, bool is_made_in_parts, Spec& spec) {
   TrainingKeys bf16 = keys.map("bf16"), fp16 = keys.map("fp16");
   const bool is_bf16 = bf16.boolean("enabled").value_or(arguments.bf16 && !fp16.boolean("enabled").value_or(false));
   if (!is_bf16) keys.refuse("bf16", "ZeRO is predicted with bf16 weights alone", "set bf16 to true");
@@ -111,7 +111,8 @@ void read_precision(TrainingKeys& keys, const TrainingArguments& arguments, Spec
   spec.dtype = WeightDtype::bf16;
   spec.autocast = Autocast::none;
   spec.grad_scaler = false;
-  if (spec.lora) spec.lora->adapter_dtype = AdapterDtype::bf16;  // engine.py: module.bfloat16()
+  // engine.py, _configure_distributed_model: module.bfloat16(), where the model is whole
+  if (spec.lora && !is_made_in_parts) spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 
 void read_optimizer(TrainingKeys& keys, Spec& spec) {
@@ -141,8 +142,16 @@ void read_deepspeed(const Value& config, const std::string& where, const Trainin
   ZeroSpec options;
   read_zero(zero, stage, options, draft);
   options.gradient_clipping = keys.real("gradient_clipping").value_or(is_auto(keys.find("gradient_clipping")) ? arguments.max_grad_norm : 0);
+  // A trainer knows this file before it has a model, which is then made in parts, unless it is quantized; accelerate's
+  // zero3_init_flag does not change that.  transformers: integrations/deepspeed.py, HfDeepSpeedConfig (5.17.0);
+  // accelerate: utils/dataclasses.py, set_deepspeed_weakref (1.15.0)
+  if (stage == 3 && !spec.quantization) options.init = ZeroInit::from_pretrained;
+  if (options.init != ZeroInit::none && spec.dtype != WeightDtype::bf16)
+    draft.assume(
+        "zero.Init makes weights in bf16, as from_pretrained(dtype=bfloat16) does: those that are loaded as fp32 are that first, "
+        "one by one");
   spec.zero = options;
-  read_precision(keys, arguments, spec);
+  read_precision(keys, arguments, options.init != ZeroInit::none, spec);
   spec.max_grad_norm.reset();
   spec.optimizer_impl = OptimizerImpl::automatic;
   read_optimizer(keys, spec);

@@ -34,6 +34,7 @@ Spec sayable(const Spec& spec) {
   if (spec.parallel == none || spec.parallel == ddp || is_zero(spec.parallel)) plain.parallel = spec.parallel;
   if (plain.parallel == ddp) plain.ddp = spec.ddp;
   if (is_zero(plain.parallel)) plain.zero = spec.zero;
+  if (plain.zero) plain.zero->init = ZeroInit::none;  // the program has its model before DeepSpeed's file
   plain.steps = spec.steps, plain.rank = spec.rank, plain.moe_routing = spec.moe_routing;
   plain.torch = spec.torch, plain.transformers = spec.transformers;
   plain.gpu = spec.gpu, plain.memory = spec.memory, plain.allocator = spec.allocator;

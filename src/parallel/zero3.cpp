@@ -19,8 +19,9 @@ bool is_leaf_module(const Module& module) { return module.has("experts"); }
 /// DeepSpeedZeRoOffload: the hooks on every module.  deepspeed/runtime/zero/parameter_offload.py (0.19.8)
 class Offload {
  public:
-  Offload(Run& run, Module& root, const Zero3Options& options)
-      : run_(run), store_(run, root, options), coordinator_(run, store_, options) {
+  Offload(Run& run, Module& root, const Zero3Options& options, std::shared_ptr<ParameterStore> store)
+      : run_(run), kept_(std::move(store)), store_(*kept_), coordinator_(run, store_, options) {
+    store_.convert(root);
     add_hooks(root);
     wrappers_.resize(std::max<std::size_t>(root.wrappers.size(), 1));
     if (root.wrappers.empty()) wrappers_[0].own = modules_.at(&root).own;
@@ -174,7 +175,8 @@ class Offload {
   }
 
   Run& run_;
-  ParameterStore store_;
+  const std::shared_ptr<ParameterStore> kept_;
+  ParameterStore& store_;
   Coordinator coordinator_;
   std::unordered_map<Module*, Zero3Module> modules_;
   std::deque<Leaf> leaves_;
@@ -183,22 +185,28 @@ class Offload {
   bool in_forward_ = false;
 };
 
-/// repr of {parameter: name}, which is in the log of the optimizer's arguments.
-void print_parameters(Module& root) {
-  visit_parameters(root, [](const Module&, Parameter& parameter) { print_tensor(alias(parameter.tensor)); });
+/// repr of {parameter: name}, which is in the log of the optimizer's arguments.  Of what is in parts there is nothing.
+void print_parameters(Module& root, ParameterStore& store) {
+  visit_parameters(root, [&](const Module&, Parameter& parameter) {
+    if (!store.find(parameter.tensor)) print_tensor(alias(parameter.tensor));
+  });
 }
 
 }  // namespace
 
-StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, const Zero3Options& options) {
-  cast_to_bf16(run, root);
+StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, const Zero3Options& options,
+                std::shared_ptr<ParameterStore> made) {
+  if (!made) {  // else types are left as they are
+    made = std::make_shared<ParameterStore>(run, options);
+    cast_to_bf16(run, root);
+  }
   {
     const Setting<Category> category(run.category, Category::workspace);
-    print_parameters(root);
+    print_parameters(root, *made);
   }
   run.linear = zero3_linear;
   run.prefix_modules(root.number(), "module");
-  const auto offload = std::make_shared<Offload>(run, root, options);
+  const auto offload = std::make_shared<Offload>(run, root, options, std::move(made));
   const auto optimizer =
       std::make_shared<Zero3Optimizer>(run, offload->store(), offload->coordinator(), groups, options);
   StepHooks hooks;

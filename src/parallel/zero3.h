@@ -2,6 +2,7 @@
 // only around the calls of the modules that use them.  deepspeed/runtime/zero/stage3.py
 #pragma once
 #include <limits>
+#include <memory>
 
 #include "nn/module.h"
 #include "train/hooks.h"
@@ -22,7 +23,11 @@ struct Zero3Options {
   bool scale_wrt_gas = true;  // DeepSpeedEngine.backward divides the loss by grad_accumulation
 };
 
-/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.  `groups`: the optimizer's.
-StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, const Zero3Options& options);
+class ParameterStore;
+
+/// engine = deepspeed.initialize(model, optimizer).  `root` and `run` must outlive the hooks.  `groups`: the
+/// optimizer's.  `made`: of a model that was made in parts (zero_init.h), whose adapters alone may be whole.
+StepHooks zero3(Run& run, Module& root, const std::vector<TensorList>& groups, const Zero3Options& options,
+                std::shared_ptr<ParameterStore> made = nullptr);
 
 }  // namespace tidemark

@@ -262,10 +262,10 @@ void Coordinator::release_backward_leftovers() {
 }
 
 void Coordinator::release_and_reset_all() {
-  for (Zero3Parameter& parameter : store_.all()) {
-    land(parameter);
-    parameter.active.clear();
-    release(parameter);
+  for (Zero3Parameter* parameter : store_.all()) {
+    land(*parameter);
+    parameter->active.clear();
+    release(*parameter);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "parallel/barrier.h"
 #include "parallel/gradient_norm.h"
 #include "parallel/partition.h"
@@ -48,12 +49,12 @@ Zero3Optimizer::Zero3Optimizer(Run& run, ParameterStore& store, Coordinator& coo
 /// DeepSpeedZeRoOffload.mark_persistent_parameters
 void Zero3Optimizer::mark_persistent() {
   std::int64_t elements = 0;
-  for (Zero3Parameter& parameter : store_.all()) {
-    if (parameter.elements > options_.model_persistence_threshold - elements) continue;
-    if (parameter.elements > options_.param_persistence_threshold) continue;
-    parameter.persistent = true;
-    persistent_.push_back(&parameter);
-    elements += parameter.elements;
+  for (Zero3Parameter* parameter : store_.all()) {
+    if (parameter->elements > options_.model_persistence_threshold - elements) continue;
+    if (parameter->elements > options_.param_persistence_threshold) continue;
+    parameter->persistent = true;
+    persistent_.push_back(parameter);
+    elements += parameter->elements;
   }
 }
 
@@ -86,7 +87,7 @@ void Zero3Optimizer::make_masters() {
   Tensor converted;
   for (const SubGroup& group : groups_) {
     if (options_.offload_optimizer) break;  // converted and kept on the host
-    converted = made(run_, "aten::to", part_elements(group), Dtype::f32);
+    if (group.front()->dtype() != Dtype::f32) converted = made(run_, "aten::to", part_elements(group), Dtype::f32);
     masters_.push_back(made(run_, "aten::clone", part_elements(group), Dtype::f32));
   }
   converted.reset();
@@ -127,6 +128,9 @@ void Zero3Optimizer::add_to_bucket(Zero3Parameter& parameter) {
     run_.stream_calls.work(reduce_stream_);  // the copy
     run_.record_stream(*parameter.tensor.grad().impl().storage, reduce_stream_);
     parameter.tensor.grad() = view_of(bucket_.buffer, parameter.tensor.layout());
+  } else if (parameter.dtype() != Dtype::bf16) {
+    throw Error(Errc::unsupported, "a gradient in fp32 that is larger than the bucket is not known",
+                "zero.reduce_bucket_size", "set it higher");
   }
   bucket_.parameters.push_back(&parameter);
   bucket_.elements += parameter.elements;

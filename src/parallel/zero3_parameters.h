@@ -1,6 +1,7 @@
 // Parameters that are whole for a while and in parts otherwise.
 // deepspeed/runtime/zero/partition_parameters.py (0.19.8): Init, AllGatherHandle, AllGatherCoalescedHandle
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -22,8 +23,8 @@ struct Zero3Module;
 struct Zero3Parameter {
   enum class Status { available, not_available, inflight };
 
-  Tensor tensor;  // its storage is the whole one while there is one
-  std::size_t id = 0;
+  Tensor tensor;       // its storage is the whole one while there is one
+  std::size_t id = 0;  // ds_id, by the order in which they were cut
   std::int64_t elements = 0, part_elements = 0;
   Status status = Status::available;
   bool persistent = false;
@@ -32,6 +33,7 @@ struct Zero3Parameter {
   std::shared_ptr<GatherHandle> handle;    // in the registry of parameters in flight
   std::vector<const Zero3Module*> active;  // ds_active_sub_modules
   bool trains() const { return tensor.requires_grad(); }
+  Dtype dtype() const { return tensor.dtype(); }  // bf16, but for adapters of a model that was made in parts
 };
 
 using Zero3Parameters = std::vector<Zero3Parameter*>;
@@ -46,7 +48,7 @@ class GatherHandle {
   friend class ParameterStore;
   Run& run_;
   const Zero3Parameters parameters_;
-  Tensor flat_;                          // of several parameters, which are copied out of it
+  std::vector<Tensor> flat_;             // of several parameters, which are copied out of it; one for each type
   std::vector<Ref<Storage>> held_;       // parts on their way from the host
   std::optional<EventNumber> gathered_;  // none where there is nothing to gather
   bool complete_ = false;
@@ -55,9 +57,19 @@ class GatherHandle {
 /// All parameters of a model, and what gathers and partitions them.
 class ParameterStore {
  public:
-  ParameterStore(Run& run, Module& root, const Zero3Options& options);
+  ParameterStore(Run& run, const Zero3Options& options);
 
-  std::vector<Zero3Parameter>& all() { return parameters_; }
+  /// One more, which is whole.
+  Zero3Parameter& add(const Tensor& tensor);
+  /// One more, of a tensor that has no memory yet.
+  Zero3Parameter& make(const Tensor& tensor);
+  /// Init._partition_param, for the first time.
+  void cut(Zero3Parameter& parameter);
+  /// DeepSpeedZeRoOffload._convert_to_zero_parameters: those that nobody has cut yet.
+  void convert(Module& root);
+
+  /// As Module.named_parameters has them.
+  const Zero3Parameters& all() const { return all_; }
   Zero3Parameter& of(const Tensor& tensor);
   Zero3Parameter* find(const Tensor& tensor);
 
@@ -75,14 +87,16 @@ class ParameterStore {
   std::int64_t whole_elements(const Zero3Parameter& parameter) const {
     return parameter.part_elements * options_.ranks;
   }
-  void cut(Zero3Parameter& parameter);
   Ref<Storage> on_device(const Zero3Parameter& parameter);
   void gather_alone(Zero3Parameter& parameter);
+  void gather_of_type(GatherHandle& handle, Dtype dtype);
 
   Run& run_;
   const Zero3Options options_;
-  std::vector<Zero3Parameter> parameters_;
-  std::unordered_map<const TensorImpl*, std::size_t> indices_;
+  std::deque<Zero3Parameter> parameters_;
+  std::size_t cut_ = 0;  // Init.param_id
+  Zero3Parameters all_;
+  std::unordered_map<const TensorImpl*, Zero3Parameter*> known_;
   Ref<Storage> nothing_;  // of a parameter that is in parts
 };
 

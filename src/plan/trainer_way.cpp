@@ -40,6 +40,8 @@ void with_deepspeed(Spec& spec) {
   ZeroSpec zero = spec.zero.value_or(ZeroSpec{.gradient_clipping = 0});
   if (spec.max_grad_norm) zero.gradient_clipping = *spec.max_grad_norm;
   spec.max_grad_norm.reset();
+  // TrainingArguments know the file before there is a model: modeling_utils.py, get_init_context
+  if (spec.parallel == Parallel::zero3 && !spec.quantization) zero.init = ZeroInit::from_pretrained;
   spec.zero = zero;
   if (spec.autocast != Autocast::bf16) return;
   spec.autocast = Autocast::none;

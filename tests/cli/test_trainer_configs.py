@@ -324,6 +324,28 @@ def test_deepspeed(predicted, work):
     assert steps(predicted("model", "--trainer", "args.json", "--deepspeed", "ds/z2.json", "--seq", 512, "--gpus", 2)) == steps(predicted(*options))
 
 
+def test_stage_3_of_deepspeed_makes_the_model_in_parts(predicted, work):
+    """Whatever accelerate's zero3_init_flag is."""
+    (work / "z3.json").write_text(json.dumps({"bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 3, "stage3_param_persistence_threshold": "auto"}, "gradient_clipping": "auto"}))
+    (work / "args.json").write_text(json.dumps({**TRAINER, "deepspeed": "z3.json"}))
+    options = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--loop", "trainer", "--gpus", 2, "--parallel", "zero3"]
+    in_parts = [*options, "--zero-init", "from_pretrained"]
+    asked = steps(predicted("model", "--trainer", "args.json", "--seq", 512, "--gpus", 2))
+    assert asked == steps(predicted(*in_parts, "--zero-stage3-param-persistence-threshold", 10 * 256))
+    assert asked != steps(predicted(*options, "--zero-stage3-param-persistence-threshold", 10 * 256))
+    (work / "args.json").write_text(json.dumps({**TRAINER, "bf16": False}))
+    for flag in ("false", "true"):
+        (work / "ds.yaml").write_text(ACCELERATE.format(type="DEEPSPEED") + f"deepspeed_config:\n  zero_stage: 3\n  zero3_init_flag: {flag}\n")
+        assert steps(predicted("model", "--trainer", "args.json", "--accelerate", "ds.yaml", "--seq", 512)) == steps(predicted(*in_parts))
+
+
+def test_what_is_not_known_of_models_in_parts_is_an_error(tidemark, work):
+    asked = ["predict", "model", "--batch", 1, "--seq", 64, "--gpu", "h100-80gb", "--gpus", 2, "--zero-init", "from_pretrained", "--parallel"]
+    assert tidemark(*asked, "zero3").returncode == 0
+    refused(tidemark(*asked, "zero3", "--transformers", "4.57.6"), UNSUPPORTED, "zero.init", "transformers 5")
+    refused(tidemark(*asked, "zero2"), UNSUPPORTED, "zero.init", "zero3")
+
+
 ACCELERATE = """compute_environment: LOCAL_MACHINE
 debug: false
 distributed_type: {type}

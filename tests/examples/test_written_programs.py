@@ -45,6 +45,7 @@ BY_TRAINER = {
     "fsdp2_accumulate": ["--parallel", "fsdp2", "--dtype", "fp32", "--autocast", "bf16", "--grad-accumulation", 2, "--fsdp2-reshard-after-forward", "false", "--optimizer-impl", "fused"],
     "fsdp2_offload": ["--parallel", "fsdp2", "--fsdp2-offload-policy", "cpu", "--max-grad-norm", 1],
     "zero2": ["--parallel", "zero2", "--max-grad-norm", 1],
+    "zero3": ["--parallel", "zero3", "--max-grad-norm", 1, "--checkpointing", "non_reentrant"],
     "zero1_accumulate": ["--parallel", "zero1", "--grad-accumulation", 2, "--checkpointing", "non_reentrant"],
 }
 # ProcessGroupNCCL's watchdog looks every 100 ms, and until then DDP's first buckets live on (docs/design/clock.md).  A step of a real model takes

@@ -39,20 +39,25 @@ def build(spec, device="cuda"):
     import transformers
     from quantization import prepare, quantize
     from transformers.initialization import no_init_weights
+    from zero_training import is_made_in_parts, made_in_parts
 
     config = transformers.AutoConfig.for_model(**spec["model"])
-    torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
-    apart = has_experts_apart(spec)
-    with no_init_weights(), torch.device("meta") if apart else contextlib.nullcontext():
-        model = auto_of(spec).from_config(config, attn_implementation=spec.get("attn"), **experts_of(spec))
-    torch.set_default_dtype(torch.float32)
-    if apart:
-        with_experts_apart(model, spec)
-    model.tie_weights()
-    if "quantization" in spec:
-        quantize(model, spec)
-    if not apart and spec.get("load", "to") == "to":
-        model.to(device)
+    how = {"attn_implementation": spec.get("attn"), **experts_of(spec)}
+    if is_made_in_parts(spec):
+        model = made_in_parts(spec, auto_of(spec), config, how)
+    else:
+        torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
+        apart = has_experts_apart(spec)
+        with no_init_weights(), torch.device("meta") if apart else contextlib.nullcontext():
+            model = auto_of(spec).from_config(config, **how)
+        torch.set_default_dtype(torch.float32)
+        if apart:
+            with_experts_apart(model, spec)
+        model.tie_weights()
+        if "quantization" in spec:
+            quantize(model, spec)
+        if not apart and spec.get("load", "to") == "to":
+            model.to(device)
     for name, parameter in model.named_parameters():
         train = not spec.get("train_only") or any(text in name for text in spec["train_only"])
         if any(text in name for text in spec.get("freeze", [])):
@@ -211,29 +216,6 @@ def flat_sharded(model, spec):
                                     sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
 
 
-def trained_by_deepspeed(model, spec):
-    """The loop of DeepSpeed's documentation: a batch on the device lives as long as the call, the loss until the next one."""
-    import deepspeed
-
-    os.environ.update({name: os.environ.get(name, value) for name, value in
-                       {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items()})
-    zero = dict(spec.get("zero", {}))
-    for part in ("offload_optimizer", "offload_param"):
-        if part in zero:
-            zero[part] = {"device": zero[part], "pin_memory": True}
-    settings = {"train_micro_batch_size_per_gpu": spec["batch"], "gradient_accumulation_steps": spec.get("grad_accumulation", 1),
-                "bf16": {"enabled": True}, "zero_force_ds_cpu_optimizer": False, **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
-                "zero_optimization": {"stage": int(spec["parallel"][-1]), **zero}}
-    deepspeed.init_distributed()
-    optimizer = optimizer_of(spec, [p for p in model.parameters() if p.requires_grad])
-    engine = deepspeed.initialize(model=model, optimizer=optimizer, config=settings)[0]
-    rows = rows_of(spec)
-    for _ in range(spec.get("steps", 3) * spec.get("grad_accumulation", 1)):
-        loss = engine(**{name: row.to("cuda") for name, row in rows.items()}).loss
-        engine.backward(loss)
-        engine.step()
-
-
 def trained_by_pipeline(spec):
     """The loop of the documentation of torch.distributed.pipelining: every rank gives its schedule what its stages take."""
     import torch
@@ -372,11 +354,16 @@ def train(spec):
         return trained_by_pipeline(spec)
     if spec.get("loop", "plain") != "plain":
         from trainer import trained_by_trainer
+        from zero_training import is_made_in_parts
 
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))
+        if is_made_in_parts(spec):
+            return trained_by_trainer(spec, lambda: build(spec), rows_of(spec), pause)
         return trained_by_trainer(spec, build(spec, "cpu" if spec.get("parallel", "none").startswith("zero") else "cuda"), rows_of(spec), pause)
     if spec.get("parallel", "none").startswith("zero"):
-        return trained_by_deepspeed(build(spec), spec)
+        from zero_training import trained_by_deepspeed
+
+        return trained_by_deepspeed(spec, build, rows_of(spec), optimizer_of)
     if spec.get("parallel") == "gemini":
         return gemini.trained_by_gemini(spec, build, rows_of(spec))
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)))

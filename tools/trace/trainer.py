@@ -8,8 +8,10 @@ OPTIMIZERS = {("adamw", "fused"): "adamw_torch_fused", ("adamw", "auto"): "adamw
 
 
 def trained_by_trainer(spec, model, rows, pause):
-    """`rows` is every batch, on the host.  What it does behind its last step is not part of it."""
+    """`rows` is every batch, on the host.  What it does behind its last step is not part of it.  A model that is made in parts is a
+    function that makes it."""
     import transformers
+    from zero_training import is_made_in_parts
 
     class Steps(transformers.TrainerCallback):
         def on_pre_optimizer_step(self, args, state, control, **kwargs):
@@ -21,7 +23,11 @@ def trained_by_trainer(spec, model, rows, pause):
                 os._exit(0)   # the report is written (inside/leaving.py)
 
     with tempfile.TemporaryDirectory() as folder:
-        settings = arguments_of(spec, folder, model)
+        if is_made_in_parts(spec):   # under the arguments, which know DeepSpeed's configuration
+            settings = arguments_of(spec, folder, None)
+            model = model()
+        else:
+            settings = arguments_of(spec, folder, model)
     samples = [{}] * (spec["batch"] * (spec.get("steps", 3) + 1) * spec.get("grad_accumulation", 1) * spec.get("gpus", 1))
     how = {"model": model, "args": settings, "train_dataset": samples, "data_collator": lambda _: dict(rows), "callbacks": [Steps()]}
     trainer = sft_trainer(how) if spec["loop"] == "sft_trainer" else transformers.Trainer(**how)
@@ -82,7 +88,8 @@ def shared(spec, model):
     if not parallel.startswith("zero"):
         return {}
     zero = dict(spec.get("zero", {}))
-    zero.pop("gradient_clipping", None)
+    for name in ("gradient_clipping", "init"):
+        zero.pop(name, None)
     for part in ("offload_optimizer", "offload_param"):
         if part in zero:
             zero[part] = {"device": zero[part], "pin_memory": True}

@@ -39,8 +39,9 @@ TEST_P(Zero3Parts, OfAllRanksAreTheWholeAndItsPadding) {
     Module root{""};
     root.parameter("weight", {elements});
     root.to_device(run);
-    ParameterStore store(run, root, {.ranks = ranks});
-    const std::int64_t padding = store.all()[0].part_elements * ranks - elements;
+    ParameterStore store(run, {.ranks = ranks});
+    store.convert(root);
+    const std::int64_t padding = store.all()[0]->part_elements * ranks - elements;
     EXPECT_GE(padding, 0);
     EXPECT_LT(padding, ranks);  // InsertPostInitMethodToModuleSubClasses._padding_size
     root.hooks = nullptr;
