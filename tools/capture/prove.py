@@ -323,7 +323,8 @@ CAPTURED = ["# Model types whose programs are proved", "",
             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
 SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
            "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",
-           "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
+           "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.",
+           "A program that holds for autocast == false alone is of a class that does something under autocast alone, as a cast where two dtypes are not one (transformers 5.17.0: modeling_blip_2.py, query_output): that is refused, not guessed.", ""]
 
 
 def found(folder):
