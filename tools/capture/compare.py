@@ -276,6 +276,9 @@ sizes where a program holds for those alone; keys that a class has no usable def
 it is compared on. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of {TOKENS} tokens
 (and of a whole chunk where a program has a case of that), bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them. Each once more in fp32 under autocast, where a program holds for that.
 
+Between 5.17.0 and 5.23.0 transformers rewrote what many families share, so that few programs of the one hold on the other: rotary embeddings (modeling_ministral3.py, Ministral3RotaryEmbedding.forward: a matmul
+under maybe_autocast, then a mul), which hidden states a vision tower returns (utils/output_capturing.py, select_hidden_states), and a bias on attention (integrations/sdpa_attention.py, position_bias_mask, which is contiguous since).
+
 {len({kind for kind, *_ in cells})} model types. Equal: {equal}.
 
 | model type | program of | compared on | |

@@ -322,8 +322,9 @@ CAPTURED = ["# Model types whose programs are proved", "",
             "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
 SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
-           "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.15.0; with transformers 4 2.11.0) on a virtual H200 for two steps, and predicted from",
-           "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.", ""]
+           "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",
+           "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.",
+           "A program that holds for autocast == false alone is of a class that does something under autocast alone, as a cast where two dtypes are not one (transformers 5.17.0: modeling_blip_2.py, query_output): that is refused, not guessed.", ""]
 
 
 def found(folder):
@@ -345,6 +346,18 @@ def note(folder):
         program.write_text(re.sub(r"^(class \w+\n)(differs .*\n)?", lambda head: head[1] + line, program.read_text(), flags=re.MULTILINE))   # of all ways in which the family is built
 
 
+def totals(rows, modes):
+    """How many are equal, of each release that the rows name."""
+    of = collections.defaultdict(list)
+    for name, row in rows.items():
+        of[name.partition(", ")[2]].append(row)
+
+    def told_of(some):
+        return ", ".join(f"{sum(row.get(mode, {}).get('equal', False) for row in some)} of {sum(mode in row for row in some)} {mode}" for mode in modes)
+
+    return [f"- Equal{' of ' + release if release else ''}: {told_of(of[release])}." for release in sorted(of)]
+
+
 def table(folder, page, is_shipped=False):
     """The page with what the folder has, and the rows of others as they are."""
     rows = known_rows(page)
@@ -352,8 +365,7 @@ def table(folder, page, is_shipped=False):
     for model_type, row in found(folder).items():
         rows[model_type + of].update(row)
     modes = [mode for mode in MODES if any(mode in row for row in rows.values())]
-    equal = {mode: sum(row.get(mode, {}).get("equal", False) for row in rows.values()) for mode in modes}
-    lines = [*(SHIPPED if is_shipped else CAPTURED), "Equal: " + ", ".join(f"{count} of {sum(mode in row for row in rows.values())} {mode}" for mode, count in equal.items()) + ".", "",
+    lines = [*(SHIPPED if is_shipped else CAPTURED), *totals(rows, modes), "",
              "| model type | " + " | ".join(modes) + " |", "| --- |" + " --- |" * len(modes)]
     notes = []
     for model_type, row in sorted(rows.items()):

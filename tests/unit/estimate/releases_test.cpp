@@ -52,6 +52,8 @@ TEST(Releases, AProgramThatIsEqualOnAReleaseAnswersForIt) {
   EXPECT_EQ(captured_transformers("5.23.0", "5.21.0 5.24.0", "5.22.0").assumption,
             "transformers 5.22.0 has not been compared with predictions: it is taken for 5.21.0, the nearest that has");
   EXPECT_EQ(captured_transformers("5.23.0", "5.24.0", "5.23.0").version, "5.23.0");
+  const KnownRelease older = captured_transformers("5.23.0", "5.17.0 5.24.0", "5.17.0");
+  EXPECT_EQ(older.version + older.assumption, "5.17.0");
 }
 
 TEST(Releases, WhatAVersionLooksLike) {
