@@ -1,4 +1,5 @@
-// The modules that every model is made of.  Each adds itself to a parent, under the name that the reference gives it.
+// The modules whose forwards strategies and adapters know.  Each adds itself to a parent, under the name that the reference
+// gives it.
 #pragma once
 #include <optional>
 
@@ -12,17 +13,6 @@ Module& add_linear(Module& parent, std::string_view name, std::int64_t in, std::
 Module& add_conv1d(Module& parent, std::string_view name, std::int64_t in, std::int64_t out);
 /// torch.nn.Embedding: weight (entries, features).  Called with indices.
 Module& add_embedding(Module& parent, std::string_view name, std::int64_t entries, std::int64_t features);
-/// LlamaRMSNorm: float32 inside, weight times the result in the input's type.
-Module& add_rms_norm(Module& parent, std::string_view name, std::int64_t features);
-/// torch.nn.LayerNorm
-Module& add_layer_norm(Module& parent, std::string_view name, std::int64_t features);
-/// An activation by the name of transformers' ACT2FN.  Throws Error{unsupported}.
-Module& add_activation(Module& parent, std::string_view name, std::string_view activation);
-/// Two linear layers with an activation between them.
-struct MlpNames {
-  const char *first, *activation, *second;
-};
-void add_mlp(Module& m, const MlpNames& names, std::int64_t features, std::int64_t inner, std::string_view activation);
 /// torch.nn.Dropout
 Module& add_dropout(Module& parent, std::string_view name, double probability);
 

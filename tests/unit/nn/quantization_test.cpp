@@ -22,7 +22,7 @@ struct Quantization : testing::Test {
     Module& layer = root.add("layers").add("0");
     add_linear(layer, "q_proj", 128, 256, false);
     add_linear(layer, "k_proj", 128, 64, true);
-    add_layer_norm(layer, "norm", 128);
+    layer.add("norm").parameter("weight", {128}).parameter("bias", {128});
     add_linear(root, "lm_head", 128, 64, false);
   }
   Names quantized_by(const QuantizationOptions& options) {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "nn/layers.h"
+#include "ops/ops.h"
 #include "tensor/engine.h"
 
 namespace tidemark {
@@ -14,7 +15,7 @@ class TensorParallelTest : public testing::Test {
  protected:
   TensorParallelTest() {
     add_embedding(root_, "embed", 4096, 64);
-    add_rms_norm(root_, "norm", 64);
+    root_.add("norm", [](Module& m, Tensor x) { return mul(std::move(x), m("weight")); }).parameter("weight", {64});
     add_linear(root_, "up", 64, 256, true);
     add_linear(root_, "down", 256, 64, false);
     root_.to_device(run_);
