@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "estimate/recorder.h"
 #include "estimate/spec.h"
 #include "nn/model.h"
