@@ -94,14 +94,13 @@ describe("controls", () => {
     withPage(at(TINY), {}, async (tab) => {
       await tab.getByText("All other options").click();
       await answered(tab, () => control(tab, "attn").selectOption("eager"));
-      await answered(tab, () => control(tab, "padding").check());
       await answered(tab, () => control(tab, "grad accumulation").fill("2"));
       await answered(tab, async () => {
         const freeze = control(tab.locator("#question"), "freeze");
         await freeze.fill("embed_tokens,lm_head");
         await freeze.press("Enter");
       });
-      const report = JSON.parse(predictedByCommand({ model: hubConfigs()["tinyllama-1.1b-chat"], gpu: "h100-80gb", batch: 4, seq: 1024, attn: "eager", padding: true, grad_accumulation: 2, freeze: ["embed_tokens", "lm_head"] }));
+      const report = JSON.parse(predictedByCommand({ model: hubConfigs()["tinyllama-1.1b-chat"], gpu: "h100-80gb", batch: 4, seq: 1024, attn: "eager", grad_accumulation: 2, freeze: ["embed_tokens", "lm_head"] }));
       assert.equal(await verdict(tab), report.verdict);
     }));
 
