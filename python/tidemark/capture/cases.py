@@ -23,9 +23,10 @@ class Way(NamedTuple):
     cache: object   # None where a model has none
     positions: bool = False   # whether the batch brings them
     experts: object = None    # how they are run; None where a model has none, or no choice
+    padding: object = None    # whether the batch has some; None where it never has
 
     def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else []), *([f"experts == {written(self.experts)}"] if self.experts else [])]
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else []), *([f"experts == {written(self.experts)}"] if self.experts else []), *([f"padding == {written(self.padding)}"] if self.padding is not None else [])]
 
     def goes_through_experts(self):
         """Whether they are run one after the other, if there are any."""

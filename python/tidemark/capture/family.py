@@ -80,7 +80,7 @@ class Look:
 class Family:
     def __init__(self, keys, device, published=None, held=(), head=None, positions=False, sees=True, way=None, flags=(), is_rare=False):
         """`way`: those of its keys that say in which of several ways the family is built; `published`: {path of a number of layers: those that models have}, where they are in no whole rounds of their kinds; `held`: paths of keys that the program is to hold for one value of, and conditions of the cases that it is to have alone;
-        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample; `sees`: with images, where it takes some; `flags`: [{path: value}] that say that the model does more; `is_rare`: its experts are run in the usual way alone."""
+        `head`: what it is trained for, where that is not the usual; `positions`: also as GPUs run it that share the tokens of each sample, and with padding; `sees`: with images, where it takes some; `flags`: [{path: value}] that say that the model does more; `is_rare`: its experts are run in the usual way alone."""
         import transformers
 
         self.kind, self.device, self.layers, self.sees, self.sees_images = keys["model_type"], device, None, sees, sees
@@ -109,6 +109,8 @@ class Family:
         experts = self._ways_of_experts()[:1 if is_rare else None]
         ways = [Way(attention, cache, experts=how) for how in experts for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa" and way.experts == experts[0]]
+        if positions:
+            ways = [way._replace(padding=False) for way in ways] + [way._replace(padding=True) for way in ways if not way.positions and way.experts == experts[0]]
         self.by_chance = None
         self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids, self.has_windows = {}, Reads(), {}, None, False, False, False
         for way in ways:
@@ -228,7 +230,7 @@ class Family:
 
     def source(self, keys, way):
         attention = None if way.attention == "sdpa" and self._mixes else way.attention
-        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=attention, cache=way.cache, experts=way.experts)
+        source = from_configuration({**self._whole(keys), "model_type": self.kind}, self.kind, head=self.head, attention=attention, cache=way.cache, experts=way.experts, padded=bool(way.padding))
         return with_positions(source) if way.positions else source
 
     @functools.cached_property
@@ -496,7 +498,7 @@ class Family:
                   *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
                   *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
                   *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in ("padding == false", *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.guards, *(guard for guard in axes.guards if guard not in guards_of_flags.values()), *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
+                  *(("holds", condition) for condition in (*(["padding == false"] if self.usual.padding is None else []), *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.guards, *(guard for guard in axes.guards if guard not in guards_of_flags.values()), *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
                   *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
         with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
         return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
