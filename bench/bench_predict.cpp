@@ -43,10 +43,7 @@ std::int64_t peak_bytes() {
 
 /// As the command takes them.
 answers::SharedPrograms programs_of(const Spec& spec) {
-  std::vector<answers::TextOf> families;
-  for (const auto& file : cli::shipped_programs(spec, spec.model))
-    families.emplace_back([file] { return answers::FamilyText{file.string(), read(file.string())}; });
-  return answers::programs_of_families(std::move(families), spec.model)(spec);
+  return answers::programs_of_families(cli::shipped_families(spec, spec.model), spec.model)(spec);
 }
 
 struct Question {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "estimate/program.h"
+#include "files.h"
 #include "resources.h"
 
 namespace tidemark::cli {
@@ -39,6 +40,13 @@ std::vector<fs::path> shipped_programs(const Spec& spec, const Value& model_conf
   std::vector<fs::path> found;
   for (const std::string& name : programs_that_may_answer(spec, model_config, names)) found.push_back(programs / name);
   return found;
+}
+
+std::vector<answers::TextOf> shipped_families(const Spec& spec, const Value& model_config) {
+  std::vector<answers::TextOf> families;
+  for (const fs::path& file : shipped_programs(spec, model_config))
+    families.emplace_back([name = file.string()] { return answers::FamilyText{name, read_file(name)}; });
+  return families;
 }
 
 std::map<std::string, std::vector<std::string>> shipped_model_types() {

@@ -173,10 +173,7 @@ std::vector<Program> read_programs(const std::vector<std::string>& files, Value&
   return programs;
 }
 
-void take_families(Asked& asked, const std::vector<std::string>& files) {
-  std::vector<answers::TextOf> families;
-  for (const std::string& file : files)
-    families.emplace_back([file] { return answers::FamilyText{file, read_file(file)}; });
+void take_families(Asked& asked, std::vector<answers::TextOf> families) {
   take_programs(asked, answers::programs_of_families(std::move(families), asked.model_config));
 }
 
@@ -254,7 +251,7 @@ Asked read_asked(const SpecOptions& given) {
   std::vector<Program> programs = read_programs(options.programs, value);
   Asked asked = asked_of(value, options.file, options.offline);
   if (is_family_file(options.programs))
-    take_families(asked, {options.programs[0]});
+    take_families(asked, {[&file = options.programs[0]] { return answers::FamilyText{file, read_file(file)}; }});
   else
     take_programs(asked, answers::programs_as_they_are(std::move(programs)));
   choose_versions(asked);
@@ -271,9 +268,8 @@ void capture_unknown(Asked& asked) {
   if (!asked.programs->empty() || !name) return;
   std::string refusal;
   try {
-    std::vector<std::string> files;
-    for (const std::filesystem::path& shipped : shipped_programs(asked.spec, asked.model_config)) files.push_back(shipped.string());
-    if (!files.empty()) return take_families(asked, files);
+    std::vector<answers::TextOf> shipped = shipped_families(asked.spec, asked.model_config);
+    if (!shipped.empty()) return take_families(asked, std::move(shipped));
   } catch (const Error& error) {
     if (error.code() != Errc::unsupported) throw;
     refusal = error.message();

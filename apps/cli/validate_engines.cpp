@@ -49,7 +49,7 @@ void take_version(const Measurement& row, const char* package, std::string& vers
   if (version.empty() && measured != row.versions.end() && is_version(measured->second)) version = measured->second;
 }
 
-/// A family that is no more than its captured program: of the transformers that was measured.
+/// Of the transformers that was measured.
 void take_program(const Measurement& row, Asked& question) {
   const Value* type = question.model_config.find("model_type");
   const std::string* name = type ? type->as_text() : nullptr;

@@ -143,7 +143,9 @@ std::vector<std::string> noted(const Spec& spec, const Program& program) {
   for (std::string& chance : noted_chances(program)) assumptions.push_back(std::move(chance));
   for (const UnreadKey& one : program.unread)
     if (!is_of_every_class(one.key)) keys.push_back(one.path + (one.nearest.empty() ? "" : " (" + one.nearest + "?)"));
-  if (!keys.empty()) assumptions.push_back(told_unread(keys));
+  if (!keys.empty())
+    assumptions.push_back(
+        fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", ")));
   if (const auto most = positions_of(program.config); most && spec.seq > most->count)
     assumptions.push_back(fmt::format("{} tokens are more than the {} positions of the model ({}): where these are learned, the "
                                       "lookup fails on a real card",

@@ -24,7 +24,7 @@ Context context_of(const Spec& spec, const Value& config);
 /// What a family's program is bound for.
 FamilyUse family_use_of(const Spec& spec, const Value& config);
 
-/// Error{unsupported} with the nearest of those that are at hand, "5.17.0/granite".
+/// Error{unsupported} with the nearest of those that are at hand, "5.17.0/granite" or "granite".
 Error no_program_of(const std::string& model_type, std::span<const std::string> names);
 
 /// What the programs of a model type may be called, the one to look for first: "bert.sequence_classification" where that is

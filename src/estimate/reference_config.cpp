@@ -1,7 +1,6 @@
 #include "estimate/reference_config.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -79,10 +78,6 @@ ReferenceConfig as_transformers_reads(const Value& config) {
 
 bool is_of_every_class(std::string_view key) {
   return key.starts_with('_') || std::ranges::find(kOfEveryClass, key) != std::end(kOfEveryClass);
-}
-
-std::string told_unread(const std::vector<std::string>& keys) {
-  return fmt::format("config.json: transformers does not read {}, so it changes nothing", fmt::join(keys, ", "));
 }
 
 }  // namespace tidemark

@@ -20,7 +20,4 @@ ReferenceConfig as_transformers_reads(const Value& config);
 /// Whether transformers asks every configuration for the key, or it is of no matter to a training.
 bool is_of_every_class(std::string_view key);
 
-/// The assumption about keys that are not read.
-std::string told_unread(const std::vector<std::string>& keys);
-
 }  // namespace tidemark

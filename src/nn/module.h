@@ -154,7 +154,6 @@ class Call {
   Call(Module& module, std::initializer_list<Tensor*> inputs) : Call((*inputs.begin())->run(), module) {
     for (Tensor* input : inputs) takes(*input);
   }
-  Call(Module& module, Tensors& inputs) : Call(inputs[0].run(), module) { takes_several(inputs); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {

@@ -236,18 +236,17 @@ void Interpreter::function(const Statement& statement, Frame& frame) const {
   }
 }
 
-/// An operation that makes something else here than in torch is found where it does; of a part of each tensor it is
-/// kept what the program says of the whole.
-void Interpreter::check_sizes(const Statement& statement, const Result& result, const Tensor& tensor,
-                              Frame& frame) const {
+/// What the program says of a result; of a size that it does not tell, what that is.
+Dims Interpreter::said_sizes(const Result& result, const Tensor& tensor, const Frame& frame) {
   Dims said;
   for (const Expression& size : result.type.sizes)
     said.push_back(size.is_told() || said.count() >= tensor.dims() ? size(frame.pass->symbols) : tensor.size(said.count()));
-  if (!checks_sizes_ && result.of == Result::Of::value) {
-    frame.values.whole.resize(frame.routine.body->values.size());
-    frame.values.whole[result.place] = said;
-  }
-  if (said == tensor.sizes() || !checks_sizes_) return;
+  return said;
+}
+
+/// An operation that makes something else here than in torch is found where it does.
+void Interpreter::check_sizes(const Statement& statement, const Tensor& tensor, const Dims& said) const {
+  if (said == tensor.sizes()) return;
   fail(statement, fmt::format("{} gives [{}] here, and [{}] in the program", statement.name,
                               fmt::join(tensor.sizes(), ", "), fmt::join(said, ", ")));
 }
@@ -258,8 +257,13 @@ void Interpreter::give(const Statement& statement, Frame& frame, Tensors results
          fmt::format("{} gives {} tensors, not {}", statement.name, results.size(), statement.results.size()));
   for (std::size_t i = 0; i < statement.results.size(); ++i) {
     const Result& result = statement.results[i];
-    if (result.is_typed && results[i]) check_sizes(statement, result, results[i], frame);
+    const bool is_said = result.is_typed && results[i];
+    if (is_said && checks_sizes_) check_sizes(statement, results[i], said_sizes(result, results[i], frame));
     if (result.of == Result::Of::value) {
+      if (is_said && !checks_sizes_) {
+        frame.values.whole.resize(frame.routine.body->values.size());
+        frame.values.whole[result.place] = said_sizes(result, results[i], frame);
+      }
       frame.values.tensors[result.place] = std::move(results[i]);
     } else {
       frame.values.assigned.resize(frame.routine.attributes.size());
@@ -371,7 +375,7 @@ void enter(std::optional<Call>& call, Run& run, Module& module, const Body& body
       for (Tensor* input : some) module.hooks->replace_argument(module, *input);
   }
   if (positional.size() == 1)
-    call.emplace(module, *positional[0]);
+    call.emplace(module, std::initializer_list<Tensor*>{positional[0]});
   else if (positional.size() > 1)
     call.emplace(module, std::initializer_list<Tensor*>{positional[0], positional[1]});
   else if (!keywords.empty())

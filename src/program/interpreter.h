@@ -41,7 +41,8 @@ class Interpreter {
   /// A value that goes to another body; an error where it is done with.
   Tensor taken(const Statement& statement, const Frame& frame, const Argument& argument) const;
   void leave(const Statement& statement, Frame& frame) const;
-  void check_sizes(const Statement& statement, const Result& result, const Tensor& tensor, Frame& frame) const;
+  static Dims said_sizes(const Result& result, const Tensor& tensor, const Frame& frame);
+  void check_sizes(const Statement& statement, const Tensor& tensor, const Dims& said) const;
   void give(const Statement& statement, Frame& frame, Tensors results) const;
   Tensors routine(const Routine& routine, Tensors inputs, const PassRef& pass) const;
   Tensors module(const Target& target, Tensors inputs, const PassRef& pass) const;

@@ -28,7 +28,7 @@ std::pair<int, int> ends_of_group(const Dims& a, int from_a, const Dims& b, int 
 Dims viewed_part(const Dims& said, const Dims& whole, const Dims& now) {
   if (whole == now || whole.count() != now.count()) return said;
   Dims part = said;
-  int same = 0;  // samples and tokens, of which there may be more than in the program, where these are shared unevenly
+  int same = 0;  // samples and tokens, of which a GPU may have some
   for (; same < std::min(whole.count(), said.count()) && said[same] == whole[same]; ++same) part[same] = now[same];
   if (std::find(said.begin(), said.end(), -1) != said.end()) return part;  // torch finds the rest itself
   for (int from = same, from_said = same; from < whole.count() && from_said < said.count();) {

@@ -7,6 +7,7 @@ RECORDING is the name of one in tests/golden/steps; its program is captured with
 --family: for every size of its family, as ship.py does it, with the rotation of this one where the shipped program holds for another alone: MODEL_TYPE.family.gz.
 """
 
+import argparse
 import gzip
 import json
 import os
@@ -59,11 +60,14 @@ def write(path, text):
 def main():
     import transformers
 
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--family", action="store_true")
+    parser.add_argument("recordings", nargs="+")
+    options = parser.parse_args()
     transformers.logging.set_verbosity_error()
-    names = [name for name in sys.argv[1:] if name != "--family"]
     with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            if len(names) < len(sys.argv) - 1:
+        for name in options.recordings:
+            if options.family:
                 capture_family(spec_of(name))
             else:
                 capture(name, spec_of(name), folder)

@@ -4,7 +4,7 @@
     python tools/trace/record_hub_configs.py spellings OUT.txt.gz          # small ones, as this release of transformers writes them
 
 A line of JSON each: the configuration, and of the first kind how many parameters transformers makes of it, on the meta
-device.  Only families that src/zoo/index.cpp lists.
+device.  Only families whose programs data/programs has of this transformers.
 """
 import gzip
 import json
@@ -17,13 +17,18 @@ import transformers
 
 from record_parameters import CASES
 
-INDEX = (pathlib.Path(__file__).resolve().parents[2] / "src" / "zoo" / "index.cpp").read_text()
-FAMILIES = {entry[1]: re.findall(r'{"(\w+)", "(\w+)"}', entry[0]) for entry in re.finditer(r'^    {"(\w+)",(?:.|\n)*?},$', INDEX, re.M)}
+PROGRAMS = pathlib.Path(__file__).resolve().parents[2] / "data" / "programs" / transformers.__version__
+
+
+def heads_of(model_type):
+    """[(what it is trained for, the class)] of a family's programs, the one that nobody has to ask for in front."""
+    files = sorted(path for path in (PROGRAMS / model_type, *PROGRAMS.glob(f"{model_type}.*")) if path.exists())
+    return [(re.search(r"^head (\w+)$", text, re.M)[1], re.search(r"^class (\w+)$", text, re.M)[1]) for text in (path.read_text() for path in files)]
 
 
 def head_of(config):
-    """As src/estimate/predict.cpp chooses it: the class that wrote the file, or the first."""
-    heads = FAMILIES[config["model_type"]]
+    """The class that wrote the file, or the first."""
+    heads = heads_of(config["model_type"])
     return next((head for head in heads if head[1] in (config.get("architectures") or [])), heads[0])
 
 
@@ -39,7 +44,7 @@ def hub_rows(folder):
     readme = (folder / "README.md").read_text()
     for path in sorted(folder.glob("*.json")):
         config = json.loads(path.read_text())
-        if not FAMILIES.get(config["model_type"]):
+        if not heads_of(config["model_type"]):
             continue
         source = re.search(rf"^- `{re.escape(path.name)}`: [^,]*, (.*)$", readme, re.M)[1]
         head, class_name = head_of(config)

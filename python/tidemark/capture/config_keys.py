@@ -46,17 +46,20 @@ def config_classes(node, known):
     return said or set(known)
 
 
-def asked_by_model(config_class):
-    """Names that the modeling file of `config_class` asks a configuration of that class for."""
+def code_of(config_class):
+    """The classes and functions of the modeling file whose `config` may be of that class."""
     path = pathlib.Path(inspect.getfile(config_class))
     known = re.findall(r"^class (\w+Config)\(", path.read_text(), re.M)
     modeling = path.with_name(path.name.replace("configuration_", "modeling_"))
     if not modeling.exists():   # the model is another family's, as that of internlm3 (5.23.0)
-        return
-    tree = ast.parse(modeling.read_text())
-    for node in tree.body:
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and config_class.__name__ in config_classes(node, known):
-            yield from asked_for(node)
+        return []
+    nodes = ast.parse(modeling.read_text()).body
+    return [node for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and config_class.__name__ in config_classes(node, known)]
+
+
+def asked_by_model(config_class):
+    """Names that the modeling file of `config_class` asks a configuration of that class for."""
+    return {name for node in code_of(config_class) for name in asked_for(node)}
 
 
 def fields_of(config_class):
@@ -111,7 +114,7 @@ def shared_keys():
 def own_keys(config_class):
     names = config_class.attribute_map  # from another name to the field's, which files may hold as well
     keys = fields_of(config_class) | set(names) | set(names.values())
-    keys |= set(taken_from_kwargs(config_class)) | set(asked_by_model(config_class))
+    keys |= set(taken_from_kwargs(config_class)) | asked_by_model(config_class)
     if "rope_parameters" in keys:
         keys |= ROTARY
     return without_methods(keys - base_keys(), config_class)
@@ -127,7 +130,6 @@ def lines(config_class, path=""):
     yield (f"{path} as {config_class.model_type}: " if path else "") + " ".join(sorted(keys))
     for key, part in parts:
         yield from lines(part, f"{path}.{key}" if path else key)
-
 
 
 def undeclared(config_class, path=""):
@@ -147,15 +149,9 @@ def undeclared(config_class, path=""):
 
 def _optional(config_class):
     """(name, default) of getattr(config, "NAME", default) in the modeling file, but for classes that tell texts apart, which have programs of their own."""
-    path = pathlib.Path(inspect.getfile(config_class))
-    known = re.findall(r"^class (\w+Config)\(", path.read_text(), re.M)
-    modeling = path.with_name(path.name.replace("configuration_", "modeling_"))
-    for top in ast.parse(modeling.read_text()).body if modeling.exists() else ():
-        if not isinstance(top, (ast.ClassDef, ast.FunctionDef)) or _TELLS_APART.search(top.name) or config_class.__name__ not in config_classes(top, known):
-            continue
-        for node in ast.walk(top):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) > 1 and is_config(node.args[0]) and isinstance(node.args[1], ast.Constant):
-                yield node.args[1].value, node.args[2] if len(node.args) > 2 else None
+    for node in (node for top in code_of(config_class) if not _TELLS_APART.search(top.name) for node in ast.walk(top)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) > 1 and is_config(node.args[0]) and isinstance(node.args[1], ast.Constant):
+            yield node.args[1].value, node.args[2] if len(node.args) > 2 else None
 
 
 def _taken_of(defaults, name, path, declared):
