@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -57,13 +58,18 @@ std::optional<std::vector<std::string>> rows_at_hand(const std::string& head, co
   }
 }
 
+/// How many models no program at hand holds for, by family: with biases, odd heads, some layers of another kind, parts of a
+/// head turned.  They are captured when they are asked for.
+const std::map<std::string, std::size_t> kNotHeld{{"llama", 1},    {"olmoe", 1},  {"phi3", 1},     {"qwen2_moe", 2},
+                                                  {"qwen2_vl", 1}, {"qwen3", 19}, {"qwen3_moe", 2}};
+
 class Parameters : public testing::TestWithParam<std::string> {};
 
 TEST_P(Parameters, AreThoseOfTransformers) {
   std::ifstream file(std::filesystem::path(TIDEMARK_RECORDINGS) / (GetParam() + ".tsv"));
   std::vector<std::string> have;
   std::string line, model;
-  std::size_t next = 0, compared = 0;
+  std::size_t next = 0, refused = 0;
   bool is_held = false;
   while (std::getline(file, line)) {
     if (line.starts_with("# ")) {
@@ -74,7 +80,7 @@ TEST_P(Parameters, AreThoseOfTransformers) {
       is_held = rows.has_value();
       have = std::move(rows).value_or(std::vector<std::string>());
       next = 0;
-      compared += is_held ? 1 : 0;
+      refused += is_held ? 0 : 1;
       continue;
     }
     if (!is_held) continue;
@@ -82,7 +88,9 @@ TEST_P(Parameters, AreThoseOfTransformers) {
     ASSERT_EQ(have[next++], line) << model;
   }
   ASSERT_EQ(next, have.size()) << "more than transformers has, in " << model;
-  ASSERT_GT(compared, 0U);
+  ASSERT_FALSE(model.empty());
+  const auto known = kNotHeld.find(GetParam());
+  EXPECT_EQ(refused, known == kNotHeld.end() ? 0U : known->second);
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, Parameters, testing::ValuesIn(recordings()),
