@@ -27,6 +27,7 @@ std::vector<std::string> request_of(const Spec& spec, const Value& model_config,
     add("--experts", kExpertsNames[static_cast<std::size_t>(spec.experts_implementation)]);
   add("--use-cache", context_of(spec, model_config).use_cache ? "true" : "false");
   if (spec.padding) words.emplace_back("--padded");
+  if (const std::string autocast = autocast_of(spec); autocast != "false") add("--autocast", autocast);
   return words;
 }
 

@@ -23,7 +23,7 @@ def program_of(module, inputs, spec):
 
     if os.environ.get(IS_CAPTURING):
         raise errors.Error("usage", 'put what the program does behind `if __name__ == "__main__":`: it is imported once more where the module is captured', "predict")
-    request = {"batch": spec.get("batch", 1), "seq": spec.get("seq") or 64, "images": spec.get("images", 0), "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False}
+    request = {"batch": spec.get("batch", 1), "seq": spec.get("seq") or 64, "images": spec.get("images", 0), "image_size": None, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False, "autocast": _autocast(spec)}
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         written = Path(folder, "module.pt")
         names = write(written, module, inputs, request)
@@ -34,6 +34,12 @@ def program_of(module, inputs, spec):
         except mistakes.Mistake as mistake:
             code = "unsupported" if isinstance(mistake, mistakes.Unsupported) else "bad_value"
             raise errors.Error(code, str(mistake).replace(f"{source}:build: ", ""), type(module).__name__) from None
+
+
+def _autocast(spec):
+    """As `python -m tidemark.capture --autocast` has it."""
+    cast = spec.get("autocast", "none")
+    return None if cast == "none" else "own" if cast == spec.get("dtype", "bf16") else "other"
 
 
 def write(path, module, inputs, request):

@@ -17,7 +17,7 @@ namespace {
 /// What a family's program is bound to (FamilyUse), and whether it has to tell of image towers (check_towers).
 using Way = std::tuple<Attention, Checkpointing, std::int64_t, std::vector<std::string>, std::vector<std::string>,
                        std::vector<std::string>, ExpertsImplementation, bool, bool, std::int64_t, std::int64_t,
-                       std::int64_t, std::string, std::string, bool, std::int64_t, std::string, bool, bool, double>;
+                       std::int64_t, std::string, std::string, std::string, std::int64_t, std::string, bool, bool, double>;
 
 Way way_of(const Spec& spec, const Value& model_config) {
   const FamilyUse use = family_use_of(spec, model_config);

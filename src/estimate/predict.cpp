@@ -102,20 +102,19 @@ void check_program(const Spec& spec, const Program& program) {
   if (parse_routing(spec.moe_routing) > 0 && is_of_balanced_experts(program))
     throw Error(Errc::unsupported, "the program was captured of tokens that go round all experts in turn", "moe_routing",
                 "write balanced, or run the program itself with tidemark run");
-  const auto autocast = program.header.find("autocast");
-  if (spec.autocast != Autocast::none && autocast != program.header.end() && autocast->second == "false")
-    throw Error(Errc::unsupported, "the model does under autocast what its program does not tell", "autocast",
-                "leave it out, or run the program itself with tidemark run");
+  const auto known = program.header.find("autocast");
+  if (known != program.header.end() && fmt::format(" {} ", known->second).find(fmt::format(" {} ", autocast_of(spec))) == std::string::npos)
+    throw Error(Errc::unsupported,
+                fmt::format("the model does under autocast what is not told by its program, which is of autocast {}", known->second),
+                "autocast", "have it captured so (--autocast), or run the program itself with tidemark run");
   check_towers(spec, program);
 }
 
 std::unique_ptr<Model> make_model(const Spec& spec, std::span<const Program> programs) {
   const Captured captured = captured_as(spec, programs);
   check_program(spec, captured.program);
-  const bool is_prepared = spec.quantization && spec.quantization->prepare;
   const bool checks_sizes = !spec.tp && !spec.cp && !spec.pp && spec.parallel != Parallel::ep;
-  const std::optional<Dtype> computed = is_prepared ? std::optional(Dtype::f32) : std::nullopt;
-  return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed);
+  return make_program_model(captured.program, captured.context, dtype_of(spec.dtype), checks_sizes, computed_dtype_of(spec));
 }
 
 /// Of kernels that transformers takes where they are installed (integrations/hub_kernels.py).

@@ -275,10 +275,19 @@ std::int64_t samples_at_once(const Spec& spec) {
 
 }  // namespace
 
+Dtype computed_dtype_of(const Spec& spec) {
+  return spec.quantization && spec.quantization->prepare ? Dtype::f32 : dtype_of(spec.dtype);
+}
+
+std::string autocast_of(const Spec& spec) {
+  if (spec.autocast == Autocast::none) return "false";
+  return step_options(spec).autocast_dtype == computed_dtype_of(spec) ? "own" : "other";
+}
+
 FamilyUse family_use_of(const Spec& spec, const Value& config) {
   const ImageSize size = parse_image_size(spec.image_size);
   return {context_of(spec, config), spec.attn == Attention::automatic, spec.seq, samples_at_once(spec), images_here(spec), size.height, size.width,
-          spec.head, spec.autocast != Autocast::none, spec.checkpointing != Checkpointing::none,
+          spec.head, autocast_of(spec), spec.checkpointing != Checkpointing::none,
           spec.cp ? spec.cp->degree : 1, spec.transformers};
 }
 

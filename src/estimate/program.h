@@ -21,6 +21,13 @@ Data data_of(const Spec& spec);
 /// How the model's forward is to run.
 Context context_of(const Spec& spec, const Value& config);
 
+/// In what a model computes without autocast: the dtype of the weights, or float32 where they are prepared for training with
+/// quantized ones (peft, prepare_model_for_kbit_training).
+Dtype computed_dtype_of(const Spec& spec);
+
+/// Under what of the kinds of autocast that models tell apart: "false", "own" (in the dtype that a model computes in), "other".
+std::string autocast_of(const Spec& spec);
+
 /// What a family's program is bound for.
 FamilyUse family_use_of(const Spec& spec, const Value& config);
 

@@ -70,7 +70,7 @@ class FamilyReader {
     bind();
     constexpr const char* kExperts[] = {"grouped_mm", "batched_mm", "eager"};
     mode_ = {{"experts", kExperts[static_cast<int>(use_.context.experts)]}, {"padding", use_.context.padding},
-             {"autocast", use_.autocast}, {"checkpointing", use_.checkpointing}, {"positions", use_.shares > 1}};
+             {"autocast", use_.autocast == "false" ? Value(false) : Value(use_.autocast)}, {"checkpointing", use_.checkpointing}, {"positions", use_.shares > 1}};
     for (const auto& [line, text] : holds_) {
       at_ = line;
       if (!is_so(text)) refuse(text);
@@ -440,14 +440,21 @@ class FamilyReader {
     return compare(number(left), comparison, number(reader.rest()));
   }
 
+  static bool is_key_of_spec(std::string_view path) {
+    return path == "padding" || path == "autocast" || path == "checkpointing";
+  }
+
   [[noreturn]] void refuse(std::string_view condition) const {
     const std::string path = reader_of(condition).name("_.");
     const Value* value = value_of(path);
     throw Error(Errc::unsupported,
                 fmt::format("the program of {} holds for {} alone{}", model_type_, condition,
                             value ? fmt::format(", and {} is {}", path, told(*value)) : ""),
-                path == "padding" || path == "autocast" || path == "checkpointing" ? path : file_);  // as a spec has them
+                is_key_of_spec(path) ? path : file_);
   }
+
+  /// What can be asked for otherwise, and is named before what cannot.
+  bool is_of_spec(std::string_view condition) const { return is_key_of_spec(reader_of(condition).name("_.")); }
 
   /// The first body whose conditions hold.
   void choose_main() {
@@ -463,7 +470,8 @@ class FamilyReader {
         if (takes(line, text)) return;
     }
     const auto is_of_key = [&](const Key& key) { return key.path == reader_of(nearest_.condition).name("_."); };
-    if (!nearest_.condition.empty() && std::any_of(keys_.begin(), keys_.end(), is_of_key)) refuse(nearest_.condition);
+    if (!nearest_.condition.empty() && (is_of_spec(nearest_.condition) || std::any_of(keys_.begin(), keys_.end(), is_of_key)))
+      refuse(nearest_.condition);
     if (use_.shares > 1)
       throw Error(Errc::unsupported, fmt::format("the program of {} does not hold for a part of the tokens of each sample", model_type_), "cp");
     throw Error(Errc::unsupported,
@@ -483,7 +491,7 @@ class FamilyReader {
       for (int held = 0; !reader.at_end(); ++held) {
         const std::string_view condition = reader.until(",");
         if (!is_so(condition)) {
-          if (held > nearest_.held) nearest_ = {held, condition};
+          if (held > nearest_.held || (held == nearest_.held && is_of_spec(condition))) nearest_ = {held, condition};
           return false;
         }
         reader.take(",");

@@ -16,7 +16,8 @@ struct FamilyUse {
   std::int64_t batch = 1, images = 0;  // samples, and images of each
   std::int64_t image_height = 0, image_width = 0;  // pixels; 0: as at the capture
   std::string head = "auto";   // what it is trained for
-  bool autocast = false, checkpointing = false;
+  std::string autocast = "false";  // or "own", in the dtype of the weights, or "other"
+  bool checkpointing = false;
   std::int64_t shares = 1;     // how many GPUs have a part of each sample, whose batches bring positions
   std::string transformers = {};  // the release that is asked for
 };

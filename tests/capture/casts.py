@@ -24,7 +24,7 @@ class Sees(torch.nn.Module):
 
 
 sized = captured(Sees(), "hidden", torch.bfloat16)
-follow([sized], captured(Sees(), "hidden", torch.float32), captured(Sees(), "hidden", torch.float32, autocast=True))
+follow([sized], [captured(Sees(), "hidden", torch.float32), captured(Sees(), "hidden", torch.float32, autocast=True)])
 print("\n".join(printed(sized)))
 
 
@@ -47,5 +47,5 @@ class Projects(torch.nn.Module):
 
 
 sized = captured(Projects(), "hidden", torch.bfloat16)
-follow([sized], captured(Projects(), "hidden", torch.float32), captured(Projects(), "hidden", torch.float32, autocast=True))
+follow([sized], [captured(Projects(), "hidden", torch.float32), captured(Projects(), "hidden", torch.float32, autocast=True)])
 print("\n".join(printed(sized)))

@@ -18,5 +18,5 @@ class Tower(torch.nn.Module):
 
 half, whole = torch.bfloat16, torch.float32
 sized = captured(Tower(), "pixels", half)
-follow([sized], captured(Tower(), "pixels", whole), captured(Tower(), "pixels", whole, autocast=True), (captured(Tower(), "pixels", whole, half),))
+follow([sized], [captured(Tower(), "pixels", whole), captured(Tower(), "pixels", whole, half), captured(Tower(), "pixels", whole, autocast=True)])
 print(printed(sized)[-1].rstrip())

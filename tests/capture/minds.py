@@ -3,7 +3,7 @@
 import torch
 from recorded import captured
 
-from tidemark.capture.dtypes import follow
+from tidemark.capture.autocast import minds
 
 
 class Model(torch.nn.Module):
@@ -19,6 +19,5 @@ class Model(torch.nn.Module):
 
 
 for casts in (True, False):
-    sized = captured(Model(casts), "x", torch.bfloat16)
-    follow([sized], captured(Model(casts), "x", torch.float32), captured(Model(casts), "x", torch.float32, autocast=True))
-    print("casts" if casts else "does the same", sized.minds_autocast)
+    without, under = (captured(Model(casts), "x", torch.float32, autocast=autocast) for autocast in (False, True))
+    print("casts" if casts else "does the same", minds(without, under))

@@ -18,7 +18,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 SINCE = "5.24.0"
-EMPTY = re.compile(r"^(\s+)(%[\w.]+)(: T\[0\] = torch\.tensor\(data, dtype=dtype\()([%$][\w.^]+)(\), device=device\).*)$")
+EMPTY = re.compile(r"^(\s+)(%[\w.]+)(: T\[0\] = torch\.tensor\(data, dtype=)(dtype\([%$][\w.^]+\)|float32)(, device=device\).*)$")
 ASKED = ["--batch", "2", "--seq", "160", "--dtype", "fp32", "--autocast", "bf16", "--gpu", "h200", "--memory", "4000GB", "--offline", "--quiet"]
 
 
@@ -29,7 +29,8 @@ def rewritten(text):
         found = EMPTY.match(line)
         is_of_values = found and keys and keys[4] == found[4]
         keys = None if is_of_values else found
-        behind = joined(lines[number + 1:], found[2]) if is_of_values else None
+        joins = joined(lines[number + 1:], found[2]) if is_of_values else None
+        behind = joins and f"dtype({joins})"
         if not behind or behind == found[4]:
             made.append(line)
             continue

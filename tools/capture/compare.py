@@ -3,7 +3,7 @@
 
 usage: python tools/capture/compare.py [MODEL_TYPE ...] [--of 5.17.0] [--note] [--table docs/shipped-families.md]
 
-The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (AdamW; in bf16, and in fp32 under autocast);
+The configuration is transformers' default of the model type, with eight layers at most, and with equal sizes where a program holds for those.  Both programs are predicted (AdamW; in bf16, in fp32 under autocast, and in bf16 under autocast);
 equal are all allocations and frees, in their order.  Text is of 160 tokens, two samples of it, and of a whole chunk where a program has a case of that (and as many layers as each of its cases has); with images or sounds there are two batches, of one and of two a sample, and of other sizes where a model takes any, in a text that has room for them.
 TIDEMARK_BIN is the command; this Python has torch and transformers, and the programs are those of its release of transformers, or of the older one behind `--of`: Tidemark takes
 those where this release has no program of its own.  With `--note` such a program tells in its header on which releases it is equal (`equal_on`), and answers for them without an assumption.
@@ -30,7 +30,7 @@ TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemar
 MOST_LAYERS = 8
 ALIKE = {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}   # of processes that do the same: scripted functions are Python ones, and sets go in one order
 ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
-WAYS = ([], ["--dtype", "fp32", "--autocast", "bf16"])
+WAYS = {"none": [], "other": ["--dtype", "fp32", "--autocast", "bf16"], "own": ["--autocast", "bf16"]}   # of autocast, as python/tidemark/capture/autocast.py tells it
 TOKENS = 160
 TEXT = {"batch": 2, "images": 0, "grid": None}
 SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})   # patches down and across, of images of any size
@@ -121,11 +121,15 @@ def capture(program, folder):
         vision = getattr(keys, "vision_config", keys)
         patch, merges = first_of(vision, "patch_size"), first_of(vision, "spatial_merge_size", "pooling_kernel_size") or 1
         asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else heard(keys, TOKENS), "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None}
-        (folder / f"{program.name}.{number}.program").write_text(captured_at(config, asked))
+        exact = captured_at(config, asked)
+        minds = re.search(r"^autocast (.*)$", exact, re.MULTILINE)
+        for way in WAYS:
+            own = minds and way != "none" and way not in minds[1].split()
+            (folder / f"{program.name}.{number}.{way}.program").write_text(captured_at(config, asked, way) if own else exact)
         (folder / f"{program.name}.{number}.asked").write_text(json.dumps(asked))
 
 
-def captured_at(config, asked):
+def captured_at(config, asked, autocast=None):
     """The program of this batch alone, in a text as long as it has to be; that is written into `asked`."""
     from tidemark.capture import models
     from tidemark.capture.batches import Shape
@@ -138,7 +142,7 @@ def captured_at(config, asked):
     for more in LONGER:
         shape = Shape(asked["batch"], asked["seq"] + more, asked["images"], image_size=tuple(asked["image_size"]) if asked["image_size"] else None)
         try:
-            text = program(source, "cuda", lambda model: [with_grid(shape, model)], lambda model: header_of(model, False), looks_for_lengths=False)
+            text = program(source, "cuda", lambda model: [with_grid(shape, model)], lambda model: header_of(model, False), looks_for_lengths=False, autocast=autocast)
         except Mistake as mistake:   # the text has no room for the images
             last = mistake
             continue
@@ -221,21 +225,21 @@ def compared(program, folder):
     failed = folder / f"{program.name}.failed"
     events = []
     for number, way in itertools.product(range(len(cases_of(program))), WAYS):
-        config, exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("json", "program", "asked"))
+        config, exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("json", f"{way}.program", "asked"))
         if not asked.exists():
             return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
         uncached = ["--use-cache", "false"] if re.search(r"^cache false$", exact.read_text(), re.MULTILINE) else []   # a class whose default that is
         family = [config, "--program", program, "--transformers", importlib.metadata.version("transformers")]
         try:
-            ours, theirs = (predicted(folder, asked, *model, *way, *uncached) for model in (family, ["--program", exact]))
+            ours, theirs = (predicted(folder, asked, *model, *WAYS[way], *uncached) for model in (family, ["--program", exact]))
         except RuntimeError as error:
-            if way and re.search("autocast == false|does under autocast what its program does not tell", str(error)):   # prove.py tells of these
+            if way != "none" and re.search("holds for autocast |does under autocast what is not told by its program", str(error)):   # prove.py tells of these
                 continue
             return str(error).replace(str(ROOT) + "/", "").replace(str(folder) + "/", "")
         if ours != theirs:
             first = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
-            return f"differs from event {first} of {len(theirs)}" + (f", batch {number + 1}" if number else "") + (" under autocast" if way else "")
-        events += [] if way else [len(ours)]
+            return f"differs from event {first} of {len(theirs)}" + (f", batch {number + 1}" if number else "") + ("" if way == "none" else f" under autocast ({way})")
+        events += [len(ours)] if way == "none" else []
     return f"equal, {' and '.join(map(str, events))}"
 
 
@@ -274,7 +278,7 @@ def write(table, rows):
 Made by `tools/capture/compare.py`: the program of each family, bound to transformers' default configuration with {MOST_LAYERS} layers at most (and equal
 sizes where a program holds for those alone; keys that a class has no usable default of are those of `tools/capture/published.json`), against a program captured at exactly that configuration, of the release that
 it is compared on. *equal* (with the number of events): the same allocations and frees, one by one. Two samples of {TOKENS} tokens
-(and of a whole chunk where a program has a case of that), bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them. Each once more in fp32 under autocast, where a program holds for that.
+(and of a whole chunk where a program has a case of that), bf16, AdamW; with images or sounds two batches, of one a sample (8 x 12 patches, where any size is taken) and of two (12 x 20), in a text that has room for them. Each once more under autocast, in fp32 and in bf16, where a program holds for that.
 
 Between 5.17.0 and 5.23.0 transformers rewrote what many families share, so that few programs of the one hold on the other: rotary embeddings (modeling_ministral3.py, Ministral3RotaryEmbedding.forward: a matmul
 under maybe_autocast, then a mul), which hidden states a vision tower returns (utils/output_capturing.py, select_hidden_states), and a bias on attention (integrations/sdpa_attention.py, position_bias_mask, which is contiguous since).

@@ -34,7 +34,8 @@ MODES = {
     "frozen": Mode({"freeze": PARTS}, {}),
     "lora": Mode({"lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}}, {}),
     "checkpointed": Mode({"checkpointing": "non_reentrant"}, {"use_cache": False}),
-    "autocast": Mode({"dtype": "fp32", "autocast": "bf16"}, {}),
+    "autocast": Mode({"dtype": "fp32", "autocast": "bf16"}, {"autocast": "other"}),
+    "autocast_own": Mode({"autocast": "bf16"}, {"autocast": "own"}),   # of weights that are bf16 themselves
     "eager": Mode({"attn": "eager"}, {"attn": "eager"}),
 }
 

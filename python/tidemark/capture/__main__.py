@@ -21,6 +21,7 @@ def _arguments():
     parser.add_argument("--attn", choices=["sdpa", "eager"], help="implementation of attention (default: what transformers chooses)")
     parser.add_argument("--experts", choices=["grouped_mm", "batched_mm", "eager"], help="implementation of experts (default: what transformers chooses)")
     parser.add_argument("--use-cache", choices=["true", "false"], help="whether a key/value cache is filled (default: what the configuration says)")
+    parser.add_argument("--autocast", choices=["own", "other"], help="what a model does under it that does something of its own there: in the dtype of its weights, or in another")
     parser.add_argument("--padded", action="store_true", help="the batch holds padding")
     parser.add_argument("--fresh", action="store_true", help="capture again what was captured before")
     return parser.parse_args()
@@ -51,7 +52,7 @@ def main():
     given = _arguments()
     request = {
         "source": given.source, "batch": given.batch, "seq": given.seq, "images": given.images, "image_size": given.image_size, "head": given.head, "attn": given.attn, "experts": given.experts,
-        "use_cache": json.loads(given.use_cache) if given.use_cache else None, "padded": given.padded,
+        "use_cache": json.loads(given.use_cache) if given.use_cache else None, "padded": given.padded, "autocast": given.autocast,
     }
     try:
         text = ask(request, fresh=given.fresh)

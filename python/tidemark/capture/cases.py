@@ -24,9 +24,13 @@ class Way(NamedTuple):
     positions: bool = False   # whether the batch brings them
     experts: object = None    # how they are run; None where a model has none, or no choice
     padding: object = None    # whether the batch has some; None where it never has
+    checkpointing: object = None   # whether the model is told of that; None where it minds not
+    autocast: object = None   # one of autocast.py's KINDS, under which it does something of its own
+    minded: tuple = ()        # those under which it does not do this
 
     def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else []), *([f"experts == {written(self.experts)}"] if self.experts else []), *([f"padding == {written(self.padding)}"] if self.padding is not None else [])]
+        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else []), *([f"experts == {written(self.experts)}"] if self.experts else []), *([f"padding == {written(self.padding)}"] if self.padding is not None else []),
+                *([f"checkpointing == {written(self.checkpointing)}"] if self.checkpointing is not None else []), *([f"autocast == {written(self.autocast)}"] if self.autocast else []), *(f"autocast != {written(kind)}" for kind in self.minded)]
 
     def goes_through_experts(self):
         """Whether they are run one after the other, if there are any."""

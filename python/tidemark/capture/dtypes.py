@@ -7,32 +7,31 @@ float32, and in float32 under autocast, tell them apart: all are walked side by 
 import difflib
 
 from .lifting import refs
-from .recorder import Call, Death, Op
+from .recorder import CASTS, Call, Death, Op
 from .terms import DtypeFrom, DtypeOf, Ref, Typed, map_terms, walk_terms
 
 WEIGHTS = DtypeOf("T")
 
 
-def follow(sized, in_float32, under_autocast, of_half=()):
+def follow(sized, others):
     """Writes into the captures at several sizes, all in one dtype, which of their dtypes follow the weights' or a value's.
 
-    `of_half`: where there is one, a capture in float32 of a batch that is not.  What the others do not do has nothing to be compared with: there the model's dtype is taken to
+    `others`: captures in other dtypes, the first of other weights, the last under autocast.  What these do not do has nothing to be compared with: there the model's dtype is taken to
     follow the weights.  Returns in how many calls that was so.
     """
-    walk, model_dtype = _Walk([*sized, in_float32, *of_half, under_autocast]), sized[0].model_dtype
+    walk, model_dtype = SideBySide([*sized, *others]), sized[0].model_dtype
     looked_at = (0, *range(len(sized), len(walk.recorders)))
     arguments, results, compared = [], [], set()
     for frames in walk.frames():
         _tell_scopes(frames[:len(sized)], frames[-1])
-        sized[0].minds_autocast |= _names(frames[-1]) != _names(frames[len(sized)])
         given = {t for _, t in frames[0].given if isinstance(t, Ref)}
         for ops, at_hand in walk.ops(frames):
             compared.add(ops[0])
-            arguments += [(ops[:len(sized)], at, _looked_up(frames[:len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at, model_dtype)]
+            arguments += [(ops[:len(sized)], at, _looked_up(frames[:len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at)]
             for made in zip(*(op.results for op in ops)):
-                if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == "float32":
+                if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == others[0].model_dtype:
                     results += [(recorder, term.ref) for recorder, term in zip(sized, made) if isinstance(term, Typed)]
-    alone = [ops for frames in _Walk(sized).frames() for ops in zip(*map(_steps, frames)) if isinstance(ops[0], Op) and ops[0] not in compared]
+    alone = [ops for frames in SideBySide(sized).frames() for ops in zip(*map(_steps, frames)) if isinstance(ops[0], Op) and ops[0] not in compared]
     for ops in alone:
         arguments += [(ops, at, [WEIGHTS] * len(ops)) for at, term in enumerate(_terms(ops[0])) if term == DtypeOf(model_dtype)]
         results += [(recorder, term.ref) for recorder, op in zip(sized, ops) for term in op.results if isinstance(term, Typed) and term.dtype.name == model_dtype]
@@ -41,17 +40,17 @@ def follow(sized, in_float32, under_autocast, of_half=()):
             _replace(op, at, term)
     for recorder, ref in results:
         recorder.seen[ref.value].dtype = WEIGHTS.name
-    _follow_weights(sized, in_float32, model_dtype)
+    _follow_weights(sized, others[0], model_dtype)
     return len(alone)
 
 
-def _follow_weights(sized, in_float32, model_dtype):
+def _follow_weights(sized, other, model_dtype):
     for recorder in sized:
         for path, (dtype, sizes) in recorder.weight_types.items():
-            if dtype.name == model_dtype and in_float32.weight_types[path][0].name == "float32":
+            if dtype.name == model_dtype and other.weight_types[path][0].name == other.model_dtype:
                 recorder.weight_types[path] = (WEIGHTS, sizes)
-        for (_, ref), (_, other) in zip(recorder.inputs, in_float32.inputs):
-            if recorder.seen[ref.value].dtype == model_dtype and in_float32.seen[other.value].dtype == "float32":
+        for (_, ref), (_, theirs) in zip(recorder.inputs, other.inputs):
+            if recorder.seen[ref.value].dtype == model_dtype and other.seen[theirs.value].dtype == other.model_dtype:
                 recorder.seen[ref.value].dtype = WEIGHTS.name
 
 
@@ -71,7 +70,7 @@ def _tell_scopes(frames, under_autocast):
             frame.events.insert(places[min(step, len(places) - 1)], event)
 
 
-def _chosen(walk, ops, at_hand, given, looked_at, model_dtype):
+def _chosen(walk, ops, at_hand, given, looked_at):
     """(which argument, its term in each capture at a size) of the dtypes that differ as the model's dtype does."""
     near = given | {r for t in _terms(ops[0]) for r in refs(t)}
     for at, slots in enumerate(zip(*map(_terms, ops))):
@@ -80,9 +79,11 @@ def _chosen(walk, ops, at_hand, given, looked_at, model_dtype):
             continue
         names = [t.name for t in wanted]
         alike = [c for c in at_hand if [walk.dtype(i, c[i]) for i in looked_at] == names]
+        if ops[0].name.rpartition(".")[2] in CASTS:   # hardly to its own
+            alike = [c for c in alike if c[0] != ops[0].args[0]] or alike
         if alike:   # code asks a value that it has at hand more often than the weights; what the function or the module was given, most often
             yield at, [DtypeFrom(c) for c in next((c for c in alike if c[0] in near), alike[0])]
-        elif names[0] == model_dtype and set(names[1:]) == {"float32"}:
+        elif names == [walk.recorders[i].model_dtype for i in looked_at]:
             yield at, [WEIGHTS] * len(slots)
 
 
@@ -105,7 +106,7 @@ def _replace(op, at, term):
     op.kwargs = tuple([(k, map_terms(t, change)) for k, t in op.kwargs])
 
 
-class _Walk:
+class SideBySide:
     """Several captures side by side, as far as they do the same things."""
 
     def __init__(self, recorders):
@@ -157,7 +158,7 @@ class _Deaths:
 def _counterparts(frames):
     """{step of the first frame: the same step in each}: those in the longest runs that are alike."""
     steps = [_steps(f) for f in frames]
-    keys = [_names(f) for f in frames]
+    keys = [names_of(f) for f in frames]
     rows = {i: [event] for i, event in enumerate(steps[0])}
     for theirs, names in zip(steps[1:], keys[1:]):
         if names == keys[0]:
@@ -182,7 +183,7 @@ def _steps(frame):
     return [e for e in frame.events if _is_step(e)]
 
 
-def _names(frame):
+def names_of(frame):
     return [e.name if isinstance(e, Op) else "call " + e.frame.name for e in _steps(frame)]
 
 

@@ -12,6 +12,7 @@ import re
 import torch
 
 from . import config_keys, factors
+from .autocast import IN_FLOAT32, KINDS, OF, Dtypes, as_without, minds
 from .axes import Axes
 from .batches import Shape, guards_of_frames, has_one_beside, heard, names_of_frames
 from .bodies import Bodies
@@ -20,19 +21,19 @@ from .dtypes import follow
 from .experts import WAYS, chooses, shares_of, unevenly, unlike
 from .floats import without_floats
 from .folding import fold
-from .keys import Defaults, at, changed, is_whole, leaves_of, parts_of, share_of, window_beside, without, without_names_of_labels, written
+from .keys import at, changed, is_whole, leaves_of, share_of, window_beside, without_names_of_labels, written
+from .header import MERGES, Header, sees, width_of
 from .layers import FEWEST_ROUNDS, Layers
 from .merging import Differs, Merger, merged_lines
 from .mistakes import Mistake, Unsupported
 from .models import CONTRASTIVE, FEATURES, class_of, from_configuration
-from .orders import by_kind, goes_without, letters_of, older_kinds
+from .orders import by_kind, goes_without
 from .positions import with_positions
 from .program import Again, _called, _one
 from .reads import Reads, reading
 from .rows import Uneven, in_rows
 from .sizes import Solver
-from .text import Printer, family_text, typed
-from .told import told_of
+from .text import Printer, family_text
 from .tree import tree_lines
 from .unwritten import keys_of, paths_of
 from .windows import names_of, windows_of
@@ -47,7 +48,6 @@ _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 8, 10), (11, 3
 _FEWER = ((7, 303, 8, 12, 20), (8, 349, 7, 10, 12), (9, 403, 7, 16, 20), (7, 307, 9, 12, 24), (8, 451, 8, 18, 28), (10, 381, 7, 8, 20))
 _MORE = 400   # tokens, so that what is done for each chunk of a text is seen as rounds
 _TEXT_CHUNK = 64        # of linear attention without kernels of its own (transformers 5.23.0: modeling_qwen3_next.py, torch_chunk_gated_delta_rule)
-_MERGES = ("spatial_merge_size", "pooling_kernel_size", "downsample_factor")   # so many patches each way are one token
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
 _GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
 _INNER = re.compile(r"(^|\.)(n_inner|intermediate_size)$")
@@ -89,9 +89,9 @@ class Family:
         self.config_class = transformers.models.auto.configuration_auto.CONFIG_MAPPING[self.kind]
         self.defaults = self.config_class().to_dict()
         self.head = head or self._head()
-        self.trained_for = class_of(self._configuration(keys), keys, self.head, self.kind)[1]
+        self.trained_for = class_of(self.configuration(keys), keys, self.head, self.kind)[1]
         self.tells_apart = self.trained_for.endswith("CLASSIFICATION")
-        self.unwritten = dict(paths_of(self._configuration(keys)))
+        self.unwritten = dict(paths_of(self.configuration(keys)))
         self.undeclared = config_keys.undeclared(self.config_class)
         keys = changed(keys, {path: shares for path, text in self.undeclared.items() if (shares := share_of(text, keys)) is not None})
         self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
@@ -103,7 +103,7 @@ class Family:
                 self.asked.append(path)
                 self.guards.append(f"{path} == {text}")
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
-        inner = {path: 4 * at(self.layers.keys, _width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, _width_of(path))}
+        inner = {path: 4 * at(self.layers.keys, width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, width_of(path))}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
         experts = self._ways_of_experts()[:1 if is_rare else None]
@@ -112,7 +112,7 @@ class Family:
         if positions:
             ways = [way._replace(padding=False) for way in ways] + [way._replace(padding=True) for way in ways if not way.positions and way.experts == experts[0]]
         self.by_chance = None
-        self.looks, self.reads, self.few, self.dtypes, self.minds_autocast, self.has_grids, self.has_windows = {}, Reads(), {}, None, False, False, False
+        self.looks, self.reads, self.few, self.dtypes, self.minded, self.has_grids, self.has_windows = {}, Reads(), {}, None, set(), False, False
         for way in ways:
             try:
                 self.looks[way] = self.look(self.base, way)
@@ -192,7 +192,7 @@ class Family:
     def _own(keys):
         return {key: value for key, value in keys.items() if key != "model_type"}
 
-    def _configuration(self, keys):
+    def configuration(self, keys):
         import transformers
 
         return transformers.AutoConfig.for_model(**{**self._whole(keys), "model_type": self.kind})
@@ -202,29 +202,22 @@ class Family:
 
     def build(self, keys):
         """All keys, as the configuration class understands these."""
-        config = self._configuration(keys)
+        config = self.configuration(keys)
         made = keys_of(config, keys)
         if self.tells_apart:   # classes are told by their names
             made = {**without_names_of_labels(made), "num_labels": config.num_labels}
         return made
 
-    def _default_list(self, path):
-        """Of a list with an entry for each layer, or of layers' numbers: nothing where the class makes it of how many there are."""
-        default, count = at(self.config_class().to_dict(), path), self.layers.numbers.get(path)
-        if count is None or at(self.config_class(**changed({}, {count: at(self.base, count)})).to_dict(), path) != default:
-            return "null"
-        return f"{written(default)}; null"
-
     def _head(self):
         """Encoders are trained on words that are masked, also where transformers has a class for the next word; None: what transformers.models.auto has first."""
         from transformers.models.auto import modeling_auto
 
-        reads_both_ways = not self._configuration({}).to_dict().get("is_decoder", True)
+        reads_both_ways = not self.configuration({}).to_dict().get("is_decoder", True)
         return "masked_lm" if reads_both_ways and self.kind in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES else None
 
     def _ways_of_experts(self):
         """How experts can be run, the way that transformers takes first; of models that have none, or no choice, nothing that is said."""
-        model = self.source(self.base, Way("sdpa", None)).make(torch.bfloat16, self.device)
+        model = self.source(self.base, Way(None, None)).make(torch.bfloat16, self.device)   # with the attention that it has
         usual = getattr(model.config.get_text_config(), "_experts_implementation", None)
         return (usual, *(how for how in WAYS if how != usual)) if usual and chooses(model) else (None,)
 
@@ -255,19 +248,18 @@ class Family:
                 last = mistake
         raise last
 
-    def capture(self, keys, way, sizes, dtype=torch.bfloat16, autocast=False, is_warm=True, images=None, checkpointing=False):
-        """`is_warm`: as it runs the second time, when what is made once is there; `checkpointing`: the model is told of that, and runs no layer again."""
+    def capture(self, keys, way, sizes, dtypes=Dtypes(), is_warm=True):
+        """`is_warm`: as it runs the second time, when what is made once is there.  A model that is told of checkpointing runs no layer again."""
         if way.goes_through_experts():
             sizes = unevenly(keys, sizes)
         source = self.source(keys, way)
-        again = Again(source, self.device, dtype)
-        if checkpointing:
+        again = Again(source, self.device, dtypes.weights)
+        if way.checkpointing:
             _tell_of_checkpointing(again.model)
         orders = self.layers.orders_of(keys)
-        tree = tree_lines(again.model, dtype, self.device, orders)
+        tree = tree_lines(again.model, dtypes.weights, self.device, orders)
         _, point = self.ready(source, again.model, sizes, _called if is_warm else _batch_fits)
-        how = {"autocast": autocast, "images": images}
-        recorder = again.one(point, **how) if is_warm else _one(source, again.model, point, self.device, **how)
+        recorder = again.one(point, dtypes) if is_warm else _one(source, again.model, point, self.device, dtypes)
         recorder.tree, recorder.windows, recorder.orders = tree, windows_of(keys, recorder.sizes), orders
         recorder.shares = shares_of(keys, recorder.sizes) if way.goes_through_experts() else None
         return recorder
@@ -276,7 +268,7 @@ class Family:
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
         self.by_chance = recorder.by_chance if self.by_chance is None else self.by_chance   # of the base, whose header says so: what others draw they do otherwise
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
-        self.sees_images &= _sees(recorder)
+        self.sees_images &= sees(recorder)
         self.has_windows |= recorder.windows is not None
         body, printer = _body(recorder), Printer()
         printer.name(body)
@@ -291,8 +283,15 @@ class Family:
     def minds_checkpointing(self):
         """Whether a model that is told of checkpointing asks for gradients of values that else have none (modeling_t5.py: position_bias)."""
         way = next((way for way in self.looks if not way.cache and not way.positions), self.usual)
-        told, not_told = (self.capture(self.base, way, _SHAPES[0], is_warm=False, checkpointing=told).asks_for_gradients for told in (True, False))
+        told, not_told = (self.capture(self.base, way._replace(checkpointing=told), _SHAPES[0], is_warm=False).asks_for_gradients for told in (True, False))
         return told > not_told
+
+    def _ways(self):
+        """Also as the model is told of checkpointing, if it minds that; it uses no cache then."""
+        ways = list(self.looks)
+        if not self.minds_checkpointing():
+            return ways
+        return [way._replace(checkpointing=told) for told in (False, True) for way in ways if not told or not (way.cache or way.positions)]
 
     def _layers_of(self, keys):
         return [at(keys, path) for path in self.layers.counts]
@@ -328,7 +327,7 @@ class Family:
 
     def _narrow(self):
         """Conditions on images of one token across, or down, where they go another way: what is permuted is a view then (transformers/models/paddleocr_vl, PaddleOCRProjector)."""
-        for path, merged in [(p, v) for p, v in leaves_of(self.base) if p.endswith(_MERGES) and is_whole(v)][:1]:
+        for path, merged in [(p, v) for p, v in leaves_of(self.base) if p.endswith(MERGES) and is_whole(v)][:1]:
             for side, narrow, wider in (("grid_h", (merged, 4 * merged), (2 * merged, 4 * merged)), ("grid_w", (4 * merged, merged), (4 * merged, 2 * merged))):
                 if not self.brief(self.base, grid=narrow).is_alike(self.brief(self.base, grid=wider)):
                     yield f"{side} > {path}"
@@ -345,19 +344,10 @@ class Family:
                 pass
             yield kind
 
-    def _order_line(self, path, defaults):
-        """The header's line of a list of layers' kinds in any order, with what spells it as a word."""
-        from transformers import configuration_utils
-
-        others, older = defaults.others(path), [] if "." in path else defaults.older
-        words = letters_of(self._configuration(self.base), older, at(self.base, path), lambda keys: at(self.build({**without(self.base, path), **keys}), path))
-        before = older_kinds(self.layers.orders[path][0], getattr(configuration_utils, "_LEGACY_LAYER_TYPE_REMAP", {}), lambda entries: at(self.build(changed(self.base, self.layers.as_long({path: entries}))), path))
-        return f"{path} = {written(at(self.build({}), path))}; null" + (f"; older {written(before)}" if before else "") + (f"; also {' '.join(others)}" if others else "") + "".join(f"; letters {word} {written(letters)}" for word, letters in words)
-
     def text(self):
         cases = cases_of(self)
         self.layers.needed = {path: list(self._needed(path)) for path in self.layers.orders}
-        self.guards = [*self.head_guards(), *guards_of_frames(self._configuration(self.base)), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        self.guards = [*self.head_guards(), *guards_of_frames(self.configuration(self.base)), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
         self.guards += self._narrow() if self.has_grids and not self.has_windows else []
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places, self.layers.orders)
@@ -365,8 +355,18 @@ class Family:
         self.draws, self.attempts = self.axes.draws(len(self.shapes), seed=7), self._attempts()
         self.asked += factors.paths_of(self.base)
         self.guards += factors.conditions(self.base, self.defaults, self.draws)
-        merged, without, shared = [], [], {}
-        for way, case in itertools.product(self.looks, cases):
+        without, shared = [], {}
+        merged = self._all(itertools.product(self._ways(), cases), without, shared)
+        if merged and self.minded:
+            merged = self._with_those_of_autocast(merged, without, shared)
+        if not merged:
+            raise Unsupported("; ".join(without))
+        return self._written(merged, without)
+
+    def _all(self, ways, without, shared, others=()):
+        """[(way, case, main body, numbers that are left, captures)] of those that are one program each; why it is not told in `without`.  `others`: such that are there."""
+        merged = list(others)
+        for way, case in ways:
             if case.flags and way.experts != self.usual.experts:   # two rare things at once
                 continue
             try:
@@ -378,9 +378,14 @@ class Family:
                 merged.append((way, case, *solved))
             except Exception as error:   # whatever a model of such a configuration raises, or Differs
                 without.append(f"{', '.join([*way.conditions(), *case.conditions])}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
-        if not merged:
-            raise Unsupported("; ".join(without))
-        return self._written(merged, without)
+        return merged
+
+    def _with_those_of_autocast(self, merged, without, shared):
+        """What the model does of its own under autocast, beside what is done without it, and under autocast that it does not mind."""
+        self.without_autocast = {(way, case): captures for way, case, *_, captures in merged}
+        ways, minded = [*self.without_autocast], [kind for kind in KINDS if kind in self.minded]
+        merged = [(way._replace(minded=tuple(minded)), *rest) for way, *rest in merged]
+        return self._all([(way._replace(autocast=kind), case) for way, case in ways for kind in minded], without, shared, merged)
 
     def _solved(self, way, case, shared):
         """(main body, numbers that are left, captures)"""
@@ -410,36 +415,44 @@ class Family:
         shapes = [case.sizes(sizes, keys) for keys, sizes in zip(configurations, shapes)]
         if way.goes_through_experts():
             configurations = [unlike(keys, samples) for keys, (samples, *_) in zip(configurations, shapes)]
-        recorders = [self.capture(keys, way, sizes) for keys, sizes in zip(configurations, shapes)]
+        dtypes, *others = OF[way.autocast] if way.autocast else [Dtypes()]
+        recorders = [self.capture(keys, way, sizes, dtypes) for keys, sizes in zip(configurations, shapes)]
         for recorder, keys in zip(recorders, configurations):
             recorder.sizes = {**recorder.sizes, **{path: at(keys, path) for path in self.axes.names() if is_whole(at(keys, path))}}
-        follow(recorders[:1], *self._in_float32(configurations[0], way, shapes[0]))
-        self.minds_autocast |= recorders[0].minds_autocast
+        at_first = configurations[0], way, shapes[0]
+        if others:
+            follow(recorders[:1], [self.capture(*at_first, dtypes) for dtypes in others])
+            as_without(self.without_autocast[way._replace(autocast=None), case], recorders)
+        else:
+            self._follow(recorders[0], at_first)
         return recorders
 
     def _merged(self, recorders, counts, shared):
         """`counts`: how often what comes as a row may come, beside images."""
-        made = names_of([r.windows for r in recorders]) | names_of_frames(self._configuration(self.base), [r.sizes.get("S") for r in recorders])
+        made = names_of([r.windows for r in recorders]) | names_of_frames(self.configuration(self.base), [r.sizes.get("S") for r in recorders])
         if all(r.shares for r in recorders):
             made |= {text: tuple(r.shares.first()[text] for r in recorders) for text in recorders[0].shares.first()}
         merger = Merger(Solver([r.sizes for r in recorders], self.layers.periods(), made), shared)
         return merger.body(tuple(_body(r, more) for r, more in zip(recorders, counts))), merger.unsolved, recorders
 
-    def _in_float32(self, keys, way, sizes):
-        """Captures without and under autocast; of a class that does not run under that, the first again."""
-        without = self.capture(keys, way, sizes, torch.float32)
-        try:
-            return without, self.capture(keys, way, sizes, torch.float32, autocast=True), self._of_half(keys, way, sizes)
-        except RuntimeError as error:
-            self.dtypes = f"it does not run under autocast: {' '.join(str(error).split())[:120]}"
-            return without, without, ()
+    def _follow(self, first, at_first):
+        """Of a capture without autocast; notes which kinds of that the model minds."""
+        in_float32, under = self.capture(*at_first, IN_FLOAT32), {}
+        for kind in KINDS:
+            try:
+                under[kind] = self.capture(*at_first, OF[kind][0])
+            except RuntimeError as error:
+                self.dtypes = f"it does not run under autocast: {' '.join(str(error).split())[:120]}"
+        self.minded |= {kind for kind in KINDS if kind not in under or minds(first if kind == "own" else in_float32, under[kind])}
+        others = [*self._of_half(*at_first), *under.values()] if "other" in under else [in_float32]
+        follow([first], [in_float32, *others])
 
     def _of_half(self, keys, way, sizes):
         """Of images that a tower in float32 is given in half of that, as those are that are prepared for quantized weights (peft, prepare_model_for_kbit_training)."""
         if not self.sees_images:
             return ()
         try:
-            return (self.capture(keys, way, sizes, torch.float32, images=torch.bfloat16),)
+            return (self.capture(keys, way, sizes, Dtypes(torch.float32, images=torch.bfloat16)),)
         except RuntimeError:   # whatever a layer that is not given its own dtype raises
             self.sees_images = False
             return ()
@@ -464,54 +477,11 @@ class Family:
             used.append(path if both else f"{path} == {written(value)}")
         return tree, ties, guards
 
-    def _heads(self, trained):
-        """What the class is trained for, and the classes that are trained in its place where a configuration names them."""
-        from .models import classes_of
-
-        classes = classes_of(self.kind)
-        yield from [("head", head.lower()) for head, names in classes.items() if trained in names and head != FEATURES][:1]
-        yield from told_of(self.source(self.base, self.usual).make(torch.bfloat16, self.device))
-        others = sorted({name for names in classes.values() for name in names} - {trained})
-        if others:
-            yield "instead", " ".join(others)
-
     def _written(self, merged, without):
         tree, ties, tie_guards = self._tree(merged)
-        axes, flagged = self.axes, {path for flags in self.flags for path in flags}
-        guards_of_flags = {path: guard for guard in axes.guards for path in flagged if guard.partition(" ")[0] == path}
-        mains = [[*way.conditions(), *case.conditions, *(guard for path, guard in guards_of_flags.items() if path not in case.flags)] for way, case, *_ in merged]
-        asked = [path for path, _ in leaves_of(self.base) if any(path in re.split(r"[ (),/]", c) for main in mains for c in main)]
-        used = list(dict.fromkeys([*(p for g in axes.groups for p in g), *axes.guarded, *asked, *self.asked, *(count for _, count in self.layers.orders.values() if count), *ties, *(guard.partition(" ")[0] for guard in tie_guards)]))
-        _, _, root, _, (first, *_) = merged[0]
-        wholes = [path for path in used if is_whole(at(self.base, path))]
-        merged_patches = [f"{side} % {path} == 0" for path in wholes if self.has_grids and path.endswith(_MERGES) for side in ("grid_h", "grid_w")]
-        windows = windows_of(self.base, first.sizes) if self.has_windows else None
-        merged_patches += [f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows]   # of one window one way, a permuted tensor is a view
-        import transformers
-
-        defaults = Defaults(self.build, self.draws, getattr(self.config_class, "attribute_map", {}), sorted({*config_keys.taken_from_kwargs(self.config_class)}), axes.usual, self.undeclared)
-        sizes = {name: value for name, value in first.sizes.items() if name not in axes.names()}
-        sizes |= {"skew": 0} if any(r.shares for *_, captures in merged for r in captures) else {}   # of what `routed` says (src/program/routed.h)
-        by_number = sorted({*self.unwritten.values()})
-        header = [("tidemark-program", "1"), ("model_type", self.kind), ("class", root.name), *self._heads(root.name), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0]),
-                  ("training", "true"), ("device", "cuda"), *([("looks", "true")] if _sees(first) else []), *([("half_images", "true")] if self.sees_images else []), *([("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []), ("T", "bfloat16"), *(("without", why) for why in without),
-                  *([("dtypes", self.dtypes)] if self.dtypes else []), ("sizes", " ".join(f"{k}={v}" for k, v in sizes.items())), ("points", str(len(self.draws))), ("unsolved", "0"), *(("reads", keys) for keys in config_keys.lines(self.config_class)),
-                  *(("key", f"{path} = 4*{_width_of(path)}; null" if path in self.inner else defaults.line(path, [n for n in wholes if n != path])) for path in used), *(("key", f"{path} = {self._default_list(path)}") for path in self.layers.cycles), *(("key", self._order_line(path, defaults)) for path in self.layers.orders), *(("key", f"{path} = {written(at(self.config_class().to_dict(), path))}; null") for path in self.layers.spelled), *(("key", f"{path} = null") for path in by_number),
-                  *(("part", f"{name} = {written(values)}") for name, values in parts_of(self.build({}), used).items()),
-                  *(("holds", condition) for condition in (*(["padding == false"] if self.usual.padding is None else []), *([] if self.sees else ["images == 0"]), *merged_patches, *(["autocast == false"] if self.minds_autocast else []), *(["checkpointing == false"] if self.minds_checkpointing() else []), *self.guards, *(guard for guard in axes.guards if guard not in guards_of_flags.values()), *tie_guards, *axes.equalities(), *self.layers.conditions(), *(f"{path} == null" for path in by_number))),
-                  *(("input", f"{path}: {typed(dtype, dims)}") for path, dtype, dims in _inputs(merged))]
-        with_positions_first = sorted(zip(mains, merged), key=lambda one: not one[1][0].positions)
-        return family_text(header, tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
-
-
-def _sees(recorder):
-    """Whether it is of images, or sounds, within texts or beside them."""
-    return "images" in recorder.sizes or {"input_ids", "pixel_values"} <= {path for path, _ in recorder.root.given}
-
-
-def _width_of(inner):
-    """The key of the width that an inner one is four times, where nobody says it."""
-    return inner.replace("n_inner", "n_embd").replace("intermediate_size", "hidden_size")
+        header = Header(self, merged, ties, tie_guards)
+        with_positions_first = sorted(zip(header.mains, merged), key=lambda one: not one[1][0].positions)
+        return family_text(header.lines(without), tree, [(main, root) for main, (_, _, root, *_) in with_positions_first])
 
 
 def _body(recorder, more=()):
@@ -522,15 +492,6 @@ def _body(recorder, more=()):
     uneven = Uneven(recorder.windows, recorder.shares)
     counts = [*counts, *(one.rounds() for one in uneven.rounds)]
     return Bodies(recorder, lambda statements: fold(by_kind(statements, recorder.orders)), lambda statements: in_rows(statements, counts, samples, uneven)).of(recorder.root)
-
-
-def _inputs(merged):
-    """What the batches of all ways have, as the first that has it says: the cases behind that are of fewer images."""
-    inputs = {}
-    for _, _, root, *_ in merged:
-        for path, dtype, dims in root.params:
-            inputs.setdefault(path, (path, dtype, dims))
-    return inputs.values()
 
 
 def _classes(tree):

@@ -49,7 +49,7 @@ def run(request):
     transformers.logging.set_verbosity_error()
     source = models.find(request)
     shape = batches.Shape(request["batch"], request["seq"], request["images"], image_size=tuple(request["image_size"]) if request["image_size"] else None)
-    return program(source, "cuda", lambda model: points_from(shape, model), lambda model: header_of(model, request["padded"]))
+    return program(source, "cuda", lambda model: points_from(shape, model), lambda model: header_of(model, request["padded"]), autocast=request.get("autocast"))
 
 
 def main(path):

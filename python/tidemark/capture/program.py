@@ -1,11 +1,13 @@
 """A program from a source: captured at several sizes and in several dtypes, merged, as text."""
 
 import dataclasses
+import functools
 import json
 import math
 
 import torch
 
+from .autocast import IN_FLOAT32, KINDS, OF, Dtypes, minds, type_as
 from .bodies import Bodies
 from .chance import as_the_most
 from .dtypes import follow
@@ -20,13 +22,13 @@ from .text import program_text, typed
 from .tree import tree_lines
 
 
-def _one(source, model, point, device, autocast=False, images=None):
-    """`images`: in another dtype than the weights."""
+def _one(source, model, point, device, dtypes):
+    """In these dtypes, of which the model has its weights'."""
     with torch.no_grad():
         batch = source.batch(model, point, device)
     sizes = batch.sizes
-    batch.update({key: batch[key].to(images) for key in ("pixel_values",) if images and key in batch})
-    with torch.autocast(device, torch.bfloat16, enabled=autocast), as_the_most() as asked:
+    batch.update({key: batch[key].to(dtypes.images) for key in ("pixel_values",) if dtypes.images and key in batch})
+    with torch.autocast(device, dtypes.autocast, enabled=dtypes.autocast is not None), as_the_most() as asked:
         recorder = record(model, batch, device)
     recorder.by_chance |= asked
     lift(recorder)
@@ -53,13 +55,13 @@ class Again:
         self.model = _called(self.source, self.model, point, self.device)
         return self
 
-    def one(self, point, **how):
-        recorder = _one(self.source, self.model, point, self.device, **how)
+    def one(self, point, dtypes):
+        recorder = _one(self.source, self.model, point, self.device, dtypes)
         if not is_left(self.at_first, self.model, recorder):
             return recorder
         # what is left may be of the length that it was called with before
         called = _called(self.source, self.make(), point, self.device)
-        return with_once(*(_one(self.source, model, point, self.device, **how) for model in (called, self.make())))
+        return with_once(*(_one(self.source, model, point, self.device, dtypes) for model in (called, self.make())))
 
 
 def _merged(recorders):
@@ -79,14 +81,14 @@ def _alike(recorders):
     return (alike if len(alike) > 2 else recorders[:1]), why
 
 
-def _taken(again, point, samples):
+def _taken(again, point, samples, dtypes):
     """At a point, or of as many samples as were asked for, where the model takes no others (transformers/modeling_layers.py, GenericForSequenceClassification without a token that pads)."""
     try:
-        return again.one(point)
+        return again.one(point, dtypes)
     except ValueError:
         if point.batch == samples:
             raise
-        return again.one(dataclasses.replace(point, batch=samples))
+        return again.one(dataclasses.replace(point, batch=samples), dtypes)
 
 
 def _holds(source, again, point, first):
@@ -96,7 +98,7 @@ def _holds(source, again, point, first):
 
     def is_alike(length):
         try:
-            _merged([first, again.one(dataclasses.replace(point, batch=point.batch + 1, seq=length))])
+            _merged([first, again.one(dataclasses.replace(point, batch=point.batch + 1, seq=length), Dtypes())])
         except (Differs, RuntimeError, ValueError, IndexError):
             return False
         return True
@@ -113,35 +115,64 @@ def _finite(value):
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def program(source, device, points_of, facts, looks_for_lengths=True):
-    """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order;
-    `looks_for_lengths`: find out for which others it holds."""
-    again = Again(source, device, torch.bfloat16)
-    tree, points, notes = tree_lines(again.model, torch.bfloat16, device), points_of(again.model), []
-    again.call(points[0])
-    sized = [_taken(again, point, points[0].batch) for point in points]
-    sized, why = _alike(sized)
-    if why:
-        notes.append(("concrete" if len(sized) == 1 else "elsewhere", why))
-    holds = _holds(source, again, points[0], sized[0]) if looks_for_lengths else []
-    wide = Again(source, device, torch.float32).call(points[0])
-    in_float32 = wide.one(points[0])
+def _under(of, point, dtypes):
+    """A capture under autocast; None of a model that does not run so."""
     try:
-        under_autocast = wide.one(points[0], autocast=True)
-    except RuntimeError as error:
-        under_autocast = in_float32
-        notes.append(("dtypes", f"it does not run under autocast: {' '.join(str(error).split())[:120]}"))
-    alone = follow(sized, in_float32, under_autocast)
-    if alone:
-        notes.append(("dtypes", f"{alone} calls are not made in float32: what is bfloat16 there is taken to follow the weights"))
-    if sized[0].minds_autocast:
-        notes.append(("autocast", "false"))
+        return of(dtypes.weights).one(point, dtypes)
+    except RuntimeError:
+        return None
+
+
+def _at(of, points, dtypes):
+    """(captures at those points at which they are one program with the first, what is to be told of the others)"""
+    sized, why = _alike([_taken(of(dtypes.weights), point, points[0].batch, dtypes) for point in points])
+    return sized, [("concrete" if len(sized) == 1 else "elsewhere", why)] if why else []
+
+
+def _follow(sized, others):
+    """What is to be told of that."""
+    alone = follow(sized, others)
+    return [("dtypes", f"{alone} calls are not made in other dtypes: what is {sized[0].model_dtype} there is taken to follow the weights")] if alone else []
+
+
+def _under_autocast(of, points, kind, without):
+    """(captures under autocast of that kind, what is to be told of them), of a model that does something of its own there."""
+    dtypes, *others = OF[kind]
+    sized, told = _at(of, points, dtypes)
+    more = _follow(sized, [of(dtypes.weights).one(points[0], dtypes) for dtypes in others])
+    type_as(without, sized[0])
+    return sized, [("autocast", kind), *told, *more]
+
+
+def _as_asked(of, points, sized, autocast):
+    """(captures under autocast or, as those at hand, without, what is to be told of them)"""
+    in_float32 = of(torch.float32).one(points[0], IN_FLOAT32)
+    under = {kind: _under(of, points[0], OF[kind][0]) for kind in KINDS}
+    notes = _follow(sized, [in_float32, *(other or in_float32 for other in under.values())])
+    minded = [kind for kind, other in under.items() if other is None or minds(sized[0] if kind == "own" else in_float32, other)]
+    if autocast in minded and under[autocast]:
+        return _under_autocast(of, points, autocast, sized[0])
+    if minded:
+        notes.append(("autocast", " ".join(["false", *(kind for kind in KINDS if kind not in minded)])))
+    return sized, notes
+
+
+def program(source, device, points_of, facts, looks_for_lengths=True, autocast=None):
+    """The program's text.  `points_of(model)` are the points, the first of which was asked for; `facts(model)` are the caller's lines of the header, in order;
+    `looks_for_lengths`: find out for which others it holds; `autocast`: what the model does under that (autocast.py, KINDS), where that is something of its own."""
+    made = Again(source, device, torch.bfloat16)
+    tree, points = tree_lines(made.model, torch.bfloat16, device), points_of(made.model)
+    of = functools.cache(lambda weights: (made if weights == torch.bfloat16 else Again(source, device, weights)).call(points[0]))
+    sized, told = _at(of, points, Dtypes())
+    holds = _holds(source, made, points[0], sized[0]) if looks_for_lengths else []
+    sized, more = _as_asked(of, points, sized, autocast)
+    notes = [*told, *more]
     if sized[0].by_chance:
         notes.append(("by_chance", " ".join(sorted(sized[0].by_chance))))
     if holds:
         notes.append(("holds", ", ".join(holds)))
     root, unsolved = _merged(sized)
-    header = [*facts(again.model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
+    header = [*facts(made.model), *notes, ("sizes", " ".join(f"{k}={v}" for k, v in sized[0].sizes.items())), ("points", str(len(sized))), ("unsolved", str(unsolved))]
     header += [("input", f"{path}: {typed(dtype, sizes)}") for path, dtype, sizes in root.params]
     if source.config:
         header.append(("config", json.dumps(_finite(source.config))))

@@ -47,7 +47,7 @@ TEST(ContextParallel, RefusesByName) {
   };
   EXPECT_EQ(with([](Spec&) {}), "nothing");
   EXPECT_EQ(with([](Spec& spec) { spec.attn = Attention::eager; }), "cp");
-  EXPECT_EQ(with([](Spec& spec) { spec.padding = true; }), "cp");
+  EXPECT_EQ(with([](Spec& spec) { spec.padding = true; }), "padding");
   EXPECT_EQ(with([](Spec& spec) { spec.seq = 514; }), "seq");
   EXPECT_EQ(with([](Spec& spec) { spec.cp->degree = 4; }), "cp.degree");
   EXPECT_EQ(with([](Spec& spec) { spec.labels = false; }), "labels");

@@ -238,6 +238,26 @@ TEST(Family, OfWhatMindsCheckpointingIsNoProgramUnderIt) {
   EXPECT_THAT(refused->message(), testing::HasSubstr("checkpointing == false alone, and checkpointing is true"));
 }
 
+TEST(Family, OfWhatMindsAutocastBeginsWithTheBodyOfThatKind) {
+  const std::string text = with(with(tiny_family(), "cache == false, S > window", "cache == false, autocast != \"other\""),
+                                "when cache == false, S <= window", "when cache == false, autocast == \"other\"");
+  FamilyUse use{.context = {.use_cache = false}, .seq = 8};
+  const auto main = [&](const char* autocast) {
+    use.autocast = autocast;
+    return io::read_family_text(text, "tiny", config({}), use).main;
+  };
+  EXPECT_EQ(main("false"), "TinyForCausalLM#1");
+  EXPECT_EQ(main("own"), "TinyForCausalLM#1");
+  EXPECT_EQ(main("other"), "TinyForCausalLM#2");
+
+  const std::string alone = with(tiny_family(), "when cache == false, S <= window", "when attention == \"sdpa\", cache == false, autocast == false");
+  use.autocast = "own";
+  use.seq = 4;
+  const auto refused = error_of([&] { io::read_family_text(alone, "tiny", config({}), use); });
+  EXPECT_EQ(refused->message(), "the program of tiny holds for autocast == false alone, and autocast is \"own\"");
+  EXPECT_EQ(refused->where(), "autocast");
+}
+
 TEST(Family, AnswersByTheFirstOfItsProgramsThatHolds) {
   const FamilyUse use{.context = {.use_cache = false}, .seq = 8};
   const auto read = [&](const Value& config) { return io::read_family_text(built_in_two_ways(), "tiny", config, use); };

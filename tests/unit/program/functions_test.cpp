@@ -41,6 +41,11 @@ TEST(Programs, OfAModelThatMindsAutocastAreNoneUnderIt) {
   EXPECT_NO_THROW(allocations_in(tiny_program(), spec));
   const auto refused = error_of([&] { allocations_in(minds, spec); });
   EXPECT_EQ(refused->where(), "autocast");
+
+  const std::string minds_another = with(tiny_program(), "class TinyForCausalLM\n", "class TinyForCausalLM\nautocast false own\n");
+  EXPECT_NO_THROW(allocations_in(minds_another, spec));
+  spec.dtype = WeightDtype::fp32;
+  EXPECT_EQ(error_of([&] { allocations_in(minds_another, spec); })->where(), "autocast");
 }
 
 TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
