@@ -60,7 +60,7 @@ Tensors scaled_in_place(FunctionCall& call) {
 /// A number changes nothing that is kept.
 Tensors add_in_place(FunctionCall& call) {
   if (!call.is_tensor(1)) return {call.tensor(0)};
-  return {add_(call.tensor(0), call.tensor(1))};
+  return {add_into(call.tensor(0), call.tensor(1))};
 }
 
 Tensors sub_in_place(FunctionCall& call) {
@@ -264,6 +264,7 @@ constexpr Function kElementwiseFunctions[] = {
     {"sigmoid", "input", unary<sigmoid>},
     {"exp", "input", unary<exp>},
     {"erf", "input", unary<erf>},
+    {"erfinv", "input", unary<erfinv>},
     {"eq __eq__", "input other", compare_call<'e', 'q'>},
     {"ne __ne__", "input other", compare_call<'n', 'e'>},
     {"lt __lt__", "input other", compare_call<'l', 't'>},

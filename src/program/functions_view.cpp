@@ -79,6 +79,15 @@ Tensors expand_call(FunctionCall& call) {
   return {expand(x, whole ? expanded_part(sizes_of(call), *whole, x.sizes()) : sizes_of(call))};
 }
 
+/// Each is shown in the sizes that all have together.
+Tensors broadcast_call(FunctionCall& call) {
+  Tensors all = call.tensors(0);
+  Dims sizes;
+  for (const Tensor& each : all) sizes = broadcast(sizes, each.sizes());
+  for (Tensor& each : all) each = expand(std::move(each), sizes);
+  return all;
+}
+
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
   if (call.reads_tensors(1)) {
@@ -188,6 +197,7 @@ constexpr Function kViewFunctions[] = {
     {"view_as_real", "input", [](FunctionCall& c) { return Tensors{view_as_real(c.tensor(0))}; }},
     {"squeeze", "input dim", squeeze_call},
     {"expand broadcast_to", "input *sizes", expand_call},
+    {"broadcast_tensors", "*tensors", broadcast_call},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
     {"view_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"reshape_as", "input other", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), c.tensor(1).sizes())}; }},

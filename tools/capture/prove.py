@@ -319,7 +319,7 @@ def known_rows(page):
 
 
 CAPTURED = ["# Model types whose programs are proved", "",
-            "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
+            "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0 with transformers 5.17.0, or 2.15.0 with 5.23.0) on a virtual H200 for two steps, and predicted from its",
             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
 SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
            "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",

@@ -9,6 +9,7 @@ UNARY = {
     "log": lambda x: x.log(),
     "expm1": lambda x: x.expm1(),
     "erf": lambda x: x.erf(),
+    "erfinv": lambda x: x.erfinv(),
     "reciprocal": lambda x: x.reciprocal(),
     "rounded": lambda x: x.floor(),
     "softplus": lambda x: _functional().softplus(x),
@@ -38,6 +39,12 @@ def _copied_into(x, parts):
     return x[0]
 
 
+def _added_into(x):
+    part = x[0][:, 8:]
+    part += x[1]
+    return x[0]
+
+
 def _true(mask, found):
     _filled(mask.view(-1), found)
     return mask
@@ -53,6 +60,7 @@ def _put(x, args):
 OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
+    "add_into": lambda x, a: _added_into(x),
     "fill_": lambda x, a: x[0].zero_(),
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "scale_": lambda x, a: x[0].mul_(2),
@@ -72,6 +80,7 @@ OTHERS = {
     "solve_triangular": lambda x, a: _torch().linalg.solve_triangular(x[0], x[1], upper=False, unitriangular=True),
     "maximum": lambda x, a: _torch().maximum(x[0], x[1]),
     "extreme": lambda x, a: _use(x[0].max(dim=a["d"], keepdim=a["keep"]), a),
+    "deviation": lambda x, a: x[0].std(dim=a["d"], keepdim=a["keep"], unbiased=False),
     "gather_along": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
     "index_select": lambda x, a: x[0].index_select(a["d"], x[1].zero_()),
     "scatter_number": lambda x, a: x[0].scatter(-1, x[1].zero_(), 1),
@@ -119,6 +128,10 @@ def other_cases():
             case("copy_into", f"bfloat16 4x30x64{first}", f"bfloat16 4x8x64{second}", parts=parts)
             case("copy_into", f"float32 4x30x64{first}", f"bfloat16 4x8x64{second}", parts=parts)
             case("copy_into", f"float32 4x30x64{first}", f"float32 4x1x64{second}", parts=parts)
+        if first or second:
+            for shape in ("4x22x64", "64", "4x1x64"):
+                case("add_into", f"bfloat16 4x30x64{first}", f"bfloat16 {shape}{second}")
+                case("add_into", f"float32 4x30x64{first}", f"bfloat16 {shape}{second}")
         for second in ("2x300x64", "64", "scalar"):
             case("maximum", f"bfloat16 2x300x64 {flags[0]}".rstrip(" -"), f"bfloat16 {second} {flags[1]}".rstrip(" -"))
     for dtype in ("bfloat16", "float32", "int64"):
@@ -126,6 +139,11 @@ def other_cases():
         for d, keep in ((-1, True), (0, False), (1, True)):
             for use in (0, 1):
                 case("extreme", f"{dtype} 4x30x64{flag}", d=d, keep=keep, use=use)
+        if flag:
+            for d, keep in ((-1, True), (0, False), (1, True)):
+                case("deviation", f"{dtype} 4x30x64 g", d=d, keep=keep)
+                case("deviation", f"{dtype} 4x30x64 g", d=d, keep=keep, autocast="bfloat16")
+            case("deviation", f"{dtype} 2x96x16384 g", d=-1, keep=True)
         case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x30x8", d=-1)
         case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x3x64", d=1)
         case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=1)

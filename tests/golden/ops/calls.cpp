@@ -196,6 +196,7 @@ const std::vector<NamedCall> kPointwise = {
     {"log", unary<log>},
     {"expm1", unary<expm1>},
     {"erf", unary<erf>},
+    {"erfinv", unary<erfinv>},
     {"reciprocal", unary<reciprocal>},
     {"rounded", [](Inputs& in, const Arguments&, Run&) { return rounded("aten::floor", "FloorBackward0", in[0]); }},
     {"softplus", unary<softplus>},
@@ -208,6 +209,12 @@ const std::vector<NamedCall> kPointwise = {
     {"fill_", unary<fill_>},
     {"copy_", binary<copy_>},
     {"scale_", unary<scale_>},
+    {"add_into",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor x = in[0];
+       add_into(slice(x, 1, 8, x.size(1)), in[1]);
+       return x;
+     }},
     {"attention_bias",
      [](Inputs& in, const Arguments&, Run&) {
        const bool causal = !in.tensors[3];
@@ -232,6 +239,8 @@ Tensors between(Inputs& in, std::size_t end) {
 const std::vector<NamedCall> kSelection = {
     {"amax", [](Inputs& in, const Arguments&, Run&) { return amax(in[0], -1, true); }},
     {"logsumexp", [](Inputs& in, const Arguments&, Run&) { return logsumexp(in[0], -1, true); }},
+    {"deviation",
+     [](Inputs& in, const Arguments& a, Run&) { return deviation(in[0], dim(a), a.flag("keep")); }},
     {"triangle", [](Inputs& in, const Arguments&, Run&) { return triangle("aten::triu", "TriuBackward0", in[0]); }},
     {"flip", unary<flip>},
     {"roll", unary<roll>},
