@@ -66,6 +66,7 @@ Tensors convolution_backward(Backward& call) {
     const Tensor weight_in_order = i == 0 ? order.copy(weight) : Tensor();
     count(gradient, weight);
     take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
+    if (depthwise && !is_row) in_order.reset();  // DepthwiseConv2d.cu, conv_depthwise2d_grad_weight_out: its own
   }
   gradient.reset();
   return {gradients[0], gradients[1], call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};

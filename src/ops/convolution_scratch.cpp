@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/release.h"
 #include "memory/card.h"
+#include "ops/memory_format.h"
 #include "tensor/run.h"
 #include "tensor/torch_rules.h"
 
@@ -94,10 +95,26 @@ Row read_row(std::string_view line, std::int64_t most_images, std::int64_t image
   return {{bytes[0], bytes[1], bytes[2]}, most_images};
 }
 
+/// Of half precision alone.  torch: native/Convolution.cpp, use_cudnn_depthwise and
+/// check_cudnn_depthwise_workload_with_filter (2.15.0)
+bool is_quick_by_cudnn(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+  const std::int64_t channels = x.size(1), width = x.size(3), filter = weight.size(3), stride = shape.stride[1];
+  const bool is_square = shape.stride[0] == stride || x.size(2) == 1;
+  if (x.dtype() != Dtype::f16 || channels < 32 || !is_square || shape.dilation != Dims{1, 1}) return false;
+  if (x.size(2) == 1 && stride == 1) return true;
+  if (weight.size(2) != filter || (filter != 1 && filter != 3 && filter != 5) || width < 7) return false;
+  if (stride != 2) return stride == 1;
+  if (filter == 1) return x.size(0) == 1 ? width <= 28 : x.size(0) <= 16 && channels >= 128 && width <= 7;
+  return x.size(0) == 1 || channels >= 512 || (channels >= 256 && width >= 28);
+}
+
 }  // namespace
 
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
-  return x.dims() == 3 && shape.groups > 1 && shape.groups == x.size(1) && weight.size(2) > 1;
+  if (shape.groups <= 1 || shape.groups != x.size(1) || weight.size(0) % x.size(1) != 0) return false;
+  if (x.dims() == 3) return weight.size(2) > 1;
+  const bool channels_last = is_channels_last(x.layout()) || is_channels_last(weight.layout());
+  return x.dims() == 4 && !channels_last && !is_quick_by_cudnn(x, weight, shape);
 }
 
 ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape,

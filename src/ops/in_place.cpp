@@ -81,6 +81,13 @@ Tensor fill_(Tensor x) {
 }
 
 Tensor scale_(Tensor x) {
+  const Tensor base = x.impl().base;
+  if (base && (needs_grad(x) || needs_grad(base))) {
+    const Op op(x, "aten::mul_");
+    ++x.impl().storage->version;
+    const Facts facts{.sizes = x.sizes(), .a = 1};  // what the part is multiplied to lies where its zeros would
+    return rebased(std::move(x), {base}, {.name = "CopySlices", .facts = facts, .backward = copy_slices});
+  }
   Tensor y = x;
   return record(std::move(y), {std::move(x)}, {.name = "MulBackward0", .backward = [](Backward& call) -> Tensors {
                                                  return {mul_scalar(call.gradient())};

@@ -88,6 +88,11 @@ Tensors broadcast_call(FunctionCall& call) {
   return all;
 }
 
+Tensors interpolate_call(FunctionCall& call) {
+  const std::string_view mode = call.given(3) ? std::string_view(call.argument(3).text) : "nearest";
+  return {upsample(call.tensor(0), call.result_sizes(), mode, call.flag_or(6, false))};
+}
+
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
   if (call.reads_tensors(1)) {
@@ -216,8 +221,7 @@ constexpr Function kViewFunctions[] = {
     {"max_pool2d", "input kernel_size stride padding dilation ceil_mode return_indices", max_pool_call},
     {"grid_sample", "input grid mode padding_mode align_corners",
      [](FunctionCall& c) { return Tensors{grid_sample(c.tensor(0), c.tensor(1))}; }},
-    {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias",
-     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes(), c.flag_or(6, false))}; }},
+    {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias", interpolate_call},
     {"meshgrid", "*tensors indexing", meshgrid_call},
     {"unfold", "input dimension size step", windows_call},
     {"unbind", "input dim",

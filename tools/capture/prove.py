@@ -63,9 +63,21 @@ def source_of(model_type, mode, folder):
 
 
 def capture(model_type, mode, folder):
-    from tidemark.capture import inside
+    """In a text that has room for its image."""
+    from compare import LONGER
 
-    program_of(model_type, mode, folder).write_text(inside.run(source_of(model_type, mode, folder)[0]))
+    from tidemark.capture import inside
+    from tidemark.capture.mistakes import Mistake
+
+    request = source_of(model_type, mode, folder)[0]
+    for more in LONGER:
+        try:
+            text = inside.run({**request, "seq": request["seq"] + more})
+        except Mistake as mistake:
+            last = mistake
+            continue
+        return program_of(model_type, mode, folder).write_text(text)
+    raise last
 
 
 def take_shipped(model_type, mode, folder):
@@ -231,8 +243,9 @@ def is_of_family(program):
 
 
 def sizes_of(program):
-    """A family's images may be as large as published models have them."""
-    return {**SIZES, **({"seq": 2048} if is_of_family(program) and takes_images(program) else {})}
+    """A family's images may be as large as published models have them; a text that was captured has room for its image."""
+    seen = re.search(r"^sizes .*\bS=(\d+)", program.read_text(), re.MULTILINE) if takes_images(program) else None
+    return {**SIZES, **({"seq": 2048 if is_of_family(program) else int(seen[1])} if seen else {})}
 
 
 def takes_images(program):

@@ -8,6 +8,7 @@
 
 Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
+`tower OUT/$card.jsonl NAME MOST` records those of a tower of timm (mobilenetv5_300m_enc, that of Gemma 3n), at the size of images that timm has for it, of up to MOST images.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -91,6 +92,29 @@ OTHERS = [
     # wav2vec 2.0 and its kin: the sounds of tools/capture's checks, and of 5, 10, 15, 20 and 30 seconds
     *waves(92239, 768, 1024), *waves(153679, 768, 1024), *(other for seconds in (5, 10, 15, 20, 30) for other in waves(16000 * seconds, 768, 1024)),
 ]
+
+
+def of_tower(name, most):
+    """The convolutions of a model of timm as it is called with images of its own size, each once."""
+    import timm
+    import torch
+
+    with torch.device("meta"):
+        model = timm.create_model(name, num_classes=0)
+        found, convolution = {}, torch.nn.functional.conv2d
+
+        def noted(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+            both = lambda n: (n, n) if isinstance(n, int) else tuple(n)
+            assert both(dilation) == (1, 1)
+            found[Other(x.shape[1], weight.shape[0], tuple(weight.shape[2:]), tuple(x.shape[2:]), both(stride), both(padding), most, groups)] = True
+            return convolution(x, weight, bias, stride, padding, dilation, groups)
+
+        torch.nn.functional.conv2d = noted
+        try:
+            model(torch.empty(1, *model.pretrained_cfg["input_size"]))
+        finally:
+            torch.nn.functional.conv2d = convolution
+    return list(found)
 
 
 def shapes():
@@ -197,10 +221,14 @@ def measure_other(torch, dtype, other, count):
     return forward, weight, of_input
 
 
-def record_others(path):
+def record_tower(path, name, most):
+    record_others(path, of_tower(name, int(most)))
+
+
+def record_others(path, others=OTHERS):
     import torch
     with open(path, "w") as out:
-        for other in OTHERS:
+        for other in others:
             points = sorted({*range(other.step, min(other.most, 64) + 1, other.step), *range(64, min(other.most, 256) + 1, 8), *range(256, other.most + 1, 128)})
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
@@ -211,6 +239,11 @@ def record_others(path):
                 parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]
                 out.write(json.dumps({"dtype": str(dtype)[6:], "other": other, "parts": parts}) + "\n")
                 out.flush()
+
+
+def runs_without(dtype, other):
+    """Whether torch runs a kernel of its own: src/ops/convolution_scratch.h, is_depthwise."""
+    return len(other.kernel) == 2 and other.groups == other.channels > 1 and dtype != "float16"
 
 
 def written(row):
@@ -230,11 +263,12 @@ def write(path):
     """The rows as src/ops/convolution_scratch.h reads them."""
     for row in map(json.loads, open(path)):
         if "other" in row:
-            print(written(row))
+            if not runs_without(row["dtype"], Other(*row["other"])):
+                print(written(row))
             continue
         print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
               "|", text(row["forward"]), "|", text(row["backward"]))
 
 
 if __name__ == "__main__":
-    {"record": record, "others": record_others, "write": write}[sys.argv[1]](*sys.argv[2:])
+    {"record": record, "others": record_others, "tower": record_tower, "write": write}[sys.argv[1]](*sys.argv[2:])

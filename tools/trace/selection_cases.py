@@ -45,6 +45,12 @@ def _added_into(x):
     return x[0]
 
 
+def _scaled_part(x):
+    part = x[0][:, 8:]
+    part *= 2
+    return x[0]
+
+
 def _true(mask, found):
     _filled(mask.view(-1), found)
     return mask
@@ -64,7 +70,10 @@ OTHERS = {
     "fill_": lambda x, a: x[0].zero_(),
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "scale_": lambda x, a: x[0].mul_(2),
+    "scale_part": lambda x, a: _scaled_part(x),
     "attention_bias": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2], attn_mask=x[3], is_causal=x[3] is None),
+    "depthwise": lambda x, a: _functional().conv2d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
+    "attention_turned": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2]),
     "convolution": lambda x, a: _functional().conv1d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
@@ -107,6 +116,7 @@ def other_cases():
     for dtype in ("bfloat16", "float32"):
         for flag in (" g", ""):
             case("scale_", f"{dtype} 4x30x64{flag}")
+            case("scale_part", f"{dtype} 4x30x64{flag}")
         for s, t in ((96, 96), (40, 72)):
             q, k = f"{dtype} 2x8x{s}x64 p0213 g", f"{dtype} 2x8x{t}x64 p0213 g"
             for card in ("h200", "a100", "l4"):
@@ -198,6 +208,16 @@ def window_cases():
         for order in (" g", ""):
             case("convolution", f"{dtype} 2x16x128{order}", f"{dtype} 64x16x3 w", f"{dtype} 64 w", stride=[1], padding=[1], groups=1)
         case("convolution", f"{dtype} 2x64x128 p021 g", f"{dtype} 64x64x3 w", f"{dtype} 64 w", stride=[2], padding=[1], groups=1)
+    for dtype in ("bfloat16", "float32", "float16"):
+        for kernel, stride in ((3, 1), (5, 2), (5, 1)):
+            if dtype != "float16" or stride == 2:   # which cuDNN does else
+                case("depthwise", f"{dtype} 2x64x14x14 g", f"{dtype} 64x1x{kernel}x{kernel} w", None, stride=[stride] * 2, padding=[kernel // 2] * 2, groups=64)
+        case("depthwise", f"{dtype} 2x64x14x14 p0132 g", f"{dtype} 64x1x7x7 w", f"{dtype} 64 w", stride=[1, 1], padding=[3, 3], groups=64, gradient="0132")
+    for dtype in ("bfloat16", "float16"):
+        for card in ("h200", "b200"):
+            q = f"{dtype} 2x8x300x64 g"
+            case("attention_turned", q, q, q, gradient="0132", card=card)
+            case("attention_turned", f"{dtype} 2x8x300x64 p0213 g", q, q, gradient="0132", card=card)
     for dtype in ("bfloat16", "float32"):
         case("average_pool", f"{dtype} 2x64x8x8 g")
         case("unfold_windows", f"{dtype} 1x64x8x8 g")
@@ -209,6 +229,12 @@ def window_cases():
         for mode in ("bilinear", "bicubic", "nearest"):
             case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode)
             case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, autocast="bfloat16")
+            case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, gradient="0132")
+            case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, gradient="0231")
+            case("upsample", f"{dtype} 2x16x8x8 p0132 g", size=[12, 14], mode=mode)
+            case("upsample", f"{dtype} 2x16x8x8 p0231 g", size=[12, 14], mode=mode)
+            case("upsample", f"{dtype} 2x16x8x8 p0231 g", size=[12, 14], mode=mode, gradient="0123")
+            case("upsample", f"{dtype} 2x3x8x8 p0231 g", size=[12, 14], mode=mode)
         case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear")
         case("upsample", f"{dtype} 2x16x9 p021 g", size=[7], mode="linear")
         case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear", gradient="021")

@@ -209,6 +209,12 @@ const std::vector<NamedCall> kPointwise = {
     {"fill_", unary<fill_>},
     {"copy_", binary<copy_>},
     {"scale_", unary<scale_>},
+    {"scale_part",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor x = in[0];
+       scale_(slice(x, 1, 8, x.size(1)));
+       return x;
+     }},
     {"add_into",
      [](Inputs& in, const Arguments&, Run&) {
        const Tensor x = in[0];
@@ -292,13 +298,23 @@ const std::vector<NamedCall> kSelection = {
                                     .groups = a.number("groups")};
        return convolution(in[0], in[1], in[2], shape);
      }},
+    {"depthwise",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const ConvolutionShape shape{.stride = a.dims("stride"),
+                                    .padding = a.dims("padding"),
+                                    .dilation = {1, 1},
+                                    .groups = a.number("groups")};
+       return convolution(in[0], in[1], in[2], shape);
+     }},
+    {"attention_turned",
+     [](Inputs& in, const Arguments&, Run&) { return scaled_dot_product_attention(in[0], in[1], in[2], Tensor(), {}); }},
     {"grid_sample", binary<grid_sample>},
     {"upsample",
      [](Inputs& in, const Arguments& a, Run&) {
        Dims sizes = in.tensors[0].sizes();
        const Dims size = a.dims("size");
        for (int d = 0; d < size.count(); ++d) sizes[d + 2] = size[d];
-       return upsample(in[0], sizes);
+       return upsample(in[0], sizes, a.text("mode"));
      }},
     {"solve_triangular", binary<solve_triangular>},
     {"scatter_number", binary<scatter_number>},
