@@ -57,7 +57,7 @@ const ConvolutionTable* find_table(const Card& card, std::string_view cudnn) {
 
 std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape, bool channels_last) {
   std::string row = fmt::format("\n{} {} {} {}", name_of(x.dtype()), sizes_text(weight.sizes(), 2),
-                                sizes_text(x.sizes(), 2), weight.size(0));
+                                sizes_text(x.sizes(), 2), weight.size(shape.transposed ? 1 : 0));
   Dims kernel, none, one;
   for (int d = 2; d < weight.dims(); ++d) {
     kernel.push_back(weight.size(d));
@@ -65,10 +65,11 @@ std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape
     one.push_back(1);
   }
   const bool is_patches = shape.stride == kernel && shape.padding == none && shape.dilation == one && shape.groups == 1;
-  if (is_patches && x.size(1) == 3 && !channels_last) return row;
+  if (is_patches && x.size(1) == 3 && !channels_last && !shape.transposed) return row;
   row += fmt::format(" from {} by {} around {} over {} in {}", x.size(1), sizes_text(shape.stride, 0),
                      sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
-  return channels_last ? row + " channels_last" : row;
+  if (channels_last) row += " channels_last";
+  return shape.transposed ? row + " transposed" : row;
 }
 
 struct Row {
@@ -111,7 +112,7 @@ bool is_quick_by_cudnn(const Tensor& x, const Tensor& weight, const ConvolutionS
 }  // namespace
 
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
-  if (shape.groups <= 1 || shape.groups != x.size(1) || weight.size(0) % x.size(1) != 0) return false;
+  if (shape.transposed || shape.groups <= 1 || shape.groups != x.size(1) || weight.size(0) % x.size(1) != 0) return false;
   if (x.dims() == 3) return weight.size(2) > 1;
   const bool channels_last = is_channels_last(x.layout()) || is_channels_last(weight.layout());
   return x.dims() == 4 && !channels_last && !is_quick_by_cudnn(x, weight, shape);

@@ -63,18 +63,32 @@ Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) 
        }});
 }
 
-/// Keeps its input and where the largest are.  torch: DilatedMaxPool2d.cu, max_pool2d_with_indices_out_cuda
+namespace {
+
+/// x.contiguous(memory_format): a copy of what does not lie so; else none.
+Tensor copy_as(const Tensor& x, bool channels_last) {
+  const bool lies_so = channels_last ? is_contiguous_channels_last(x.layout()) : x.is_contiguous();
+  return lies_so ? Tensor() : empty(x.run(), layout_of(x.sizes(), channels_last), x.dtype());
+}
+
+}  // namespace
+
+/// Keeps its input and where the largest are; all lies as the input does.  torch: DilatedMaxPool2d.cu,
+/// max_pool2d_with_indices_out_cuda, max_pool2d_with_indices_backward_out_cuda
 Tensor max_pool(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::max_pool2d");
-  Tensor y = output(x, sizes);
-  Tensor places = empty(x.run(), sizes, Dtype::int64);
-  copy_if_bent(x);
+  const bool channels_last = is_channels_last(x.layout());
+  Tensor y = empty(x.run(), layout_of(sizes, channels_last), x.dtype());
+  Tensor places = empty(x.run(), layout_of(sizes, channels_last), Dtype::int64);
+  copy_as(x, channels_last);
   Tensors saved{x, std::move(places)};
   return record(
       std::move(y), {std::move(x)},
       {.name = "MaxPool2DWithIndicesBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         Tensor gradient = output(call.saved[0], call.saved[0].sizes());
-         const Tensor input = contiguous(call.saved[0]), in_order = contiguous(call.gradient());
+         const Tensor& x = call.saved[0];
+         const bool channels_last = is_channels_last(x.layout());
+         Tensor gradient = empty(call.run, layout_of(x.sizes(), channels_last), x.dtype());
+         const Tensor input = copy_as(x, channels_last), in_order = copy_as(call.gradient(), channels_last);
          return {std::move(gradient)};
        }});
 }

@@ -96,7 +96,10 @@ Tensors remainder_call(FunctionCall& call) {
   return {pow_tensor(call.tensor(0), call.tensor(1))};  // one result, of the type that both go into
 }
 
+/// Of fractions, too, where they have no gradient.
 Tensors floor_divide_call(FunctionCall& call) {
+  if (!call.is_tensor(1) && is_floating(call.tensor(0).dtype()) && !needs_grad(call.tensor(0)))
+    return {floor_divide(call.tensor(0))};
   if (!call.is_tensor(1)) return of_whole_numbers<floor_divide>(call);
   call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
   return {pow_tensor(call.tensor(0), call.tensor(1))};

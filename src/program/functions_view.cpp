@@ -184,7 +184,6 @@ Tensors average_row_call(FunctionCall& call) {
 }
 
 Tensors max_pool_call(FunctionCall& call) {
-  call.require(!is_channels_last(call.tensor(0).layout()), "channels that are last");
   call.require(!call.flag_or(6, false), "indices among its results");
   return {max_pool(call.tensor(0), call.result_sizes())};
 }
@@ -226,7 +225,7 @@ constexpr Function kViewFunctions[] = {
     {"unfold", "input dimension size step", windows_call},
     {"unbind", "input dim",
      [](FunctionCall& c) { return unbind_along(c.tensor(0), static_cast<int>(c.integer_or(1, 0))); }},
-    {"repeat", "input *repeats", [](FunctionCall& c) { return Tensors{repeat(c.tensor(0), c.dims(1))}; }},
+    {"repeat tile", "input *repeats", [](FunctionCall& c) { return Tensors{repeat(c.tensor(0), c.dims(1))}; }},
     {"repeat_interleave", "input repeats dim output_size", repeat_interleave_call},
     {"cat concat concatenate", "tensors dim", cat_call},
     {"stack", "tensors dim",

@@ -8,7 +8,7 @@
 
 Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
-`tower OUT/$card.jsonl NAME MOST` records those of a tower of timm (mobilenetv5_300m_enc, that of Gemma 3n), at the size of images that timm has for it, of up to MOST images.
+`model OUT/$card.jsonl config.json MOST` records those that a model of transformers calls, of up to MOST images: Gemma 3n's, whose tower is timm's mobilenetv5_300m_enc, and SAM 2's of four widths.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -42,6 +42,7 @@ class Other(NamedTuple):
     groups: int = 1
     channels_last: bool = False
     step: int = 1
+    transposed: bool = False
 
 
 def resnet_50():
@@ -94,26 +95,33 @@ OTHERS = [
 ]
 
 
-def of_tower(name, most):
-    """The convolutions of a model of timm as it is called with images of its own size, each once."""
-    import timm
+def of_model(config, most):
+    """The convolutions that a model calls which transformers builds of a config.json, each once, of so many images of its own size."""
+    import pathlib
+
     import torch
 
-    with torch.device("meta"):
-        model = timm.create_model(name, num_classes=0)
-        found, convolution = {}, torch.nn.functional.conv2d
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+    from tidemark.capture import models
+    from tidemark.capture.batches import Shape
+    from torch._prims_common import suggest_memory_format
 
-        def noted(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-            both = lambda n: (n, n) if isinstance(n, int) else tuple(n)
-            assert both(dilation) == (1, 1)
-            found[Other(x.shape[1], weight.shape[0], tuple(weight.shape[2:]), tuple(x.shape[2:]), both(stride), both(padding), most, groups)] = True
-            return convolution(x, weight, bias, stride, padding, dilation, groups)
+    source = models.find({"source": config, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False})
+    model, found = source.make(torch.bfloat16, "cuda"), {}
+    both = lambda n: (n, n) if isinstance(n, int) else tuple(n)
 
-        torch.nn.functional.conv2d = noted
-        try:
-            model(torch.empty(1, *model.pretrained_cfg["input_size"]))
-        finally:
-            torch.nn.functional.conv2d = convolution
+    def noting(call, transposed):
+        def noted(x, weight, bias=None, stride=1, padding=0, *more, **named):
+            groups = named.get("groups", more[1] if len(more) > 1 else 1)
+            last = any(suggest_memory_format(one) == torch.channels_last for one in (x, weight))
+            hidden = weight.shape[1 if transposed else 0]
+            found[Other(x.shape[1], hidden, tuple(weight.shape[2:]), tuple(x.shape[2:]), both(stride), both(padding), int(most), groups, last, transposed=transposed)] = True
+            return call(x, weight, bias, stride, padding, *more, **named)
+        return noted
+
+    functions = torch.nn.functional
+    functions.conv2d, functions.conv_transpose2d = noting(functions.conv2d, False), noting(functions.conv_transpose2d, True)
+    model(**source.batch(model, Shape(2, 2048, 1), "cuda"))
     return list(found)
 
 
@@ -205,8 +213,8 @@ def measure_other(torch, dtype, other, count):
     order = torch.channels_last if other.channels_last else torch.contiguous_format
     empty = lambda *sizes: torch.empty(*sizes, device="cuda", dtype=dtype, memory_format=order)
     x = empty(count, other.channels, *other.image)
-    w = empty(other.hidden, other.channels // other.groups, *other.kernel)
-    settings = (list(other.stride), list(other.padding), [1] * len(other.kernel), False, [0] * len(other.kernel), other.groups)
+    w = empty(*((other.channels, other.hidden) if other.transposed else (other.hidden, other.channels // other.groups)), *other.kernel)
+    settings = (list(other.stride), list(other.padding), [1] * len(other.kernel), other.transposed, [0] * len(other.kernel), other.groups)
 
     def scratch(call):
         torch.cuda.empty_cache()
@@ -219,10 +227,6 @@ def measure_other(torch, dtype, other, count):
     g = torch.empty_like(y)
     weight, of_input = (scratch(lambda: torch.ops.aten.convolution_backward(g, x, w, None, *settings, [which == 0, which == 1, False])[which])[1] for which in (1, 0))
     return forward, weight, of_input
-
-
-def record_tower(path, name, most):
-    record_others(path, of_tower(name, int(most)))
 
 
 def record_others(path, others=OTHERS):
@@ -250,8 +254,8 @@ def written(row):
     """The row of one that `others` recorded."""
     other = Other(*row["other"])
     by = lambda sizes: "x".join(map(str, sizes))
-    is_patches = other.channels == 3 and other.stride == other.kernel and other.groups == 1 and not any(other.padding) and not other.channels_last
-    more = "" if is_patches else f" from {other.channels} by {by(other.stride)} around {by(other.padding)} over {by([1] * len(other.kernel))} in {other.groups}" + " channels_last" * other.channels_last
+    is_patches = other.channels == 3 and other.stride == other.kernel and other.groups == 1 and not any(other.padding) and not other.channels_last and not other.transposed
+    more = "" if is_patches else f" from {other.channels} by {by(other.stride)} around {by(other.padding)} over {by([1] * len(other.kernel))} in {other.groups}" + " channels_last" * other.channels_last + " transposed" * other.transposed
     return " | ".join([f"{row['dtype']} {by(other.kernel)} {by(other.image)} {other.hidden}{more}", *map(text, row["parts"][:2 if is_patches else 3]), f"most {other.most}"])
 
 
@@ -271,4 +275,4 @@ def write(path):
 
 
 if __name__ == "__main__":
-    {"record": record, "others": record_others, "tower": record_tower, "write": write}[sys.argv[1]](*sys.argv[2:])
+    {"record": record, "others": record_others, "model": lambda path, config, most: record_others(path, of_model(config, most)), "write": write}[sys.argv[1]](*sys.argv[2:])

@@ -18,7 +18,7 @@ from .mistakes import Mistake
 HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
 SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
 CONTRASTIVE = "CONTRASTIVE"   # images and their captions are brought near to each other
-FEATURES = "FEATURES"         # of what makes no loss: the mean of its last hidden state
+FEATURES = "FEATURES"         # of what makes no loss: the mean of its last hidden state, or of the masks that it predicts
 _TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}   # what modeling_auto.py calls it, where that is something else
 
 
@@ -42,12 +42,12 @@ def _without_a_table(name):
 
 
 def _with_loss_of_features(cls):
-    """The class with a loss: the mean of its last hidden state, in the place of whatever is trained behind it."""
+    """The class with a loss: the mean of its last hidden state, or of the masks that it predicts (transformers/models/sam2), in the place of whatever is trained behind it."""
 
     @functools.wraps(cls.forward)
     def forward(self, *args, **kwargs):
         output = cls.forward(self, *args, **kwargs)
-        output["loss"] = output.last_hidden_state.mean()
+        output["loss"] = (output.pred_masks if "pred_masks" in output else output.last_hidden_state).mean()
         return output
 
     return type(cls.__name__, (cls,), {"forward": forward, "trained_for": FEATURES, "__module__": cls.__module__})
