@@ -151,9 +151,9 @@ Tensors pow_call(FunctionCall& call) {
 
 /// number ** x: the number becomes a tensor beside the result.
 Tensors power_of_number(FunctionCall& call) {
-  const Tensor x = call.tensor(0);
-  call.require(!needs_grad(x), "a gradient");
+  call.require(!needs_grad(call.tensor(0)), "a gradient");
   const Op op(call.run, "aten::pow");
+  const Tensor x = autocast_f32(call.tensor(0));
   Tensor y = empty_like(x, is_floating(x.dtype()) ? x.dtype() : Dtype::f32);
   const Tensor base = empty(call.run, Dims{}, y.dtype());
   return {std::move(y)};
