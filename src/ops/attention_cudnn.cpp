@@ -92,6 +92,8 @@ std::array<Tensor, 3> cudnn_attention_backward(const AttentionGradient& call) {
   const Tensor &q = call.q, &k = call.k, &v = call.v;
   Run& run = q.run();
   std::array<Tensor, 3> gradients{empty_like(q), empty_like(k), empty_like(v)};
+  // MHA.cpp, run_cudnn_SDP_bprop: innermost_dO_stride; permute_to_matching_layout of the result
+  const Tensor laid_as_result = call.gradient.layout().strides[-1] != 1 ? empty_like(call.output) : Tensor();
   const Setting<Category> category(run.category, Category::workspace);
   const Shape shape{run.card(), q.sizes(), k.sizes(), v.sizes(), call.dropout, queries_count(run)};
   const Ref<Storage> workspace = run.allocate(backward_workspace(shape));

@@ -66,9 +66,21 @@ Tensors convolution_backward(Backward& call) {
     const Tensor weight_in_order = i == 0 ? order.copy(weight) : Tensor();
     count(gradient, weight);
     take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
+    if (depthwise && !is_row) in_order.reset();  // DepthwiseConv2d.cu, conv_depthwise2d_grad_weight_out: its own
   }
   gradient.reset();
   return {gradients[0], gradients[1], call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
+}
+
+Dims output_sizes(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+  Dims sizes = x.sizes();
+  sizes[1] = weight.size(shape.transposed ? 1 : 0);
+  for (int d = 0; d < weight.dims() - 2; ++d) {
+    const std::int64_t reach = shape.dilation[d] * (weight.size(d + 2) - 1) + 1, around = 2 * shape.padding[d];
+    sizes[d + 2] = shape.transposed ? (x.size(d + 2) - 1) * shape.stride[d] - around + reach + shape.output_padding[d]
+                                    : (x.size(d + 2) + around - reach) / shape.stride[d] + 1;
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -78,22 +90,19 @@ Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape&
   constexpr const char* kNames[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
   const int dims = weight.dims() - 2;
   TM_CHECK(dims >= 1 && dims <= 3 && x.dims() == weight.dims(), "a convolution of one to three dimensions");
-  const Op op(x, kNames[dims - 1]);
+  TM_CHECK(!shape.transposed || shape.groups == 1, "a transposed convolution in groups");
+  const Op op(x, shape.transposed ? "aten::conv_transpose" : kNames[dims - 1]);
   bias = autocast_low(std::move(bias));
   weight = autocast_low(std::move(weight));
   x = autocast_low(std::move(x));
-  Dims sizes = x.sizes();
-  sizes[1] = weight.size(0);
-  for (int d = 0; d < dims; ++d)
-    sizes[d + 2] =
-        (x.size(d + 2) + 2 * shape.padding[d] - shape.dilation[d] * (weight.size(d + 2) - 1) - 1) / shape.stride[d] + 1;
+  const Dims sizes = output_sizes(x, weight, shape);
   const Order order(x, weight, is_depthwise(x, weight, shape));
   const ConvolutionScratch scratch = convolution_scratch(x, weight, shape, order.is_last());
   const auto computed = [&] {
     const Tensor in_order = order.copy(x);
     Tensor y = empty(x.run(), order.layout(sizes), x.dtype());
     const Tensor weight_in_order = order.copy(weight);
-    count(y, weight);
+    count(shape.transposed ? x : y, weight);
     take_scratch(x.run(), scratch.forward_bytes);
     return y;
   };

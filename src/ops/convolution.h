@@ -8,9 +8,11 @@ namespace tidemark {
 struct ConvolutionShape {
   Dims stride, padding, dilation;
   std::int64_t groups = 1;
+  bool transposed = false;  // the gradient of a convolution as a forward pass
+  Dims output_padding = {};
 };
 
-/// x (N, C, …), weight (D, C / groups, kernel…) -> (N, D, …)
+/// x (N, C, …), weight (D, C / groups, kernel…), or (C, D, kernel…) where transposed -> (N, D, …)
 Tensor convolution(Tensor x, Tensor weight, Tensor bias, const ConvolutionShape& shape);
 
 }  // namespace tidemark

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/release.h"
 #include "memory/card.h"
+#include "ops/memory_format.h"
 #include "tensor/run.h"
 #include "tensor/torch_rules.h"
 
@@ -56,7 +57,7 @@ const ConvolutionTable* find_table(const Card& card, std::string_view cudnn) {
 
 std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape, bool channels_last) {
   std::string row = fmt::format("\n{} {} {} {}", name_of(x.dtype()), sizes_text(weight.sizes(), 2),
-                                sizes_text(x.sizes(), 2), weight.size(0));
+                                sizes_text(x.sizes(), 2), weight.size(shape.transposed ? 1 : 0));
   Dims kernel, none, one;
   for (int d = 2; d < weight.dims(); ++d) {
     kernel.push_back(weight.size(d));
@@ -64,10 +65,11 @@ std::string row_of(const Tensor& x, const Tensor& weight, const ConvolutionShape
     one.push_back(1);
   }
   const bool is_patches = shape.stride == kernel && shape.padding == none && shape.dilation == one && shape.groups == 1;
-  if (is_patches && x.size(1) == 3 && !channels_last) return row;
+  if (is_patches && x.size(1) == 3 && !channels_last && !shape.transposed) return row;
   row += fmt::format(" from {} by {} around {} over {} in {}", x.size(1), sizes_text(shape.stride, 0),
                      sizes_text(shape.padding, 0), sizes_text(shape.dilation, 0), shape.groups);
-  return channels_last ? row + " channels_last" : row;
+  if (channels_last) row += " channels_last";
+  return shape.transposed ? row + " transposed" : row;
 }
 
 struct Row {
@@ -94,10 +96,26 @@ Row read_row(std::string_view line, std::int64_t most_images, std::int64_t image
   return {{bytes[0], bytes[1], bytes[2]}, most_images};
 }
 
+/// Of half precision alone.  torch: native/Convolution.cpp, use_cudnn_depthwise and
+/// check_cudnn_depthwise_workload_with_filter (2.15.0)
+bool is_quick_by_cudnn(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
+  const std::int64_t channels = x.size(1), width = x.size(3), filter = weight.size(3), stride = shape.stride[1];
+  const bool is_square = shape.stride[0] == stride || x.size(2) == 1;
+  if (x.dtype() != Dtype::f16 || channels < 32 || !is_square || shape.dilation != Dims{1, 1}) return false;
+  if (x.size(2) == 1 && stride == 1) return true;
+  if (weight.size(2) != filter || (filter != 1 && filter != 3 && filter != 5) || width < 7) return false;
+  if (stride != 2) return stride == 1;
+  if (filter == 1) return x.size(0) == 1 ? width <= 28 : x.size(0) <= 16 && channels >= 128 && width <= 7;
+  return x.size(0) == 1 || channels >= 512 || (channels >= 256 && width >= 28);
+}
+
 }  // namespace
 
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape) {
-  return x.dims() == 3 && shape.groups > 1 && shape.groups == x.size(1) && weight.size(2) > 1;
+  if (shape.transposed || shape.groups <= 1 || shape.groups != x.size(1) || weight.size(0) % x.size(1) != 0) return false;
+  if (x.dims() == 3) return weight.size(2) > 1;
+  const bool channels_last = is_channels_last(x.layout()) || is_channels_last(weight.layout());
+  return x.dims() == 4 && !channels_last && !is_quick_by_cudnn(x, weight, shape);
 }
 
 ConvolutionScratch convolution_scratch(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape,

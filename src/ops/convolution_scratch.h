@@ -14,7 +14,7 @@ struct ConvolutionScratch {
   std::int64_t backward_bytes = 0, input_bytes = 0;  // of the weight's gradient, and of the input's
 };
 
-/// Whether torch runs a kernel of its own, which takes none: a group is one channel of a row.  torch: Convolution.cpp,
+/// Whether torch runs a kernel of its own, which takes none: a group is one channel.  torch: Convolution.cpp,
 /// use_cudnn_depthwise, check_cudnn_depthwise_workload_with_filter (2.11.0)
 bool is_depthwise(const Tensor& x, const Tensor& weight, const ConvolutionShape& shape);
 

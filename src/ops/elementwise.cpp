@@ -250,8 +250,13 @@ Tensor pow_tensor(Tensor base, Tensor powers) {
 /// a tensor first.
 Tensor where(Tensor condition, Tensor a, Tensor b) {
   const Op op(a, "aten::where");
-  const Layout* operands[] = {&condition.layout(), &a.layout(), &b.layout()};
-  Tensor y = empty(a.run(), elementwise_layout(operands), result_type(a, b));
+  const auto chosen = [&] {  // what is of another type is cast first: native/TensorCompare.cpp, where_self_out (2.15.0)
+    const Dtype type = result_type(a, b);
+    const Tensor cast_a = a.dtype() != type ? empty_like(a, type) : a, cast_b = b.dtype() != type ? empty_like(b, type) : b;
+    const Layout* operands[] = {&condition.layout(), &cast_a.layout(), &cast_b.layout()};
+    return empty(a.run(), elementwise_layout(operands), type);
+  };
+  Tensor y = chosen();
   Tensors saved{std::move(condition)};
   return record(std::move(y), {std::move(a), std::move(b)},
                 {.name = "WhereBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {

@@ -58,6 +58,16 @@ Tensor copy_(Tensor x, Tensor source) {
                 {.name = "CopyBackwards", .facts = facts, .backward = copy_backward});
 }
 
+Tensor add_into(Tensor x, Tensor source) {
+  const Tensor base = x.impl().base;
+  if (!base || (!needs_grad(x) && !needs_grad(base) && !needs_grad(source))) return add_(std::move(x), std::move(source));
+  const Op op(x, "aten::add_");
+  ++x.impl().storage->version;
+  const Facts facts{.sizes = x.sizes(), .dtype = x.dtype()};  // both have the gradient of the part as it is
+  return rebased(std::move(x), {base, std::move(source)},
+                 {.name = "CopySlices", .facts = facts, .backward = copy_slices});
+}
+
 /// The gradient of what was there is zeros.
 Tensor fill_(Tensor x) {
   const Op op(x, "aten::fill_");
@@ -71,6 +81,13 @@ Tensor fill_(Tensor x) {
 }
 
 Tensor scale_(Tensor x) {
+  const Tensor base = x.impl().base;
+  if (base && (needs_grad(x) || needs_grad(base))) {
+    const Op op(x, "aten::mul_");
+    ++x.impl().storage->version;
+    const Facts facts{.sizes = x.sizes(), .a = 1};  // what the part is multiplied to lies where its zeros would
+    return rebased(std::move(x), {base}, {.name = "CopySlices", .facts = facts, .backward = copy_slices});
+  }
   Tensor y = x;
   return record(std::move(y), {std::move(x)}, {.name = "MulBackward0", .backward = [](Backward& call) -> Tensors {
                                                  return {mul_scalar(call.gradient())};

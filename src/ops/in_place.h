@@ -6,6 +6,8 @@ namespace tidemark {
 
 /// x.copy_(source): of a view, what it shows of its base has the source's history now, and the base has both.
 Tensor copy_(Tensor x, Tensor source);
+/// x.add_(source): of a view, the base has the source's history too.
+Tensor add_into(Tensor x, Tensor source);
 /// x.zero_(), x.fill_(number)
 Tensor fill_(Tensor x);
 

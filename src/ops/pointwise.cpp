@@ -87,6 +87,19 @@ Tensor erf(Tensor x) {
   });
 }
 
+/// 0.5 * sqrt(pi) * exp(self.erfinv().pow(2)) * grad; autocast runs it in float32.
+Tensor erfinv(Tensor x) {
+  const Tensor argument = x;
+  x = autocast_f32(std::move(x));
+  return keeps_argument("aten::erfinv", "ErfinvBackward0", std::move(x), [](Backward& call) -> Tensors {
+    const Tensor again = empty_like(call.saved[0]);
+    const Tensor square = empty_like(again);
+    const Tensor bell = empty_like(square);
+    const Tensor scaled = mul_scalar(bell);
+    return {mul(scaled, call.gradient())};
+  });
+}
+
 /// -grad * (result * result)
 Tensor reciprocal(Tensor x) {
   const Tensor argument = x;

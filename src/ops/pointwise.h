@@ -9,6 +9,7 @@ Tensor sqrt(Tensor x);
 Tensor log(Tensor x);
 Tensor expm1(Tensor x);
 Tensor erf(Tensor x);
+Tensor erfinv(Tensor x);
 /// 1 / x
 Tensor reciprocal(Tensor x);
 /// floor, ceil, round, sign: the gradient is 0.  `name` is the operation's, `backward` its node's.

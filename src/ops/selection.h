@@ -26,6 +26,8 @@ std::array<Tensor, 2> extreme(const char* name, const char* backward, Tensor x, 
 /// The same without places: torch.amax.
 Tensor amax(Tensor x, int d, bool keep_dims);
 Tensor logsumexp(Tensor x, int d, bool keep_dims);
+/// The standard deviation along a dimension.
+Tensor deviation(Tensor x, int d, bool keep_dims);
 /// Over several dimensions.
 Tensor mean_over(Tensor x, const Dims& dims, bool keep_dims);
 /// x.sum(dims, keep_dims, dtype)

@@ -63,18 +63,32 @@ Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) 
        }});
 }
 
-/// Keeps its input and where the largest are.  torch: DilatedMaxPool2d.cu, max_pool2d_with_indices_out_cuda
+namespace {
+
+/// x.contiguous(memory_format): a copy of what does not lie so; else none.
+Tensor copy_as(const Tensor& x, bool channels_last) {
+  const bool lies_so = channels_last ? is_contiguous_channels_last(x.layout()) : x.is_contiguous();
+  return lies_so ? Tensor() : empty(x.run(), layout_of(x.sizes(), channels_last), x.dtype());
+}
+
+}  // namespace
+
+/// Keeps its input and where the largest are; all lies as the input does.  torch: DilatedMaxPool2d.cu,
+/// max_pool2d_with_indices_out_cuda, max_pool2d_with_indices_backward_out_cuda
 Tensor max_pool(Tensor x, const Dims& sizes) {
   const Op op(x, "aten::max_pool2d");
-  Tensor y = output(x, sizes);
-  Tensor places = empty(x.run(), sizes, Dtype::int64);
-  copy_if_bent(x);
+  const bool channels_last = is_channels_last(x.layout());
+  Tensor y = empty(x.run(), layout_of(sizes, channels_last), x.dtype());
+  Tensor places = empty(x.run(), layout_of(sizes, channels_last), Dtype::int64);
+  copy_as(x, channels_last);
   Tensors saved{x, std::move(places)};
   return record(
       std::move(y), {std::move(x)},
       {.name = "MaxPool2DWithIndicesBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         Tensor gradient = output(call.saved[0], call.saved[0].sizes());
-         const Tensor input = contiguous(call.saved[0]), in_order = contiguous(call.gradient());
+         const Tensor& x = call.saved[0];
+         const bool channels_last = is_channels_last(x.layout());
+         Tensor gradient = empty(call.run, layout_of(x.sizes(), channels_last), x.dtype());
+         const Tensor input = copy_as(x, channels_last), in_order = copy_as(call.gradient(), channels_last);
          return {std::move(gradient)};
        }});
 }
@@ -107,19 +121,45 @@ Tensor grid_sample(Tensor x, Tensor grid) {
                  }});
 }
 
-/// With antialiasing, and of rows, the kernel takes what is in order.  torch: UpSampleBilinear2d.cu,
+namespace {
+
+/// Fewer are read in order where they are last, and the result is made in order first.
+constexpr std::int64_t kFewestChannelsLast = 4;
+
+void go_in_order(const Tensor& result, const Tensor& x) {
+  const Tensor in_order = result.is_contiguous() ? Tensor() : output(result, result.sizes());
+  copy_if_bent(x);
+}
+
+/// What lies with its channels last stays so, but for cubes.  torch: UpSampleNearest2d.cu and UpSampleBilinear2d.cu,
+/// upsample_*_backward_out_cuda_template; UpSampleBicubic2d.cu, which takes what is in order
+Tensors spread_back(Backward& call) {
+  const Tensor& gradient = call.gradient();
+  const bool channels_last = call.facts.a != 0 && is_channels_last(gradient.layout());
+  Tensor result = empty(call.run, layout_of(call.facts.sizes, channels_last), gradient.dtype());
+  if (!channels_last || result.size(1) < kFewestChannelsLast)
+    go_in_order(result, gradient);
+  else if (!is_contiguous_channels_last(gradient.layout()))
+    output(gradient, gradient.sizes());
+  return {std::move(result)};
+}
+
+}  // namespace
+
+/// With antialiasing, of rows, and of the nearest, the kernel takes what is in order.  torch: UpSampleBilinear2d.cu,
 /// upsample_gen2d_aa_out_cuda_template, upsample_gen2d_aa_backward_out_cuda_template; UpSampleLinear1d.cu,
-/// upsample_linear1d_backward_out_cuda_template
-Tensor upsample(Tensor x, const Dims& sizes, bool antialias) {
+/// upsample_linear1d_backward_out_cuda_template; UpSampleNearest2d.cu, upsample_nearest2d_out_cuda_template
+Tensor upsample(Tensor x, const Dims& sizes, std::string_view mode, bool antialias) {
   const Op op(x, "aten::upsample");
   const Tensor argument = x;
   x = autocast_f32(std::move(x));
-  Tensor y = output(x, sizes);
-  if (antialias) copy_if_bent(x);
-  const Facts facts{.sizes = x.sizes()};
   const bool in_order = antialias || x.dims() == 3;
+  const bool channels_last = !in_order && x.dims() == 4 && is_channels_last(x.layout());
+  Tensor y = empty(x.run(), layout_of(sizes, channels_last), x.dtype());
+  if (antialias || (mode == "nearest" && !(channels_last && x.size(1) >= kFewestChannelsLast))) go_in_order(y, x);
+  const Facts facts{.sizes = x.sizes(), .a = mode != "bicubic" ? 1 : 0};
   return record(std::move(y), {std::move(x)},
-                {.name = "UpsampleBackward0", .facts = facts, .backward = in_order ? gradient_in_order : input_gradient});
+                {.name = "UpsampleBackward0", .facts = facts, .backward = in_order ? gradient_in_order : spread_back});
 }
 
 }  // namespace tidemark

@@ -1,5 +1,7 @@
 // Windows of images: pooling, unfolding, sampling.
 #pragma once
+#include <string_view>
+
 #include "tensor/tensor.h"
 
 namespace tidemark {
@@ -15,6 +17,7 @@ Tensor unfold_windows(Tensor x, const Dims& sizes);
 /// Places of x (N, C, H, W) where the grid (N, H', W', 2) says.
 Tensor grid_sample(Tensor x, Tensor grid);
 /// Another size of the same image; `sizes` are the result's.
-Tensor upsample(Tensor x, const Dims& sizes, bool antialias = false);
+/// `mode` is torch's: "nearest", "bilinear", "bicubic", "linear".
+Tensor upsample(Tensor x, const Dims& sizes, std::string_view mode, bool antialias = false);
 
 }  // namespace tidemark

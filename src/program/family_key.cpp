@@ -19,10 +19,13 @@ constexpr std::array<std::string_view, 7> kLayers{"num_hidden_layers", "n_layer"
 /// Beyond this a tensor's size would overflow.
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
 
+bool is_whole_literal(std::string_view text) {
+  return is_literal(text) && text.find_first_not_of("-0123456789") == std::string_view::npos;
+}
+
 /// A class whose default is a number takes no word for it, and none is built without layers.
 void check_number(const Key& key, const std::string& path, const Value& value) {
-  const bool is_whole = is_literal(key.fallback) && key.fallback.find_first_not_of("-0123456789") == std::string::npos;
-  if (is_whole && (value.as_text() || value.as_bool()))
+  if (is_whole_literal(key.fallback) && (value.as_text() || value.as_bool()))
     throw Error(Errc::bad_value, fmt::format("expected a number, found {}", told(value)), "config.json: " + path);
   const std::string name = path.substr(path.rfind('.') + 1);
   const std::int64_t* number = value.as_integer();
@@ -31,6 +34,15 @@ void check_number(const Key& key, const std::string& path, const Value& value) {
                 "config.json: " + path);
   if (number && *number < 1 && std::find(kLayers.begin(), kLayers.end(), name) != kLayers.end())
     throw Error(Errc::bad_value, fmt::format("expected at least 1, found {}", *number), "config.json: " + path);
+}
+
+/// A number that a class takes for each layer, too (transformers 5.23.0: configuration_gemma3n.py, intermediate_size): of
+/// entries that are one it is that.
+const Value& alike(const Key& key, const Value& value) {
+  const Value::List* entries = is_whole_literal(key.fallback) ? value.as_list() : nullptr;
+  if (!entries || entries->empty() || !entries->front().as_integer()) return value;
+  const bool are_one = std::all_of(entries->begin(), entries->end(), [&](const Value& each) { return each == entries->front(); });
+  return are_one ? entries->front() : value;
 }
 
 }  // namespace
@@ -76,8 +88,9 @@ void find_value(Key& key, const Value& config) {
   for (const std::string& path : paths) {
     const Value* found = find_path(config, path);
     if (!found || (found->is_null() && key.null_is_absent)) continue;
-    check_number(key, path, *found);
-    key.value = as_now(*found, key.older);
+    const Value& value = alike(key, *found);
+    check_number(key, path, value);
+    key.value = as_now(value, key.older);
     key.is_known = true;
     return;
   }

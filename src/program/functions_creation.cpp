@@ -59,6 +59,17 @@ Tensors requires_grad_call(FunctionCall& call) {
   return {};
 }
 
+/// torch.distributions' Beta and Dirichlet, sampled.  torch: native/cuda/Distributions.cpp, _s_dirichlet_cuda: on the
+/// card the gammas lie beside the result (2.15.0)
+Tensors dirichlet_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!needs_grad(x), "a gradient");
+  const Op op(call.run, "aten::_sample_dirichlet");
+  Tensor result = empty_like(x);
+  const Tensor gammas = empty_like(x);
+  return {std::move(result)};
+}
+
 constexpr Function kCreationFunctions[] = {
     {"arange", "start end step dtype device layout pin_memory requires_grad", arange_call},
     {"look", "input", [](FunctionCall& c) { return c.tensor(0), Tensors{}; }},  // who has it in pieces puts it together
@@ -67,6 +78,9 @@ constexpr Function kCreationFunctions[] = {
     {"as_tensor", "data dtype device", as_tensor_call},
     {"rand", "*size dtype device",
      [](FunctionCall& c) { return filled(c, "aten::rand", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
+    {"randn", "*size dtype device",
+     [](FunctionCall& c) { return filled(c, "aten::randn", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
+    {"_sample_dirichlet _Dirichlet", "input", dirichlet_call},
     {"zeros", "*size dtype device requires_grad layout",
      [](FunctionCall& c) { return filled(c, "aten::zeros", c.dims(0), c.dtype_or(1, Dtype::f32)); }},
     {"ones", "*size dtype device requires_grad",

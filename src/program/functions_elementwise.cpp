@@ -60,7 +60,7 @@ Tensors scaled_in_place(FunctionCall& call) {
 /// A number changes nothing that is kept.
 Tensors add_in_place(FunctionCall& call) {
   if (!call.is_tensor(1)) return {call.tensor(0)};
-  return {add_(call.tensor(0), call.tensor(1))};
+  return {add_into(call.tensor(0), call.tensor(1))};
 }
 
 Tensors sub_in_place(FunctionCall& call) {
@@ -96,7 +96,10 @@ Tensors remainder_call(FunctionCall& call) {
   return {pow_tensor(call.tensor(0), call.tensor(1))};  // one result, of the type that both go into
 }
 
+/// Of fractions, too, where they have no gradient.
 Tensors floor_divide_call(FunctionCall& call) {
+  if (!call.is_tensor(1) && is_floating(call.tensor(0).dtype()) && !needs_grad(call.tensor(0)))
+    return {floor_divide(call.tensor(0))};
   if (!call.is_tensor(1)) return of_whole_numbers<floor_divide>(call);
   call.require(!needs_grad(call.tensor(0)) && !needs_grad(call.tensor(1)), "a gradient");
   return {pow_tensor(call.tensor(0), call.tensor(1))};
@@ -148,9 +151,9 @@ Tensors pow_call(FunctionCall& call) {
 
 /// number ** x: the number becomes a tensor beside the result.
 Tensors power_of_number(FunctionCall& call) {
-  const Tensor x = call.tensor(0);
-  call.require(!needs_grad(x), "a gradient");
+  call.require(!needs_grad(call.tensor(0)), "a gradient");
   const Op op(call.run, "aten::pow");
+  const Tensor x = autocast_f32(call.tensor(0));
   Tensor y = empty_like(x, is_floating(x.dtype()) ? x.dtype() : Dtype::f32);
   const Tensor base = empty(call.run, Dims{}, y.dtype());
   return {std::move(y)};
@@ -264,6 +267,7 @@ constexpr Function kElementwiseFunctions[] = {
     {"sigmoid", "input", unary<sigmoid>},
     {"exp", "input", unary<exp>},
     {"erf", "input", unary<erf>},
+    {"erfinv", "input", unary<erfinv>},
     {"eq __eq__", "input other", compare_call<'e', 'q'>},
     {"ne __ne__", "input other", compare_call<'n', 'e'>},
     {"lt __lt__", "input other", compare_call<'l', 't'>},

@@ -46,6 +46,18 @@ Tensors convolution_call(FunctionCall& call) {
   return {convolution(call.tensor(0), weight, call.tensor_if_given(2), shape)};
 }
 
+Tensors transposed_convolution_call(FunctionCall& call) {
+  const Tensor weight = call.tensor(1);
+  const int dims = weight.dims() - 2;
+  call.require(call.integer_or(6, 1) == 1, "groups");
+  const ConvolutionShape shape{.stride = of_each(call, 3, 1, dims),
+                               .padding = of_each(call, 4, 0, dims),
+                               .dilation = of_each(call, 7, 1, dims),
+                               .transposed = true,
+                               .output_padding = of_each(call, 5, 0, dims)};
+  return {convolution(call.tensor(0), weight, call.tensor_if_given(2), shape)};
+}
+
 /// The operands behind each other, or in a list.
 Tensors einsum_call(FunctionCall& call) {
   const std::vector<Argument>& given = call.argument(1).items;
@@ -72,6 +84,7 @@ constexpr Function kMatrixFunctions[] = {
     {"solve_triangular", "A B upper left unitriangular",
      [](FunctionCall& c) { return Tensors{solve_triangular(c.tensor(0), c.tensor(1))}; }},
     {"conv1d conv2d conv3d", "input weight bias stride padding dilation groups", convolution_call},
+    {"conv_transpose2d", "input weight bias stride padding output_padding groups dilation", transposed_convolution_call},
 };
 
 }  // namespace

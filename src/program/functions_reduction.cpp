@@ -89,6 +89,12 @@ Tensors norm_call(FunctionCall& call) {
   return {vector_norm(x)};
 }
 
+/// Along one dimension, by however many it is divided.
+Tensors deviation_call(FunctionCall& call) {
+  call.require(call.given(1), "all dimensions");
+  return {deviation(call.tensor(0), call.dimension(1), call.flag_or(3, false))};
+}
+
 constexpr Function kReductionFunctions[] = {
     {"norm", "input p dim keepdim dtype", norm_call},
     {"mean", "input dim keepdim axis", mean_call},
@@ -102,6 +108,7 @@ constexpr Function kReductionFunctions[] = {
      [](FunctionCall& c) { return Tensors{amax(c.tensor(0), c.dimension(1), c.flag_or(2, false))}; }},
     {"logsumexp", "input dim keepdim",
      [](FunctionCall& c) { return Tensors{logsumexp(c.tensor(0), c.dimension(1), c.flag_or(2, false))}; }},
+    {"std", "input dim unbiased keepdim correction", deviation_call},
     {"triu", "input diagonal",
      [](FunctionCall& c) { return Tensors{triangle("aten::triu", "TriuBackward0", c.tensor(0))}; }},
     {"tril", "input diagonal",

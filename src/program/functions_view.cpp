@@ -79,6 +79,20 @@ Tensors expand_call(FunctionCall& call) {
   return {expand(x, whole ? expanded_part(sizes_of(call), *whole, x.sizes()) : sizes_of(call))};
 }
 
+/// Each is shown in the sizes that all have together.
+Tensors broadcast_call(FunctionCall& call) {
+  Tensors all = call.tensors(0);
+  Dims sizes;
+  for (const Tensor& each : all) sizes = broadcast(sizes, each.sizes());
+  for (Tensor& each : all) each = expand(std::move(each), sizes);
+  return all;
+}
+
+Tensors interpolate_call(FunctionCall& call) {
+  const std::string_view mode = call.given(3) ? std::string_view(call.argument(3).text) : "nearest";
+  return {upsample(call.tensor(0), call.result_sizes(), mode, call.flag_or(6, false))};
+}
+
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
   if (call.reads_tensors(1)) {
@@ -170,7 +184,6 @@ Tensors average_row_call(FunctionCall& call) {
 }
 
 Tensors max_pool_call(FunctionCall& call) {
-  call.require(!is_channels_last(call.tensor(0).layout()), "channels that are last");
   call.require(!call.flag_or(6, false), "indices among its results");
   return {max_pool(call.tensor(0), call.result_sizes())};
 }
@@ -188,6 +201,7 @@ constexpr Function kViewFunctions[] = {
     {"view_as_real", "input", [](FunctionCall& c) { return Tensors{view_as_real(c.tensor(0))}; }},
     {"squeeze", "input dim", squeeze_call},
     {"expand broadcast_to", "input *sizes", expand_call},
+    {"broadcast_tensors", "*tensors", broadcast_call},
     {"expand_as", "input other", [](FunctionCall& c) { return Tensors{expand(c.tensor(0), c.tensor(1).sizes())}; }},
     {"view_as", "input other", [](FunctionCall& c) { return Tensors{view(c.tensor(0), c.tensor(1).sizes())}; }},
     {"reshape_as", "input other", [](FunctionCall& c) { return Tensors{reshape(c.tensor(0), c.tensor(1).sizes())}; }},
@@ -206,13 +220,12 @@ constexpr Function kViewFunctions[] = {
     {"max_pool2d", "input kernel_size stride padding dilation ceil_mode return_indices", max_pool_call},
     {"grid_sample", "input grid mode padding_mode align_corners",
      [](FunctionCall& c) { return Tensors{grid_sample(c.tensor(0), c.tensor(1))}; }},
-    {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias",
-     [](FunctionCall& c) { return Tensors{upsample(c.tensor(0), c.result_sizes(), c.flag_or(6, false))}; }},
+    {"interpolate", "input size scale_factor mode align_corners recompute_scale_factor antialias", interpolate_call},
     {"meshgrid", "*tensors indexing", meshgrid_call},
     {"unfold", "input dimension size step", windows_call},
     {"unbind", "input dim",
      [](FunctionCall& c) { return unbind_along(c.tensor(0), static_cast<int>(c.integer_or(1, 0))); }},
-    {"repeat", "input *repeats", [](FunctionCall& c) { return Tensors{repeat(c.tensor(0), c.dims(1))}; }},
+    {"repeat tile", "input *repeats", [](FunctionCall& c) { return Tensors{repeat(c.tensor(0), c.dims(1))}; }},
     {"repeat_interleave", "input repeats dim output_size", repeat_interleave_call},
     {"cat concat concatenate", "tensors dim", cat_call},
     {"stack", "tensors dim",

@@ -21,6 +21,16 @@ struct Interpreter::Pass {
   std::vector<std::int64_t> symbols;
   std::vector<Tensor> held = {};  // by objects that outlive the bodies, as a cache
   bool hooks_keep = true;         // what goes out of a body by a hook: not of a layer that runs again
+  /// What a layer puts into a dict that all layers are given, and others take out of it (transformers 5.23.0:
+  /// modeling_gemma3n.py, shared_kv_states).  Checkpoints hold the dict, and a layer that runs again puts what it makes
+  /// then in the place of what was there.
+  struct Left {
+    const Routine* routine;
+    std::size_t result;
+    const TensorImpl* value;
+  };
+  std::vector<Left> left = {};
+  std::map<std::pair<const Routine*, std::size_t>, Tensor> shared = {};
 };
 
 /// One call of a body.
@@ -32,13 +42,15 @@ struct Interpreter::Frame {
         had_grad(run.grad_enabled),
         had_autocast(run.autocast.enabled),
         grad(run.grad_enabled, had_grad),
-        autocast(run.autocast.enabled, had_autocast) {}
+        autocast(run.autocast.enabled, had_autocast),
+        left_before(in->left.size()) {}
 
   Run& run;
   const Routine& routine;
   const PassRef& pass;
   const bool had_grad, had_autocast;
   const Setting<bool> grad, autocast;  // scopes end with the body at the latest, by an exception too
+  const std::size_t left_before;       // of what other bodies have left
   Values values = {};
   Tensors returned = {};
 };
@@ -47,9 +59,21 @@ void Interpreter::fail(const Statement& statement, const std::string& what) cons
   throw Error(Errc::bad_file, what, program_.where(statement.line));
 }
 
+Interpreter::~Interpreter() {
+  for (const std::weak_ptr<Pass>& one : passes_)
+    if (const PassRef pass = one.lock()) pass->shared.clear();
+}
+
+Interpreter::PassRef Interpreter::begun(Run& run, std::vector<std::int64_t> symbols) const {
+  const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
+  std::erase_if(passes_, [](const std::weak_ptr<Pass>& one) { return one.expired(); });
+  passes_.push_back(pass);
+  return pass;
+}
+
 ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
   const InModule scope(run, *main_.module);
-  const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
+  const PassRef pass = begun(run, std::move(symbols));
   Tensors returned = routine(main_, std::move(inputs), pass);
   ModelOutputs outputs;
   const std::vector<NamedArgument>& names = main_.body->statements.back().arguments;
@@ -64,7 +88,7 @@ ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int
 }
 
 Tensors Interpreter::backbone(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
-  const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
+  const PassRef pass = begun(run, std::move(symbols));
   Frame frame(main_, pass);
   begin(frame, std::move(inputs));
   const Statement& first = main_.body->statements.front();
@@ -93,7 +117,10 @@ Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassR
 }
 
 void Interpreter::run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const {
-  for (const Statement& statement : statements) run(statement, frame, round);
+  for (const Statement& statement : statements) {
+    run(statement, frame, round);
+    if (!frame.pass->hooks_keep && !frame.pass->shared.empty()) put_again(frame);
+  }
 }
 
 void Interpreter::run(const Statement& statement, Frame& frame, std::size_t round) const {
@@ -191,7 +218,40 @@ Tensor Interpreter::taken(const Statement& statement, const Frame& frame, const 
 void Interpreter::leave(const Statement& statement, Frame& frame) const {
   for (const NamedArgument& argument : statement.arguments) {
     const bool is_none = argument.value.kind == Argument::Kind::none || (is_hooked(argument) && !frame.pass->hooks_keep);
+    if (!is_none && is_hooked(argument) && context_.checkpointing != CheckpointKind::none)
+      note_left(frame, frame.values.tensor(argument.value));
     frame.returned.push_back(is_none ? Tensor() : taken(statement, frame, argument.value));
+  }
+}
+
+/// The innermost body that leaves a value has made it.
+void Interpreter::note_left(Frame& frame, const Tensor& value) {
+  std::vector<Pass::Left>& left = frame.pass->left;
+  const auto inner = left.begin() + static_cast<std::ptrdiff_t>(frame.left_before);
+  if (!value || std::any_of(inner, left.end(), [&](const Pass::Left& one) { return one.value == &value.impl(); })) return;
+  left.push_back({&frame.routine, frame.returned.size(), &value.impl()});
+}
+
+/// What a layer is given otherwise than by its arguments is in the dict since it was made.
+void Interpreter::share(const Body& body, const Tensors& inputs, Pass& pass) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !body.parameters[i].starts_with('^')) continue;
+    const auto from = std::find_if(pass.left.rbegin(), pass.left.rend(),
+                                   [&](const Pass::Left& one) { return one.value == &inputs[i].impl(); });
+    if (from != pass.left.rend()) pass.shared.insert_or_assign({from->routine, from->result}, inputs[i]);
+  }
+}
+
+/// In a layer that runs again: as soon as all is made that it puts there.
+void Interpreter::put_again(Frame& frame) const {
+  auto& shared = frame.pass->shared;
+  const auto first = shared.lower_bound({&frame.routine, 0});
+  const auto& results = frame.routine.body->statements.back().arguments;
+  for (auto one = first; one != shared.end() && one->first.first == &frame.routine; ++one)
+    if (!frame.values.tensor(results[one->first.second].value)) return;
+  for (auto one = first; one != shared.end() && one->first.first == &frame.routine; ++one) {
+    const Tensor made = frame.values.tensor(results[one->first.second].value);
+    if (!made.is(one->second)) one->second = made;
   }
 }
 
@@ -342,6 +402,7 @@ class OutOfCheckpoint {
 Tensors Interpreter::checkpointed(const Target& target, Tensors inputs, const PassRef& pass) const {
   if (inputs.empty() || !inputs[0] || !target.routine)
     throw Error(Errc::unsupported, fmt::format("a checkpoint of {} without a tensor", target.module->full_name()));
+  share(*target.routine->body, inputs, *pass);
   const auto hooked = std::make_shared<OutOfCheckpoint>(target.routine->body->statements.back().arguments,
                                                         context_.checkpointing == CheckpointKind::reentrant);
   Tensor hidden_states = inputs[0];

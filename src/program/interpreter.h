@@ -17,6 +17,8 @@ class Interpreter {
   Interpreter(const Program& program, const Routine& main, const Context& context, Dtype weights, bool checks_sizes)
       : program_(program), main_(main), context_(context), weights_(weights), checks_sizes_(checks_sizes) {}
 
+  ~Interpreter();
+
   /// From the inputs in the order of the main body's parameters, and the values of the program's symbols.
   ModelOutputs forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const;
   /// Of a main body that begins with a call: what that gives (nn/fused_head.h).
@@ -27,6 +29,7 @@ class Interpreter {
   struct Frame;
   using PassRef = std::shared_ptr<Pass>;
 
+  PassRef begun(Run& run, std::vector<std::int64_t> symbols) const;
   void run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const;
   void run(const Statement& statement, Frame& frame, std::size_t round) const;
   void function(const Statement& statement, Frame& frame) const;
@@ -41,6 +44,9 @@ class Interpreter {
   /// A value that goes to another body; an error where it is done with.
   Tensor taken(const Statement& statement, const Frame& frame, const Argument& argument) const;
   void leave(const Statement& statement, Frame& frame) const;
+  static void note_left(Frame& frame, const Tensor& value);
+  static void share(const Body& body, const Tensors& inputs, Pass& pass);
+  void put_again(Frame& frame) const;
   static Dims said_sizes(const Result& result, const Tensor& tensor, const Frame& frame);
   void check_sizes(const Statement& statement, const Tensor& tensor, const Dims& said) const;
   void give(const Statement& statement, Frame& frame, Tensors results) const;
@@ -54,6 +60,8 @@ class Interpreter {
   const Context& context_;
   const Dtype weights_;
   const bool checks_sizes_;
+  /// Those that are not over: what their layers share holds what holds it, until backward comes by or this ends.
+  mutable std::vector<std::weak_ptr<Pass>> passes_;
   mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;  // by objects that outlive the outputs
   mutable std::map<std::pair<const Module*, std::string_view>, Tensor> made_;  // attributes that the trees have not
 };

@@ -294,9 +294,9 @@ struct ProgramModel {
     if (const std::int64_t height = captured("image_h"); height && data.image_height == 0)
       sizes.assumptions.push_back(
           fmt::format("images are of {} x {} pixels, as nobody said (--image-size)", height, captured("image_w")));
-    if (is_trained_for("features"))
-      sizes.assumptions.push_back(
-          fmt::format("{} makes no loss of its own: that is the mean of its last hidden state", program.class_name));
+    if (const bool of_masks = is_trained_for("masks"); of_masks || is_trained_for("features"))
+      sizes.assumptions.push_back(fmt::format("{} makes no loss of its own: that is the mean of {}", program.class_name,
+                                              of_masks ? "the masks that it predicts" : "its last hidden state"));
     check(data, sizes);
     return sizes;
   }

@@ -1,4 +1,6 @@
-"""Keys that a configuration class takes and does not write."""
+"""Keys that a configuration class takes and does not write as it takes them."""
+
+import dataclasses
 
 from tidemark.capture.unwritten import keys_of, paths_of
 
@@ -45,3 +47,19 @@ def test_a_class_that_writes_all_is_as_it_is():
             return {"head_dim": 16, "per_layer_config": {0: {}}}
 
     assert keys_of(Plain(), {}) == Plain().to_dict() and dict(paths_of(Plain())) == {}
+
+
+@dataclasses.dataclass
+class Repeated:
+    """As transformers' Gemma3nTextConfig: a number, or a list of one for each layer."""
+
+    num_hidden_layers: int = 3
+    width: "int | list[int]" = 8
+
+    def to_dict(self):
+        return {"num_hidden_layers": self.num_hidden_layers, "width": self.width if isinstance(self.width, list) else [self.width] * self.num_hidden_layers}
+
+
+def test_one_number_for_all_layers_is_that_number():
+    assert keys_of(Repeated(width=16), {})["width"] == 16
+    assert keys_of(Repeated(width=[8, 8, 16]), {})["width"] == [8, 8, 16], "layers of several widths are told one by one"

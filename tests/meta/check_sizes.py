@@ -16,9 +16,9 @@ MAX_FUNCTION_LINES = 80
 SKIPPED = {".git", "build", "node_modules", "__pycache__", ".cache"}
 CPP = {".h", ".cpp"}
 
-# `name(…) const noexcept {` at the end of a signature, but no control statement, no initialiser and no type.
+# `name(…) const noexcept {` at the end of a signature, but no control statement, no initialiser (with a lambda in it) and no type.
 SIGNATURE_END = re.compile(r"\)\s*(const|noexcept|override|final|mutable|->\s*[\w:<>,&*\s]+|\s)*(:\s.*)?\{\s*$")
-NOT_A_FUNCTION = re.compile(r"^\s*(if|for|while|switch|catch|do|else|return|namespace|class|struct|enum|union|extern)\b|^\s*\}|=\s*\{\s*$")
+NOT_A_FUNCTION = re.compile(r"^\s*\{|^\s*(if|for|while|switch|catch|do|else|return|namespace|class|struct|enum|union|extern)\b|^\s*\}|=\s*\{\s*$")
 
 
 def sources(root):

@@ -64,9 +64,21 @@ def source_of(model_type, mode, folder):
 
 
 def capture(model_type, mode, folder):
-    from tidemark.capture import inside
+    """In a text that has room for its image."""
+    from compare import LONGER
 
-    program_of(model_type, mode, folder).write_text(inside.run(source_of(model_type, mode, folder)[0]))
+    from tidemark.capture import inside
+    from tidemark.capture.mistakes import Mistake
+
+    request = source_of(model_type, mode, folder)[0]
+    for more in LONGER:
+        try:
+            text = inside.run({**request, "seq": request["seq"] + more})
+        except Mistake as mistake:
+            last = mistake
+            continue
+        return program_of(model_type, mode, folder).write_text(text)
+    raise last
 
 
 def take_shipped(model_type, mode, folder):
@@ -232,8 +244,9 @@ def is_of_family(program):
 
 
 def sizes_of(program):
-    """A family's images may be as large as published models have them."""
-    return {**SIZES, **({"seq": 2048} if is_of_family(program) and takes_images(program) else {})}
+    """A family's images may be as large as published models have them; a text that was captured has room for its image."""
+    seen = re.search(r"^sizes .*\bS=(\d+)", program.read_text(), re.MULTILINE) if takes_images(program) else None
+    return {**SIZES, **({"seq": 2048 if is_of_family(program) else int(seen[1])} if seen else {})}
 
 
 def takes_images(program):
@@ -320,7 +333,7 @@ def known_rows(page):
 
 
 CAPTURED = ["# Model types whose programs are proved", "",
-            "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0, transformers 5.17.0) on a virtual H200 for two steps, and predicted from its",
+            "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0 with transformers 5.17.0, or 2.15.0 with 5.23.0) on a virtual H200 for two steps, and predicted from its",
             "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
 SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
            "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",

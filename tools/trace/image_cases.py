@@ -72,6 +72,8 @@ def pool_cases():
             for order in (" g", " p1023 g", ""):
                 case("max_pool", f"{dtype} 2x64x14x14{order}", window=window, stride=stride, padding=padding)
             case("max_pool", f"{dtype} 2x64x14x14 g", window=window, stride=stride, padding=padding, gradient="1023")
+            for gradient in ({}, {"gradient": "0123"}):
+                case("max_pool", f"{dtype} 2x64x14x14 p0231 g", window=window, stride=stride, padding=padding, **gradient)
 
 
 def other_cases():

@@ -432,6 +432,8 @@ def indexing_cases():
         case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 p0132 g", f"{dtype} scalar")
         case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 g", f"{dtype} scalar", gradient="0213")
         case("where", "bool 1x1x30x30", f"{dtype} 2x4x30x30 g", f"{dtype} scalar", autocast="bfloat16")
+        case("where", "bool 2x1x30x1", f"{dtype} 30x30 g", "bfloat16 2x4x30x30 g")
+        case("where", "bool 2x1x30x1", "bfloat16 2x4x30x30 g", f"{dtype} 1x30x30 g")
         case("index_rows", f"{dtype} 128x64", "int64 1x30")
     for count in (1, 8, 100):
         case("pow_tensor", "float32 scalar", f"int32 {count}")

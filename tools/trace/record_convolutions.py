@@ -8,6 +8,7 @@
 
 Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
+`model OUT/$card.jsonl config.json MOST` records those that a model of transformers calls, of up to MOST images: Gemma 3n's, whose tower is timm's mobilenetv5_300m_enc, and SAM 2's of four widths.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
@@ -41,6 +42,7 @@ class Other(NamedTuple):
     groups: int = 1
     channels_last: bool = False
     step: int = 1
+    transposed: bool = False
 
 
 def resnet_50():
@@ -91,6 +93,36 @@ OTHERS = [
     # wav2vec 2.0 and its kin: the sounds of tools/capture's checks, and of 5, 10, 15, 20 and 30 seconds
     *waves(92239, 768, 1024), *waves(153679, 768, 1024), *(other for seconds in (5, 10, 15, 20, 30) for other in waves(16000 * seconds, 768, 1024)),
 ]
+
+
+def of_model(config, most):
+    """The convolutions that a model calls which transformers builds of a config.json, each once, of so many images of its own size."""
+    import pathlib
+
+    import torch
+
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+    from tidemark.capture import models
+    from tidemark.capture.batches import Shape
+    from torch._prims_common import suggest_memory_format
+
+    source = models.find({"source": config, "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False})
+    model, found = source.make(torch.bfloat16, "cuda"), {}
+    both = lambda n: (n, n) if isinstance(n, int) else tuple(n)
+
+    def noting(call, transposed):
+        def noted(x, weight, bias=None, stride=1, padding=0, *more, **named):
+            groups = named.get("groups", more[1] if len(more) > 1 else 1)
+            last = any(suggest_memory_format(one) == torch.channels_last for one in (x, weight))
+            hidden = weight.shape[1 if transposed else 0]
+            found[Other(x.shape[1], hidden, tuple(weight.shape[2:]), tuple(x.shape[2:]), both(stride), both(padding), int(most), groups, last, transposed=transposed)] = True
+            return call(x, weight, bias, stride, padding, *more, **named)
+        return noted
+
+    functions = torch.nn.functional
+    functions.conv2d, functions.conv_transpose2d = noting(functions.conv2d, False), noting(functions.conv_transpose2d, True)
+    model(**source.batch(model, Shape(2, 2048, 1), "cuda"))
+    return list(found)
 
 
 def shapes():
@@ -181,8 +213,8 @@ def measure_other(torch, dtype, other, count):
     order = torch.channels_last if other.channels_last else torch.contiguous_format
     empty = lambda *sizes: torch.empty(*sizes, device="cuda", dtype=dtype, memory_format=order)
     x = empty(count, other.channels, *other.image)
-    w = empty(other.hidden, other.channels // other.groups, *other.kernel)
-    settings = (list(other.stride), list(other.padding), [1] * len(other.kernel), False, [0] * len(other.kernel), other.groups)
+    w = empty(*((other.channels, other.hidden) if other.transposed else (other.hidden, other.channels // other.groups)), *other.kernel)
+    settings = (list(other.stride), list(other.padding), [1] * len(other.kernel), other.transposed, [0] * len(other.kernel), other.groups)
 
     def scratch(call):
         torch.cuda.empty_cache()
@@ -197,10 +229,10 @@ def measure_other(torch, dtype, other, count):
     return forward, weight, of_input
 
 
-def record_others(path):
+def record_others(path, others=OTHERS):
     import torch
     with open(path, "w") as out:
-        for other in OTHERS:
+        for other in others:
             points = sorted({*range(other.step, min(other.most, 64) + 1, other.step), *range(64, min(other.most, 256) + 1, 8), *range(256, other.most + 1, 128)})
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
@@ -213,12 +245,17 @@ def record_others(path):
                 out.flush()
 
 
+def runs_without(dtype, other):
+    """Whether torch runs a kernel of its own: src/ops/convolution_scratch.h, is_depthwise."""
+    return len(other.kernel) == 2 and other.groups == other.channels > 1 and dtype != "float16"
+
+
 def written(row):
     """The row of one that `others` recorded."""
     other = Other(*row["other"])
     by = lambda sizes: "x".join(map(str, sizes))
-    is_patches = other.channels == 3 and other.stride == other.kernel and other.groups == 1 and not any(other.padding) and not other.channels_last
-    more = "" if is_patches else f" from {other.channels} by {by(other.stride)} around {by(other.padding)} over {by([1] * len(other.kernel))} in {other.groups}" + " channels_last" * other.channels_last
+    is_patches = other.channels == 3 and other.stride == other.kernel and other.groups == 1 and not any(other.padding) and not other.channels_last and not other.transposed
+    more = "" if is_patches else f" from {other.channels} by {by(other.stride)} around {by(other.padding)} over {by([1] * len(other.kernel))} in {other.groups}" + " channels_last" * other.channels_last + " transposed" * other.transposed
     return " | ".join([f"{row['dtype']} {by(other.kernel)} {by(other.image)} {other.hidden}{more}", *map(text, row["parts"][:2 if is_patches else 3]), f"most {other.most}"])
 
 
@@ -230,11 +267,12 @@ def write(path):
     """The rows as src/ops/convolution_scratch.h reads them."""
     for row in map(json.loads, open(path)):
         if "other" in row:
-            print(written(row))
+            if not runs_without(row["dtype"], Other(*row["other"])):
+                print(written(row))
             continue
         print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
               "|", text(row["forward"]), "|", text(row["backward"]))
 
 
 if __name__ == "__main__":
-    {"record": record, "others": record_others, "write": write}[sys.argv[1]](*sys.argv[2:])
+    {"record": record, "others": record_others, "model": lambda path, config, most: record_others(path, of_model(config, most)), "write": write}[sys.argv[1]](*sys.argv[2:])

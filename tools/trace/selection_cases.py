@@ -9,6 +9,7 @@ UNARY = {
     "log": lambda x: x.log(),
     "expm1": lambda x: x.expm1(),
     "erf": lambda x: x.erf(),
+    "erfinv": lambda x: x.erfinv(),
     "reciprocal": lambda x: x.reciprocal(),
     "rounded": lambda x: x.floor(),
     "softplus": lambda x: _functional().softplus(x),
@@ -38,6 +39,18 @@ def _copied_into(x, parts):
     return x[0]
 
 
+def _added_into(x):
+    part = x[0][:, 8:]
+    part += x[1]
+    return x[0]
+
+
+def _scaled_part(x):
+    part = x[0][:, 8:]
+    part *= 2
+    return x[0]
+
+
 def _true(mask, found):
     _filled(mask.view(-1), found)
     return mask
@@ -53,10 +66,14 @@ def _put(x, args):
 OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
+    "add_into": lambda x, a: _added_into(x),
     "fill_": lambda x, a: x[0].zero_(),
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "scale_": lambda x, a: x[0].mul_(2),
+    "scale_part": lambda x, a: _scaled_part(x),
     "attention_bias": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2], attn_mask=x[3], is_causal=x[3] is None),
+    "depthwise": lambda x, a: _functional().conv2d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
+    "attention_turned": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2]),
     "convolution": lambda x, a: _functional().conv1d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
     "pad_around": lambda x, a: _functional().pad(x[0], a["around"]),
     "slice_all": lambda x, a: x[0][:, -x[0].shape[1]:],
@@ -72,6 +89,7 @@ OTHERS = {
     "solve_triangular": lambda x, a: _torch().linalg.solve_triangular(x[0], x[1], upper=False, unitriangular=True),
     "maximum": lambda x, a: _torch().maximum(x[0], x[1]),
     "extreme": lambda x, a: _use(x[0].max(dim=a["d"], keepdim=a["keep"]), a),
+    "deviation": lambda x, a: x[0].std(dim=a["d"], keepdim=a["keep"], unbiased=False),
     "gather_along": lambda x, a: x[0].gather(a["d"], x[1].zero_()),
     "index_select": lambda x, a: x[0].index_select(a["d"], x[1].zero_()),
     "scatter_number": lambda x, a: x[0].scatter(-1, x[1].zero_(), 1),
@@ -98,6 +116,7 @@ def other_cases():
     for dtype in ("bfloat16", "float32"):
         for flag in (" g", ""):
             case("scale_", f"{dtype} 4x30x64{flag}")
+            case("scale_part", f"{dtype} 4x30x64{flag}")
         for s, t in ((96, 96), (40, 72)):
             q, k = f"{dtype} 2x8x{s}x64 p0213 g", f"{dtype} 2x8x{t}x64 p0213 g"
             for card in ("h200", "a100", "l4"):
@@ -119,13 +138,25 @@ def other_cases():
             case("copy_into", f"bfloat16 4x30x64{first}", f"bfloat16 4x8x64{second}", parts=parts)
             case("copy_into", f"float32 4x30x64{first}", f"bfloat16 4x8x64{second}", parts=parts)
             case("copy_into", f"float32 4x30x64{first}", f"float32 4x1x64{second}", parts=parts)
+        if first or second:
+            for shape in ("4x22x64", "64", "4x1x64"):
+                case("add_into", f"bfloat16 4x30x64{first}", f"bfloat16 {shape}{second}")
+                case("add_into", f"float32 4x30x64{first}", f"bfloat16 {shape}{second}")
         for second in ("2x300x64", "64", "scalar"):
             case("maximum", f"bfloat16 2x300x64 {flags[0]}".rstrip(" -"), f"bfloat16 {second} {flags[1]}".rstrip(" -"))
+
+
+def indexed_cases():
     for dtype in ("bfloat16", "float32", "int64"):
         flag = "" if dtype == "int64" else " g"
         for d, keep in ((-1, True), (0, False), (1, True)):
             for use in (0, 1):
                 case("extreme", f"{dtype} 4x30x64{flag}", d=d, keep=keep, use=use)
+        if flag:
+            for d, keep in ((-1, True), (0, False), (1, True)):
+                case("deviation", f"{dtype} 4x30x64 g", d=d, keep=keep)
+                case("deviation", f"{dtype} 4x30x64 g", d=d, keep=keep, autocast="bfloat16")
+            case("deviation", f"{dtype} 2x96x16384 g", d=-1, keep=True)
         case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x30x8", d=-1)
         case("gather_along", f"{dtype} 4x30x64{flag}", "int64 4x3x64", d=1)
         case("index_select", f"{dtype} 4x30x64{flag}", "int64 9", d=1)
@@ -180,6 +211,16 @@ def window_cases():
         for order in (" g", ""):
             case("convolution", f"{dtype} 2x16x128{order}", f"{dtype} 64x16x3 w", f"{dtype} 64 w", stride=[1], padding=[1], groups=1)
         case("convolution", f"{dtype} 2x64x128 p021 g", f"{dtype} 64x64x3 w", f"{dtype} 64 w", stride=[2], padding=[1], groups=1)
+    for dtype in ("bfloat16", "float32", "float16"):
+        for kernel, stride in ((3, 1), (5, 2), (5, 1)):
+            if dtype != "float16" or stride == 2:   # which cuDNN does else
+                case("depthwise", f"{dtype} 2x64x14x14 g", f"{dtype} 64x1x{kernel}x{kernel} w", None, stride=[stride] * 2, padding=[kernel // 2] * 2, groups=64)
+        case("depthwise", f"{dtype} 2x64x14x14 p0132 g", f"{dtype} 64x1x7x7 w", f"{dtype} 64 w", stride=[1, 1], padding=[3, 3], groups=64, gradient="0132")
+    for dtype in ("bfloat16", "float16"):
+        for card in ("h200", "b200"):
+            q = f"{dtype} 2x8x300x64 g"
+            case("attention_turned", q, q, q, gradient="0132", card=card)
+            case("attention_turned", f"{dtype} 2x8x300x64 p0213 g", q, q, gradient="0132", card=card)
     for dtype in ("bfloat16", "float32"):
         case("average_pool", f"{dtype} 2x64x8x8 g")
         case("unfold_windows", f"{dtype} 1x64x8x8 g")
@@ -191,6 +232,12 @@ def window_cases():
         for mode in ("bilinear", "bicubic", "nearest"):
             case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode)
             case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, autocast="bfloat16")
+            case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, gradient="0132")
+            case("upsample", f"{dtype} 2x16x8x8 g", size=[12, 14], mode=mode, gradient="0231")
+            case("upsample", f"{dtype} 2x16x8x8 p0132 g", size=[12, 14], mode=mode)
+            case("upsample", f"{dtype} 2x16x8x8 p0231 g", size=[12, 14], mode=mode)
+            case("upsample", f"{dtype} 2x16x8x8 p0231 g", size=[12, 14], mode=mode, gradient="0123")
+            case("upsample", f"{dtype} 2x3x8x8 p0231 g", size=[12, 14], mode=mode)
         case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear")
         case("upsample", f"{dtype} 2x16x9 p021 g", size=[7], mode="linear")
         case("upsample", f"{dtype} 2x16x9 g", size=[7], mode="linear", gradient="021")
@@ -207,4 +254,5 @@ def window_cases():
 
 unary_cases()
 other_cases()
+indexed_cases()
 window_cases()

@@ -83,5 +83,6 @@ def _captured(request):
 def _last_error(done):
     """The exception that ended the program, or what the launcher said."""
     lines = [line for line in done.stderr.splitlines() if line and not line.startswith((" ", "Traceback"))]
+    lines = [f"{line}{after}" if line.endswith("Error: ") else line for line, after in zip(lines, [*lines[1:], ""])]   # transformers begins a line behind it where a package is missing (utils/import_utils.py, requires_backends)
     errors = [line for line in lines if "Error" in line.partition(":")[0] or "Exception" in line.partition(":")[0]]
     return f"the model did not run: {(errors or lines or ['no word of why'])[-1]}"

@@ -67,7 +67,12 @@ class _Maker:
         self.batch.sizes["S"] = self.shape.seq
 
     def image_size(self):
-        return first_of(self.config, "image_size", "img_size", "crop_size") or 224
+        return first_of(self.config, "image_size", "img_size", "crop_size") or self._size_of_timm() or 224
+
+    def _size_of_timm(self):
+        """Of a tower that is timm's, whose own configuration says how large its images are; None of others."""
+        towers = (module.pretrained_cfg for module in self.model.modules() if isinstance(getattr(module, "pretrained_cfg", None), dict))
+        return next((cfg["input_size"][-1] for cfg in towers if "input_size" in cfg), None)
 
     def placeholders(self, token, rows, each):
         """Puts `rows` of the token for each of `each` images into every sample."""

@@ -19,6 +19,7 @@ HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUS
 SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
 CONTRASTIVE = "CONTRASTIVE"   # images and their captions are brought near to each other
 FEATURES = "FEATURES"         # of what makes no loss: the mean of its last hidden state
+MASKS = "MASKS"               # the same of what has none: the mean of the masks that it predicts
 _TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}   # what modeling_auto.py calls it, where that is something else
 
 
@@ -42,15 +43,17 @@ def _without_a_table(name):
 
 
 def _with_loss_of_features(cls):
-    """The class with a loss: the mean of its last hidden state, in the place of whatever is trained behind it."""
+    """The class with a loss: the mean of its last hidden state, or of the masks that it predicts (transformers/models/sam2), in the place of whatever is trained behind it."""
 
     @functools.wraps(cls.forward)
     def forward(self, *args, **kwargs):
         output = cls.forward(self, *args, **kwargs)
-        output["loss"] = output.last_hidden_state.mean()
+        output["loss"] = output[trained].mean()
         return output
 
-    return type(cls.__name__, (cls,), {"forward": forward, "trained_for": FEATURES, "__module__": cls.__module__})
+    gives_masks = "pred_masks" in getattr(inspect.signature(cls.forward).return_annotation, "__dataclass_fields__", {})
+    trained, trained_for = ("pred_masks", MASKS) if gives_masks else ("last_hidden_state", FEATURES)
+    return type(cls.__name__, (cls,), {"forward": forward, "trained_for": trained_for, "__module__": cls.__module__})
 
 
 class Source:

@@ -25,6 +25,9 @@ def add_samples(maker):
     if "spatial_shapes" in maker.takes:
         return _by_shape(maker, channels, maker.shape.batch)
     maker.batch["pixel_values"] = maker.real(maker.shape.batch, channels, side, side)
+    if "input_points" in maker.takes:   # one object in each, that a point is on: transformers/models/sam2/processing_sam2.py
+        maker.batch["input_points"] = maker.real(maker.shape.batch, 1, 1, 2)
+        maker.batch["input_labels"] = maker.whole(maker.shape.batch, 1, 1) + 1
 
 
 def add_sounds(maker):

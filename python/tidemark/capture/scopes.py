@@ -6,6 +6,7 @@ import gc
 import torch
 
 from .recorder import Call, Op, Recorder, call_arguments, is_tensor
+from .slots import tell_slots
 from .terms import leaves
 from .vmaps import vmap_within
 
@@ -132,4 +133,5 @@ def record(model, batch, device):
         del out
         batch.clear()
     recorder.left_alive = set(recorder.alive)
+    tell_slots(recorder)
     return recorder

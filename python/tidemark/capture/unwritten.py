@@ -1,7 +1,8 @@
-"""Keys that a configuration class takes and does not write: it writes what they make of some layers, by the numbers of those (transformers 5.23.0: configuration_gemma4.py,
-Gemma4TextConfig.__post_init__; heterogeneity takes `per_layer_config`).  A program follows the keys, as published files have them."""
+"""Keys that a configuration class takes and does not write as it takes them: it writes what they make of some layers, by the numbers of those (transformers 5.23.0: configuration_gemma4.py,
+Gemma4TextConfig.__post_init__; heterogeneity takes `per_layer_config`), or one number as often as there are layers (configuration_gemma3n.py, Gemma3nTextConfig.intermediate_size).  A program follows the keys, as published files have them."""
 
 import ast
+import dataclasses
 import inspect
 import re
 
@@ -29,9 +30,20 @@ def _put_back(config, given, made):
     if taken:
         made.pop(LAYERS, None)
         made.update({key: given.get(key, default) for key, default in taken.items()})
+    made.update({key: made[key][0] for key in _repeated(type(config)) if _is_repeated(made.get(key), made.get("num_hidden_layers"))})
     for name, part in _parts(config):
         if isinstance(made.get(name), dict):
             _put_back(part, given.get(name) or {}, made[name])
+
+
+def _repeated(config_class):
+    """Keys that are a number by default, and may be a list of such."""
+    fields = dataclasses.fields(config_class) if dataclasses.is_dataclass(config_class) else ()
+    return [field.name for field in fields if isinstance(field.default, int) and re.search(r"\blist\[int\]", str(field.type))]
+
+
+def _is_repeated(entries, layers):
+    return isinstance(entries, (list, tuple)) and len(entries) == layers and len({*entries}) == 1
 
 
 def _parts(config):

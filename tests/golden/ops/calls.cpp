@@ -196,6 +196,7 @@ const std::vector<NamedCall> kPointwise = {
     {"log", unary<log>},
     {"expm1", unary<expm1>},
     {"erf", unary<erf>},
+    {"erfinv", unary<erfinv>},
     {"reciprocal", unary<reciprocal>},
     {"rounded", [](Inputs& in, const Arguments&, Run&) { return rounded("aten::floor", "FloorBackward0", in[0]); }},
     {"softplus", unary<softplus>},
@@ -208,6 +209,18 @@ const std::vector<NamedCall> kPointwise = {
     {"fill_", unary<fill_>},
     {"copy_", binary<copy_>},
     {"scale_", unary<scale_>},
+    {"scale_part",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor x = in[0];
+       scale_(slice(x, 1, 8, x.size(1)));
+       return x;
+     }},
+    {"add_into",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor x = in[0];
+       add_into(slice(x, 1, 8, x.size(1)), in[1]);
+       return x;
+     }},
     {"attention_bias",
      [](Inputs& in, const Arguments&, Run&) {
        const bool causal = !in.tensors[3];
@@ -232,6 +245,8 @@ Tensors between(Inputs& in, std::size_t end) {
 const std::vector<NamedCall> kSelection = {
     {"amax", [](Inputs& in, const Arguments&, Run&) { return amax(in[0], -1, true); }},
     {"logsumexp", [](Inputs& in, const Arguments&, Run&) { return logsumexp(in[0], -1, true); }},
+    {"deviation",
+     [](Inputs& in, const Arguments& a, Run&) { return deviation(in[0], dim(a), a.flag("keep")); }},
     {"triangle", [](Inputs& in, const Arguments&, Run&) { return triangle("aten::triu", "TriuBackward0", in[0]); }},
     {"flip", unary<flip>},
     {"roll", unary<roll>},
@@ -283,13 +298,23 @@ const std::vector<NamedCall> kSelection = {
                                     .groups = a.number("groups")};
        return convolution(in[0], in[1], in[2], shape);
      }},
+    {"depthwise",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const ConvolutionShape shape{.stride = a.dims("stride"),
+                                    .padding = a.dims("padding"),
+                                    .dilation = {1, 1},
+                                    .groups = a.number("groups")};
+       return convolution(in[0], in[1], in[2], shape);
+     }},
+    {"attention_turned",
+     [](Inputs& in, const Arguments&, Run&) { return scaled_dot_product_attention(in[0], in[1], in[2], Tensor(), {}); }},
     {"grid_sample", binary<grid_sample>},
     {"upsample",
      [](Inputs& in, const Arguments& a, Run&) {
        Dims sizes = in.tensors[0].sizes();
        const Dims size = a.dims("size");
        for (int d = 0; d < size.count(); ++d) sizes[d + 2] = size[d];
-       return upsample(in[0], sizes);
+       return upsample(in[0], sizes, a.text("mode"));
      }},
     {"solve_triangular", binary<solve_triangular>},
     {"scatter_number", binary<scatter_number>},

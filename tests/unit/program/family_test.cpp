@@ -373,5 +373,12 @@ TEST(Family, TakesNumbersFromWithinAList) {
     EXPECT_EQ(error_of([&] { read(taken); })->message(), refused);
 }
 
+TEST(Family, ANumberMayBeSaidForEachLayer) {
+  const Value::List alike{Value(std::int64_t{24}), Value(std::int64_t{24})};
+  EXPECT_EQ(number(bound(config({{"width", alike}})), "width"), 24);
+  const Value::List others{Value(std::int64_t{24}), Value(std::int64_t{32})};
+  EXPECT_TRUE(error_of([&] { bound(config({{"width", others}})); })) << "layers of several widths are no one number";
+}
+
 }  // namespace
 }  // namespace tidemark
