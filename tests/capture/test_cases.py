@@ -1,7 +1,11 @@
 """What sizes of a family are to each other, with models that are arithmetic."""
 
+import os
+import pathlib
+import subprocess
 import types
 
+import pytest
 from tidemark.capture.cases import _by_window
 
 
@@ -25,3 +29,11 @@ def test_texts_within_a_window_are_captured_with_windows_that_differ():
     wide = [within.keys({"sliding_window": window})["sliding_window"] for window in (16, 48)]
     assert wide[0] != wide[1] and min(wide) > 4096
     assert over.keys({"sliding_window": 48}) == {"sliding_window": 48}
+
+
+@pytest.mark.oracle
+def test_experts_of_a_class_without_sdpa_are_run_in_all_ways():
+    """gpt-oss has eager attention alone: no model of it is to be made with another, only to ask how its experts can be run."""
+    command = [os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", os.environ["TIDEMARK_PYTHON"], str(pathlib.Path(__file__).resolve().parent / "eager_experts.py")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "ways grouped_mm batched_mm eager" in done.stdout.splitlines(), done.stdout + done.stderr[-2000:]
