@@ -444,8 +444,8 @@ class Family:
             except RuntimeError as error:
                 self.dtypes = f"it does not run under autocast: {' '.join(str(error).split())[:120]}"
         self.minded |= {kind for kind in KINDS if kind not in under or minds(first if kind == "own" else in_float32, under[kind])}
-        others = [*self._of_half(*at_first), *under.values()] if "other" in under else [in_float32]
-        follow([first], [in_float32, *others])
+        half = self._of_half(*at_first) if "other" in under else ()
+        follow([first], [in_float32, *half, *(under.values() or [in_float32])])
 
     def _of_half(self, keys, way, sizes):
         """Of images that a tower in float32 is given in half of that, as those are that are prepared for quantized weights (peft, prepare_model_for_kbit_training)."""

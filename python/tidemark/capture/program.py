@@ -148,7 +148,7 @@ def _as_asked(of, points, sized, autocast):
     """(captures under autocast or, as those at hand, without, what is to be told of them)"""
     in_float32 = of(torch.float32).one(points[0], IN_FLOAT32)
     under = {kind: _under(of, points[0], OF[kind][0]) for kind in KINDS}
-    notes = _follow(sized, [in_float32, *(other or in_float32 for other in under.values())])
+    notes = _follow(sized, [in_float32, *([other for other in under.values() if other] or [in_float32])])
     minded = [kind for kind, other in under.items() if other is None or minds(sized[0] if kind == "own" else in_float32, other)]
     if autocast in minded and under[autocast]:
         return _under_autocast(of, points, autocast, sized[0])
