@@ -217,7 +217,7 @@ class Family:
 
     def _ways_of_experts(self):
         """How experts can be run, the way that transformers takes first; of models that have none, or no choice, nothing that is said."""
-        model = self.source(self.base, Way(None, None)).make(torch.bfloat16, self.device)   # with the attention that it has
+        model = from_configuration({**self._whole(self.base), "model_type": self.kind}, self.kind, head=self.head).make(torch.bfloat16, self.device)   # with the attention that the class has by itself: not all have sdpa (transformers/models/gpt_oss)
         usual = getattr(model.config.get_text_config(), "_experts_implementation", None)
         return (usual, *(how for how in WAYS if how != usual)) if usual and chooses(model) else (None,)
 
