@@ -37,7 +37,6 @@ SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "g
 HIGH = {"batch": 2, "images": 3, "grid": (20, 12)}   # of programs that go another way for those that are higher than wide
 LAYERS = ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "n_layers", "depth", "num_decoder_layers")
 NAMED = re.compile(r"index|indices|_layers$")
-LONGER = (0, 256, 1024, 4096, 16384)   # what images may take of a text
 LABELS = 10
 SECONDS = 300
 
@@ -134,21 +133,19 @@ def captured_at(config, asked, autocast=None):
     from tidemark.capture import models
     from tidemark.capture.batches import Shape
     from tidemark.capture.inside import header_of
-    from tidemark.capture.mistakes import Mistake
+    from tidemark.capture.mistakes import with_room
     from tidemark.capture.points import with_grid
     from tidemark.capture.program import program
 
     source = models.find({"source": str(config), "head": None, "attn": None, "experts": None, "use_cache": None, "padded": False})
-    for more in LONGER:
+
+    def at_length(more):
         shape = Shape(asked["batch"], asked["seq"] + more, asked["images"], image_size=tuple(asked["image_size"]) if asked["image_size"] else None)
-        try:
-            text = program(source, "cuda", lambda model: [with_grid(shape, model)], lambda model: header_of(model, False), looks_for_lengths=False, autocast=autocast)
-        except Mistake as mistake:   # the text has no room for the images
-            last = mistake
-            continue
+        text = program(source, "cuda", lambda model: [with_grid(shape, model)], lambda model: header_of(model, False), looks_for_lengths=False, autocast=autocast)
         asked["seq"] += more
         return text
-    raise last
+
+    return with_room(at_length)
 
 
 def captured_all(programs, folder):

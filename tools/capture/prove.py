@@ -65,20 +65,11 @@ def source_of(model_type, mode, folder):
 
 def capture(model_type, mode, folder):
     """In a text that has room for its image."""
-    from compare import LONGER
-
     from tidemark.capture import inside
-    from tidemark.capture.mistakes import Mistake
+    from tidemark.capture.mistakes import with_room
 
     request = source_of(model_type, mode, folder)[0]
-    for more in LONGER:
-        try:
-            text = inside.run({**request, "seq": request["seq"] + more})
-        except Mistake as mistake:
-            last = mistake
-            continue
-        return program_of(model_type, mode, folder).write_text(text)
-    raise last
+    program_of(model_type, mode, folder).write_text(with_room(lambda more: inside.run({**request, "seq": request["seq"] + more})))
 
 
 def take_shipped(model_type, mode, folder):

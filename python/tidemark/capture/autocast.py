@@ -28,7 +28,7 @@ OF = {
 
 
 def minds(without, under):
-    """Whether a model does something under autocast, or holds something, that it does not without it, by a capture of each."""
+    """Whether a model does something under autocast that it does not do without it, by a capture of each."""
     return any(names_of(one) != names_of(other) for one, other in SideBySide([without, under]).frames())
 
 

@@ -1,7 +1,7 @@
 """Which dtypes in a program follow others.
 
 A capture in bfloat16 shows `.to(bfloat16)`, whatever the code asked for: the dtype of the weights, or that of a value at hand.  Captures of the same model in
-float32, and in float32 under autocast, tell them apart: all are walked side by side.
+float32, and in both under autocast, tell them apart: all are walked side by side.
 """
 
 import difflib

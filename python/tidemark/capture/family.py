@@ -21,11 +21,11 @@ from .dtypes import follow
 from .experts import WAYS, chooses, shares_of, unevenly, unlike
 from .floats import without_floats
 from .folding import fold
-from .keys import at, changed, is_whole, leaves_of, share_of, window_beside, without_names_of_labels, written
 from .header import MERGES, Header, sees, width_of
+from .keys import at, changed, is_whole, leaves_of, share_of, window_beside, without_names_of_labels, written
 from .layers import FEWEST_ROUNDS, Layers
 from .merging import Differs, Merger, merged_lines
-from .mistakes import Mistake, Unsupported
+from .mistakes import Unsupported, with_room
 from .models import CONTRASTIVE, FEATURES, class_of, from_configuration
 from .orders import by_kind, goes_without
 from .positions import with_positions
@@ -240,13 +240,12 @@ class Family:
         """The model after what is done first, and the point of that: with as many tokens as its images take."""
         samples, tokens, images, *grid = sizes
         tokens, images = heard(model.config, tokens), 1 if has_one_beside(model) else images
-        for more in (0, 256, 1024, 4096, 16384):
+
+        def at_length(more):
             point = Shape(samples, tokens + more, images if self.sees else 0, grid=tuple(grid))
-            try:
-                return first(source, model, point, self.device), point
-            except Mistake as mistake:
-                last = mistake
-        raise last
+            return first(source, model, point, self.device), point
+
+        return with_room(at_length)
 
     def capture(self, keys, way, sizes, dtypes=Dtypes(), is_warm=True):
         """`is_warm`: as it runs the second time, when what is made once is there.  A model that is told of checkpointing runs no layer again."""
