@@ -74,6 +74,23 @@ Tensor softmax(Tensor x, std::optional<Dtype> result) {
 /// Keeps its input; the buffer of the other devices is empty here.
 Tensor log_sigmoid(Tensor x) { return keeps_input("aten::log_sigmoid", "LogSigmoidBackward0", std::move(x)); }
 
+/// Half of a dimension, times the sigmoid of the other half.  Keeps its input, whose gradient is in order.
+/// torch: GatedLinearUnit.cpp, glu_backward_cuda_out
+Tensor glu(Tensor x, int d) {
+  const Op op(x, "aten::glu");
+  Kernel kernel(x.run(), "glu");
+  Tensors saved{x};
+  Layout half = x.layout();
+  half.sizes[d] /= 2;
+  const Layout* operands[] = {&half, &half};
+  Tensor y = empty(x.run(), elementwise_layout(operands), x.dtype());
+  kernel.gives({&y});
+  return record(std::move(y), {std::move(x)},
+                {.name = "GluBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+                   return {empty(call.run, call.saved[0].sizes(), call.gradient().dtype())};
+                 }});
+}
+
 /// Keeps its mask.  torch: Dropout.cpp: no kernel for p = 0 or in evaluation.
 Tensor dropout(Tensor x, double probability) {
   if (probability == 0) return x;

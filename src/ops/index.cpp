@@ -62,6 +62,7 @@ const OpEntry kEntries[] = {
     {"gather", "aten::gather over the last dimension"},
     {"gather_along", "aten::gather"},
     {"gelu", "aten::gelu"},
+    {"glu", "aten::glu; GatedLinearUnit.cpp"},
     {"grid_sample", "aten::grid_sampler_2d"},
     {"group_norm", "aten::group_norm; cuda/group_norm_kernel.cu"},
     {"grouped_mm", "aten::_grouped_mm; cuda/GroupedBlas.cpp, GroupMM.cu"},

@@ -114,6 +114,7 @@ Tensor relu(Tensor x);
 /// `result`: the dtype argument.
 Tensor softmax(Tensor x, std::optional<Dtype> result = {});
 Tensor log_sigmoid(Tensor x);
+Tensor glu(Tensor x, int d);
 Tensor dropout(Tensor x, double probability);
 
 // reduction.cpp

@@ -21,6 +21,13 @@ Tensors bent_call(FunctionCall& call, std::size_t inplace, const char* backward)
   return {bent("aten::activation", backward, call.tensor(0))};
 }
 
+Tensors glu_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  const int d = call.given(1) ? call.dimension(1) : -1;
+  call.require(x.size(d) % 2 == 0, "a dimension that has no halves");
+  return {glu(x, d)};
+}
+
 Tensors dropout_call(FunctionCall& call) {
   call.require(!call.flag_or(3, false), "inplace=True");
   return {dropout(call.tensor(0), call.flag_or(2, true) ? call.real_or(1, 0.5) : 0)};
@@ -129,6 +136,7 @@ constexpr Function kActivationFunctions[] = {
     {"GeLUFunction", "input", bloom_gelu_call},
     {"relu", "input inplace", activation<relu>},
     {"logsigmoid", "input", activation<log_sigmoid>},
+    {"glu", "input dim", glu_call},
     {"softplus", "input beta threshold", [](FunctionCall& c) { return Tensors{softplus(c.tensor(0))}; }},
     {"hardtanh relu6", "input min_val max_val inplace",
      [](FunctionCall& c) { return bent_call(c, 3, "HardtanhBackward0"); }},

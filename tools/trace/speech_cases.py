@@ -1,7 +1,7 @@
 """Calls that models of speech have: a weight in two parts, and the loss of a text that has no places: src/ops/loss_ctc.cpp, weight_norm.cpp."""
 
 from cases import call, case
-from ops_cases import _filled, _functional, _torch
+from ops_cases import FLOATS, _filled, _functional, _torch
 
 
 @call("log_softmax")
@@ -12,6 +12,11 @@ def log_softmax(x, a):
 @call("weight_norm")
 def weight_norm(x, a):
     return _torch()._weight_norm(x[0], x[1], a["d"])
+
+
+@call("glu")
+def glu(x, a):
+    return _functional().glu(x[0], a["d"])
 
 
 @call("ctc_loss")
@@ -29,7 +34,7 @@ def masked_select(x, a):
 
 
 def speech_cases():
-    for dtype in ("bfloat16", "float16", "float32"):
+    for dtype in FLOATS:
         for order in ("", " p102"):
             case("log_softmax", f"{dtype} 3x70x32{order} g")
             case("log_softmax", f"{dtype} 3x70x32{order} g", dtype="float32")
@@ -43,6 +48,12 @@ def speech_cases():
         case("weight_norm", f"{dtype} 64x16x128", f"{dtype} 1x1x128", d=2)
         case("weight_norm", f"{dtype} 64x16x128 w", f"{dtype} 1x1x128 w", d=2, autocast="bfloat16")
         case("weight_norm", f"{dtype} 64x16x128 w", f"{dtype} 1x1x128 w", d=2, gradient="102")
+    for dtype in FLOATS:
+        for order, d in (("", 1), (" p021", 1), ("", 2), ("", 0)):
+            case("glu", f"{dtype} 4x64x50{order} g", d=d)
+        case("glu", f"{dtype} 4x64x50", d=1)
+        case("glu", f"{dtype} 4x64x50 g", d=1, gradient="021")
+        case("glu", f"{dtype} 4x64x50 g", d=1, autocast="bfloat16")
     for reduction in ("none", "mean", "sum"):
         for zero in (False, True):
             for sizes, labels in (("50x3x32 p102", 12), ("499x8x32 p102", 320), ("50x3x32", 12), ("300x2x1000 p102", 80), ("1499x16x32 p102", 3200)):

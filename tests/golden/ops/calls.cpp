@@ -366,6 +366,7 @@ std::optional<Dtype> dtype_if_given(const Arguments& arguments) {
 
 const std::vector<NamedCall> kSpeech = {
     {"log_softmax", [](Inputs& in, const Arguments& a, Run&) { return log_softmax(in[0], dtype_if_given(a)); }},
+    {"glu", [](Inputs& in, const Arguments& a, Run&) { return glu(in[0], dim(a)); }},
     {"weight_norm", binary<weight_norm>},
     {"ctc_loss",
      [](Inputs& in, const Arguments& a, Run&) {
