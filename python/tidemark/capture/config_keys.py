@@ -143,7 +143,7 @@ def undeclared(config_class, path=""):
     for name in without_methods({name for name, _ in calls} - declared, config_class):
         of_text = f"{path}text_config.{name}" in found or hasattr(getattr(usual, "text_config", None), name)   # the code of a file is of all its classes, unless it says which
         if not hasattr(usual, name) and not of_text and not _OF_VALUES.search(name):
-            found[f"{path}{name}"] = _taken_of([default for other, default in calls if other == name], name, path, declared)
+            found[f"{path}{name}"] = _taken_of([default for other, default in calls if other == name], name, path, declared, config_class.attribute_map)
     return found
 
 
@@ -154,25 +154,25 @@ def _optional(config_class):
             yield node.args[1].value, node.args[2] if len(node.args) > 2 else None
 
 
-def _taken_of(defaults, name, path, declared):
-    """The one default in all places; of the size of a head the width's share, where code says that behind `or`."""
-    texts = {"null" if default is None else _as_text(default, path) for default in defaults}
-    share = f"{path}hidden_size//{path}num_attention_heads"
+def _taken_of(defaults, name, path, declared, fields):
+    """The one default in all places; of the size of a head the width's share, where code says that behind `or`.  `fields`: what a class calls what its code asks for by other names."""
+    texts = {"null" if default is None else _as_text(default, path, fields) for default in defaults}
+    share = "//".join(f"{path}{fields.get(key, key)}" for key in ("hidden_size", "num_attention_heads"))
     if name == "head_dim" and texts <= {"null", share} and {"hidden_size", "num_attention_heads"} <= declared:
         return share
     return texts.pop() if len(texts) == 1 else "null"
 
 
-def _as_text(node, path):
+def _as_text(node, path, fields):
     """Of a literal, config.NAME and the quotient of two of these; else null."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         return json.dumps(-node.operand.value)
     if isinstance(node, ast.Constant):
         return json.dumps(node.value)
     if isinstance(node, ast.Attribute):
-        names = ast.unparse(node).removeprefix("self.").split(".")
-        return f"{path}{'.'.join(names[1:])}" if names[0] == "config" else "null"
+        first, *names = ast.unparse(node).removeprefix("self.").split(".")
+        return f"{path}{'.'.join(fields.get(name, name) for name in names)}" if first == "config" else "null"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-        sides = [_as_text(side, path) for side in (node.left, node.right)]
+        sides = [_as_text(side, path, fields) for side in (node.left, node.right)]
         return "null" if "null" in sides else "//".join(sides)
     return "null"
