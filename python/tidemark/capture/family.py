@@ -93,7 +93,7 @@ class Family:
         self.tells_apart = self.trained_for.endswith("CLASSIFICATION")
         self.unwritten = dict(paths_of(self.configuration(keys)))
         self.undeclared = config_keys.undeclared(self.config_class)
-        keys = changed(keys, {path: shares for path, text in self.undeclared.items() if (shares := share_of(text, keys)) is not None})
+        keys = changed(keys, {path: shares for path, text in self.undeclared.items() if path not in self.held and (shares := share_of(text, keys)) is not None})
         self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.guards = [f"{path} >= 0" for path in self.asked]
         if self.trained_for in (CONTRASTIVE, FEATURES):

@@ -136,6 +136,8 @@ class Recorder(TorchFunctionMode):
             return Listed(tuple(map(self.argument, x)))
         if isinstance(x, slice):
             return Slice(self.argument(x.start), self.argument(x.stop), self.argument(x.step))
+        if isinstance(x, type) and x in (bool, int, float):   # Python's own stand for dtypes (torch/csrc/utils/python_arg_parser.h, toScalarType)
+            x = {bool: torch.bool, int: torch.int64, float: torch.float64}[x]
         if isinstance(x, torch.dtype):
             return DtypeOf(str(x).removeprefix("torch."))
         if isinstance(x, torch.device):
