@@ -154,3 +154,10 @@ def test_elements_in_rows_of_another_width_are_a_name_and_a_quotient():
     unseen = {"images": 3, "places": 1500, "width": 1280, "inner": 5120, "text": 3072}
     wanted = "text*((images*places*width)//inner)"
     assert value(Solver(seen)(tuple(value(wanted, p) for p in seen)), unseen) == value(wanted, unseen)
+
+
+def test_a_product_of_four_is_found_before_a_sum_that_holds_by_chance():
+    shapes = ((2, 9, 12, 24, 2), (3, 6, 9, 16, 4), (4, 9, 6, 72, 6), (5, 6, 15, 32, 8), (2, 9, 3, 96, 8))
+    seen = [dict(zip(("images", "grid_h", "grid_w", "hidden", "heads"), shape)) for shape in shapes]   # 7*images*grid_w*hidden//6 - 2*images*grid_w*heads at these
+    found = Solver(seen)(tuple(p["images"] * p["grid_h"] * p["grid_w"] * p["hidden"] // 9 for p in seen))
+    assert value(found, {"images": 1, "grid_h": 12, "grid_w": 12, "hidden": 64, "heads": 4}) == 1024, found

@@ -75,7 +75,7 @@ class Solver:
             return str(values[0])
         if len(values) < 3:
             return None   # two numbers are any expression's
-        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values) or self._divided_times_a_name(values) or self._steps(values) or self._products_and_a_name(values)
+        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._four_factors(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values) or self._divided_times_a_name(values) or self._steps(values) or self._products_and_a_name(values)
 
     def _term(self, values):
         found = self._match(values, largest=math.inf)   # nothing but a factor: of 1,601 patches of each of four tiles, 6,404
@@ -103,6 +103,16 @@ class Solver:
             products = {v * n for v, n in zip(values, self.columns[name])}
             if len(products) == 1 and 0 not in products:
                 return f"{products.pop()}//{name}"
+        return None
+
+    def _four_factors(self, values):
+        """A name times a product, before any sum: few points are many sums' by chance."""
+        for name in self.names:
+            column = self.columns[name]
+            if 0 not in column and not any(v % n for v, n in zip(values, column)):
+                factor = self._term(tuple(v // n for v, n in zip(values, column)))
+                if factor:
+                    return f"({factor})*({name})"
         return None
 
     def _divided(self, values):
@@ -230,10 +240,6 @@ class Solver:
         names = [(n, self.columns[n]) for n in self.names]
         called = [(n, column) for n, column in names if n.endswith("chunk_size")]   # may be multiples of 32 at all points
         chunks = [*called, *((str(c), (c,) * len(values)) for c in (*self.periods, *_CHUNKS)), *names]
-        for name, column in names:   # of four factors
-            text = self._from(name, column, values)
-            if text:
-                return text
         for (chunk, sizes), (name, column) in itertools.product(chunks, names):
             if name == chunk or 0 in sizes:
                 continue
