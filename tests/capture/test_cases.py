@@ -6,6 +6,7 @@ import subprocess
 import types
 
 import pytest
+from tidemark.capture import cases
 from tidemark.capture.cases import _by_window
 
 
@@ -29,6 +30,16 @@ def test_texts_within_a_window_are_captured_with_windows_that_differ():
     wide = [within.keys({"sliding_window": window})["sliding_window"] for window in (16, 48)]
     assert wide[0] != wide[1] and min(wide) > 4096
     assert over.keys({"sliding_window": 48}) == {"sliding_window": 48}
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_condition_that_is_held_chooses_where_it_is_told_apart(monkeypatch, told):
+    """Mllama of transformers 5.17.0 repeats keys whether they are fewer or not."""
+    fewer = [cases.Case(("kv < heads",)), cases.Case(("kv == heads",))] if told else [cases.Case(())]
+    for name in [name for name in vars(cases) if name.startswith("_by_")]:
+        monkeypatch.setattr(cases, name, lambda family: [cases.Case(())])
+    monkeypatch.setattr(cases, "_by_heads", lambda family: fewer)
+    assert [case.conditions for case in cases.cases_of(types.SimpleNamespace(alone=["kv < heads"]))] == [fewer[0].conditions]
 
 
 @pytest.mark.oracle

@@ -63,7 +63,8 @@ def cases_of(family):
     """All that its sizes may be to each other, together."""
     by = (_by_images(family), _by_grid(family), _by_window(family), _by_length(family), _by_chunk(family), _by_heads(family), _by_rest(family), _by_flags(family))
     cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
-    return [case for case in cases if set(case.conditions) >= set(family.alone)]
+    alone = set(family.alone) & {condition for case in cases for condition in case.conditions}   # some releases do not tell them apart
+    return [case for case in cases if set(case.conditions) >= alone]
 
 
 def _by_flags(family):
