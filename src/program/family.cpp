@@ -444,13 +444,20 @@ class FamilyReader {
     return path == "padding" || path == "autocast" || path == "checkpointing";
   }
 
+  /// What the two kinds of autocast are, which a question does not name.
+  static const char* hint_of(std::string_view path) {
+    if (path != "autocast") return "";
+    return "\"own\" is autocast to the dtype of the weights, \"other\" to another than theirs (--dtype); a Python environment "
+           "with torch and transformers answers for both";
+  }
+
   [[noreturn]] void refuse(std::string_view condition) const {
     const std::string path = reader_of(condition).name("_.");
     const Value* value = value_of(path);
     throw Error(Errc::unsupported,
                 fmt::format("the program of {} holds for {} alone{}", model_type_, condition,
                             value ? fmt::format(", and {} is {}", path, told(*value)) : ""),
-                is_key_of_spec(path) ? path : file_);
+                is_key_of_spec(path) ? path : file_, hint_of(path));
   }
 
   /// What can be asked for otherwise, and is named before what cannot.

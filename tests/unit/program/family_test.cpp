@@ -256,6 +256,7 @@ TEST(Family, OfWhatMindsAutocastBeginsWithTheBodyOfThatKind) {
   const auto refused = error_of([&] { io::read_family_text(alone, "tiny", config({}), use); });
   EXPECT_EQ(refused->message(), "the program of tiny holds for autocast == false alone, and autocast is \"own\"");
   EXPECT_EQ(refused->where(), "autocast");
+  EXPECT_THAT(refused->hint(), testing::HasSubstr("\"own\" is autocast to the dtype of the weights"));
 }
 
 TEST(Family, AnswersByTheFirstOfItsProgramsThatHolds) {
