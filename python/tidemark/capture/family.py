@@ -102,6 +102,7 @@ class Family:
             if at(keys, path) is None:   # nothing that a size follows
                 self.asked.append(path)
                 self.guards.append(f"{path} == {text}")
+                self.held = [held for held in self.held if held != path]   # as a guard
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
         inner = {path: 4 * at(self.layers.keys, width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, width_of(path))}
         self.base = changed(self.layers.keys, inner)

@@ -164,6 +164,7 @@ class Defaults:
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
             candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
             candidates += [".".join([*above[:-1], beside]) for beside in (last, *self.older)]   # as files had it before there were rope_parameters
+            candidates += [last] if len(above) > 1 else []   # or at the top, before there were parts, too: GLM-4.1V
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
         return [other for other in dict.fromkeys(candidates) if other != path and self._takes(path, other, value)]
