@@ -51,6 +51,14 @@ def test_how_much_is_rotated_is_read_where_older_files_have_it(predicted, model_
     assert said["peak"] == unsaid["peak"]
 
 
+def test_texts_keys_may_stand_at_the_top_of_glm_s_files_where_that_release_reads_them_there(predicted):
+    text = {"hidden_size": 4096, "intermediate_size": 300, "num_hidden_layers": 2, "num_attention_heads": 32, "num_key_value_heads": 1, "vocab_size": 400, "partial_rotary_factor": 0.5, "rope_scaling": {"type": "default", "mrope_section": [8, 12, 12]}}
+    whole = {"model_type": "glm4v", "vision_config": {"depth": 2, "hidden_size": 1536, "num_heads": 12, "intermediate_size": 13696, "out_hidden_size": 4096}}
+    options = ("--images", 1, "--image-size", "112x168", "--seq", 96, "--transformers", "5.17.0")
+    flat, nested = (predicted({**whole, **keys}, *options, **NO_PYTHON) for keys in (text, {"text_config": text}))
+    assert answer(flat) == answer(nested)
+
+
 def test_a_cap_on_logits_that_there_is_none_of_is_another_model(predicted):
     gemma = {"model_type": "gemma2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500}
     program = ("--program", SHIPPED / "5.23.0/gemma2")
