@@ -98,7 +98,13 @@ class Module {
   void become_identity();
 
   /// Module.to(device): children first, then its own parameters, then its buffers.
-  void to_device(Run& run);
+  void to_device(Run& run) {
+    name_in(run);
+    load(run);
+  }
+  /// The two parts of it: reports know the modules; what has no memory yet gets it.
+  void name_in(Run& run);
+  void load(Run& run);
 
   Forward forward;
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"; of a program, of every module
