@@ -377,10 +377,21 @@ const std::string& model_type_of(const Value& model_config) {
 
 namespace {
 
-/// Whether it is known what SFTTrainer's own head and loss take: not of experts, for whose balance it adds to the loss
-/// (trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled), nor where the head is in pieces.
+/// Whether SFTTrainer adds to the loss for the balance of experts: where the configuration has output_router_logits.
+/// trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled; transformers: models/*/configuration_*.py (5.17.0; 5.23.0 has it in all)
+bool has_balancing_loss(const Spec& spec, const Value& config) {
+  constexpr std::string_view kWithout[] = {"deepseek_v2", "deepseek_v3", "dots1", "glm4_moe"};
+  const std::optional<Release> release = release_of(spec.transformers);
+  const bool may_be_without = release && *release <= Release{5, 17};
+  return has_experts(config) &&
+         !(may_be_without && std::ranges::find(kWithout, model_type_of(config)) != std::end(kWithout));
+}
+
+/// Whether it is known what SFTTrainer's own head and loss take.
 bool has_fused_head(const Model& model, const Spec& spec, const Value& config) {
-  return !has_experts(config) && runs_whole_model(spec) && model.fused_forward;
+  // Beside adapters FSDP 2's head is a group of its own, whose parts are gathered: not known of the host.
+  const bool gathers_on_host = spec.lora && spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu;
+  return !has_balancing_loss(spec, config) && !gathers_on_host && model.fused_forward;
 }
 
 /// The loop as far as it is known.
@@ -392,8 +403,8 @@ LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, c
     return spec.loop;
   }
   assume(
-      "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words: an upper bound, but for "
-      "vocabularies of a few thousand words");
+      "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words, and nothing is added to it for the "
+      "balance of experts: an upper bound, but for vocabularies of a few thousand words");
   return LoopKind::trainer;
 }
 

@@ -52,6 +52,8 @@ struct ModuleHooks {
   std::function<void(Run& run)> before_load;
   /// Somebody asks for `module.weight`, whoever that is.  torch: Module.__getattr__
   std::function<void(const Module& module, Parameter& parameter)> asked_for;
+  /// DTensor.full_tensor() of a parameter that may be in parts while nobody calls its module.
+  std::function<Tensor(const Parameter& parameter)> full_tensor;
 };
 
 class Module {
