@@ -16,6 +16,7 @@
 #include "estimate/quantization.h"
 #include "estimate/releases.h"
 #include "estimate/strategies.h"
+#include "nn/device_map.h"
 #include "nn/embeddings.h"
 #include "nn/lora.h"
 #include "tensor/mismatch.h"
@@ -113,9 +114,9 @@ std::shared_ptr<const LayerRanges> layers_of(const std::vector<std::string>& tex
   return texts.empty() ? nullptr : std::make_shared<const LayerRanges>(parse_layers(texts));
 }
 
-void to_device(Run& run, Module& root) {
+void to_device(Run& run, Module& root, bool by_device_map = false) {
   const Setting<Category> category(run.category, Category::parameters);
-  root.to_device(run);
+  by_device_map ? load_by_device_map(run, root) : root.to_device(run);
 }
 
 /// All of the engine's weights are bf16.
@@ -187,11 +188,31 @@ void check_weights(Module& root) {
   });
 }
 
+bool has_experts(const Value& config) {
+  const Value* text = config.find("text_config");
+  for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"})
+    for (const Value* part : {&config, text})
+      if (const Value* experts = part ? part->find(key) : nullptr; experts && !experts->is_null()) return true;
+  return false;
+}
+
+/// As far as it is known.
+bool loads_by_device_map(const Spec& spec, const Value& config, const Assume& assume) {
+  if (spec.load != Load::device_map) return false;
+  const std::optional<Release> release = release_of(spec.transformers);
+  const bool is_known = (!release || release->major >= 5) && !has_experts(config);
+  if (!is_known)
+    assume("weights get to the card as Module.to moves them: what from_pretrained(device_map=\"auto\") leaves behind of experts, "
+           "which it lays together while others come, and before transformers 5, is not known");
+  return is_known;
+}
+
 /// The model where the program has it before it wraps it.  The result: its parameters, where they are made in parts.
-std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, const Value& model_config) {
+std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, const Value& model_config,
+                                     const Assume& assume) {
   const std::string& model_type = model_type_of(model_config);
   const Setting<bool> on_host(run.on_host, spec.load == Load::wrapped);
-  const bool whole_on_card = spec.load == Load::to && spec.parallel != Parallel::zero3;
+  const bool whole_on_card = spec.load != Load::wrapped && spec.parallel != Parallel::zero3;
   if (!whole_on_card) check_weights(root);
   if (is_made_in_parts(spec)) {
     std::shared_ptr<ParameterStore> parts = load_in_parts(run, root, spec, model_config);
@@ -206,7 +227,7 @@ std::shared_ptr<ParameterStore> load(Run& run, Module& root, const Spec& spec, c
   if (adapted_on_host) add_lora_on_host(root, lora_options_of_engine(*spec.lora, model_type));
   {
     const std::shared_ptr<const ModuleHooks> loaded_by = before_load(root, spec);
-    to_device(run, root);
+    to_device(run, root, loads_by_device_map(spec, model_config, assume));
   }
   if (adapted_on_host) return nullptr;
   freeze(root, spec);
@@ -356,14 +377,21 @@ const std::string& model_type_of(const Value& model_config) {
 
 namespace {
 
-/// Whether it is known what SFTTrainer's own head and loss take: not of experts, for whose balance it adds to the loss
-/// (trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled), nor where the head is in pieces.
+/// Whether SFTTrainer adds to the loss for the balance of experts: where the configuration has output_router_logits.
+/// trl: trainer/sft_trainer.py (1.16.0), aux_loss_enabled; transformers: models/*/configuration_*.py (5.17.0; 5.23.0 has it in all)
+bool has_balancing_loss(const Spec& spec, const Value& config) {
+  constexpr std::string_view kWithout[] = {"deepseek_v2", "deepseek_v3", "dots1", "glm4_moe"};
+  const std::optional<Release> release = release_of(spec.transformers);
+  const bool may_be_without = release && *release <= Release{5, 17};
+  return has_experts(config) &&
+         !(may_be_without && std::ranges::find(kWithout, model_type_of(config)) != std::end(kWithout));
+}
+
+/// Whether it is known what SFTTrainer's own head and loss take.
 bool has_fused_head(const Model& model, const Spec& spec, const Value& config) {
-  const Value* text = config.find("text_config");
-  for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"})
-    for (const Value* part : {&config, text})
-      if (const Value* experts = part ? part->find(key) : nullptr; experts && !experts->is_null()) return false;
-  return runs_whole_model(spec) && model.fused_forward;
+  // Beside adapters FSDP 2's head is a group of its own, whose parts are gathered: not known of the host.
+  const bool gathers_on_host = spec.lora && spec.fsdp2 && spec.fsdp2->offload_policy == Offload::cpu;
+  return !has_balancing_loss(spec, config) && !gathers_on_host && model.fused_forward;
 }
 
 /// The loop as far as it is known.
@@ -375,8 +403,8 @@ LoopKind known_loop(const Model& model, const Spec& spec, const Value& config, c
     return spec.loop;
   }
   assume(
-      "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words: an upper bound, but for "
-      "vocabularies of a few thousand words");
+      "the loss holds the logits whole, which TRL takes in tiles of 4,096 tokens and 32,768 words, and nothing is added to it for the "
+      "balance of experts: an upper bound, but for vocabularies of a few thousand words");
   return LoopKind::trainer;
 }
 
@@ -398,7 +426,7 @@ void run_program(Run& run, const std::vector<std::unique_ptr<Model>>& models, co
                                 fmt::join(stages.layers, ", ")));
     options.hooks = with_pipeline(run, models, stages, spec, model_config, assume);
   } else {
-    std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config);
+    std::shared_ptr<ParameterStore> parts = load(run, model.root, spec, model_config, assume);
     // Trainer._inner_training_loop begins with Accelerator.free_memory (transformers 5.17.0, accelerate 1.15.0).
     if (runs_as_trainer(spec)) run.empty_cache();
     if (asks_gradients_of_embeddings(spec) && sizes.input_ids) enable_input_require_grads(model.root);

@@ -147,6 +147,8 @@ void check_parallel(const Spec& spec, const Check& check) {
   if (spec.load == Load::wrapped && spec.parallel != fsdp1 && spec.parallel != fsdp2 && spec.parallel != gemini)
     check.refuse("load", "there is no wrapper that would move the weights",
                  "set parallel to fsdp1, fsdp2 or gemini, or load to to");
+  if (spec.load == Load::device_map && !is_alone(spec))
+    check.refuse("load", "device_map=\"auto\" lays one model over all GPUs", "set load to to");
   if (spec.gemini && spec.parallel != gemini)
     check.refuse("gemini", "they are options of gemini", "set parallel to gemini");
   if (spec.fsdp1 && spec.parallel != fsdp1) check.refuse("fsdp1", "they are options of fsdp1", "set parallel to fsdp1");
@@ -249,6 +251,8 @@ bool runs_whole_model(const Spec& spec) {
   const bool is_whole = spec.parallel == Parallel::none || spec.parallel == Parallel::ddp;
   return is_whole && !spec.tp && !spec.cp && !spec.pp;
 }
+
+bool is_alone(const Spec& spec) { return spec.gpus == 1 && spec.parallel == Parallel::none; }
 
 bool runs_as_trainer(const Spec& spec) {
   if (spec.loop == LoopKind::plain) return false;

@@ -42,8 +42,8 @@ inline constexpr std::array<std::string_view, 2> kQuantTypeNames{"nf4", "fp4"};
 enum class QuantType { nf4, fp4 };
 inline constexpr std::array<std::string_view, 4> kQuantStorageNames{"uint8", "bf16", "fp16", "fp32"};
 enum class QuantStorage { uint8, bf16, fp16, fp32 };
-inline constexpr std::array<std::string_view, 2> kLoadNames{"to", "wrapped"};
-enum class Load { to, wrapped };
+inline constexpr std::array<std::string_view, 3> kLoadNames{"to", "wrapped", "device_map"};
+enum class Load { to, wrapped, device_map };
 inline constexpr std::array<std::string_view, 3> kLoopNames{"plain", "trainer", "sft_trainer"};
 
 struct LoraSpec {
@@ -142,6 +142,8 @@ struct Spec {
   static void fields_of_training(Self& self, Visit&& visit);
 };
 
+/// Whether it is a training on one GPU, with no strategy around the model.
+bool is_alone(const Spec& spec);
 /// Whether each GPU runs the whole model, by itself or as one of ddp's.
 bool runs_whole_model(const Spec& spec);
 /// Whether the Trainer's loop is known under the strategy: with wrappers of other libraries it is another.
@@ -255,7 +257,7 @@ void Spec::fields_of_model_and_data(Self& self, Visit&& visit) {
   visit("load", self.load,
         choice(group,
                "How weights get onto the card: built on the CPU, then by Module.to, or by the wrapper for many GPUs "
-               "(fsdp1, fsdp2, gemini)",
+               "(fsdp1, fsdp2, gemini); or by from_pretrained(device_map=\"auto\"), on one GPU",
                kLoadNames));
 
   group = "Data";

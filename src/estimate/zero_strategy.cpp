@@ -169,21 +169,22 @@ std::optional<std::string> said_rope_type(const Value& model_config) {
   return std::nullopt;
 }
 
+/// Where config.json says none; transformers: models/cwm/configuration_cwm.py (5.17.0)
+std::string rope_type_of(const Module& root, const Value& model_config) {
+  return said_rope_type(model_config).value_or(root.class_name == "CwmForCausalLM" ? "llama3" : "default");
+}
+
 /// What is not known of zero.Init beside what is not known of stage 3.
-void check_made_in_parts(Module& root, const Spec& spec, const Value& model_config) {
+void check_made_in_parts(Module& root, const Spec& spec) {
   constexpr const char* kField = "zero.init";
   if (spec.parallel != Parallel::zero3)
     refuse(kField, "it is an option of zero3", "set parallel to zero3, or leave it out");
   check_training(spec);
   check_model(root, spec);
   if (spec.quantization) refuse(kField, "transformers makes quantized models whole", "leave it out");
-  // Its rotary embeddings, and those of its tower, are known with buffers in fp32 alone.
+  // The frequencies of its tower are not fp32 then, and its program has it that what they are cast to is kept.
   if (root.class_name == "Qwen2VLForConditionalGeneration")
     refuse(kField, "what this model makes of buffers that are not fp32 is not known", "leave it out, or take zero2");
-  // transformers: models/cwm/configuration_cwm.py (5.17.0)
-  if (root.class_name == "CwmForCausalLM" && !said_rope_type(model_config))
-    refuse(kField, "this model's own rotary embeddings are not of the default type",
-           "say rope_parameters in its config.json");
   // 4.57.6 computes rotary embeddings in fp32, and fills no model of from_config under zero.Init (modeling_utils.py).
   const std::optional<Release> release = release_of(spec.transformers);
   if (release && release->major < 5) refuse(kField, "it is known of transformers 5", "leave it out");
@@ -207,10 +208,10 @@ StepHooks with_zero3(Run& run, Module& root, const Spec& spec, const Prepared& b
 bool is_made_in_parts(const Spec& spec) { return spec.zero && spec.zero->init != ZeroInit::none; }
 
 std::shared_ptr<ParameterStore> load_in_parts(Run& run, Module& root, const Spec& spec, const Value& model_config) {
-  check_made_in_parts(root, spec, model_config);
+  check_made_in_parts(root, spec);
   return make_in_parts(run, root, zero3_options(spec),
                        {.from_config = spec.zero->init == ZeroInit::from_config,
-                        .rope_type = said_rope_type(model_config).value_or("default")});
+                        .rope_type = rope_type_of(root, model_config)});
 }
 
 }  // namespace tidemark

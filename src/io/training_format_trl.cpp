@@ -50,9 +50,15 @@ void read_quantization(TrainingKeys& keys, TrainingDraft& draft) {
   draft.spec.lora->adapter_dtype = AdapterDtype::bf16;
 }
 
+/// trainer/utils.py, create_model_from_path: device_map="auto"; sft_trainer.py: none where there are several processes.
+void load_as_trl_does(Spec& spec) {
+  if (is_alone(spec)) spec.load = Load::device_map;
+}
+
 /// trainer/sft_trainer.py: adapters beside quantized weights are cast to bf16, and the head and the loss are its own.
 Spec as_trained(Spec spec) {
   if (spec.loop != LoopKind::plain) spec.loop = LoopKind::sft_trainer;
+  load_as_trl_does(spec);
   if (spec.quantization && spec.lora && spec.lora->adapter_dtype == AdapterDtype::automatic)
     spec.lora->adapter_dtype = AdapterDtype::bf16;
   return spec;
@@ -95,6 +101,7 @@ void read(TrainingKeys& keys, TrainingDraft& draft) {
   apply_training_arguments(keys, arguments, draft);
   draft.assume(fmt::format("every sample has max_length tokens, {}", draft.spec.seq));
   draft.spec.loop = LoopKind::sft_trainer;
+  load_as_trl_does(draft.spec);
   keys.pass_over({"dataset_*", "datasets", "streaming", "packing_strategy", "eval_packing", "completion_only_loss",
                   "assistant_only_loss", "eos_token", "pad_token", "truncation_mode", "shuffle_dataset",
                   "trust_remote_code", "model_revision", "router_aux_loss_coef",

@@ -21,22 +21,30 @@ Tensor loss_of(const Tensor& log_probs, const Tensor& mask) {
   return div(std::move(total), std::move(count));
 }
 
+/// weight.full_tensor(), where it is one of FSDP's
+Tensor full_tensor(const Module& head, const char* name) {
+  const Parameter& parameter = head.get(name);
+  return head.hooks && head.hooks->full_tensor ? head.hooks->full_tensor(parameter) : parameter.tensor;
+}
+
 }  // namespace
 
 ModelOutputs fused_head(Module& head, Tensors backbone_outputs, Tensor labels) {
   if (head.quantized || !head.has_parameter("weight"))
     throw Error(Errc::unsupported, "TRL multiplies with the head's weight itself, which is quantized or has adapters",
                 "loop");
+  // hidden_states.to(lm_head.weight.device): where it is in parts, it is whole from here on
+  head("weight");
   const Tensor hidden_states = slice(backbone_outputs[0], 1, 0, backbone_outputs[0].size(1) - 1);
   labels = slice(std::move(labels), 1, 1, labels.size(1));
   const Tensor mask = compare("aten::ne", labels);
   const std::int64_t tokens = mask.elements();
+  const Tensor weight = full_tensor(head, "weight"), bias = head.has_parameter("bias") ? full_tensor(head, "bias") : Tensor();
   ModelOutputs outputs;
   {
     Tensor chosen = index(hidden_states, {mask}, tokens);
     Tensor targets = index(labels, {mask}, tokens);
-    const TokenScores scores = chunked_logprob(
-        std::move(chosen), head("weight"), head.has_parameter("bias") ? head("bias") : Tensor(), std::move(targets));
+    const TokenScores scores = chunked_logprob(std::move(chosen), weight, bias, std::move(targets));
     outputs.tokens.log_probs = in_place_of(mask, scores.log_probs);
     outputs.tokens.entropy = in_place_of(mask, scores.entropy);
     outputs.tokens.is_top1 = in_place_of(mask, scores.is_top1);

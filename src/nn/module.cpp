@@ -107,9 +107,13 @@ std::vector<Tensor> trainable_parameters(Module& module) {
   return parameters;
 }
 
-void Module::to_device(Run& run) {
+void Module::name_in(Run& run) {
   number_ = run.name_module(full_name_.empty() ? class_name : full_name_);
-  for (const std::unique_ptr<Module>& child : children_) child->to_device(run);
+  for (const std::unique_ptr<Module>& child : children_) child->name_in(run);
+}
+
+void Module::load(Run& run) {
+  for (const std::unique_ptr<Module>& child : children_) child->load(run);
   if (hooks && hooks->before_load) hooks->before_load(run);
   const InModule scope(run, *this);
   for (const bool buffers : {false, true}) {

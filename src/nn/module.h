@@ -52,6 +52,8 @@ struct ModuleHooks {
   std::function<void(Run& run)> before_load;
   /// Somebody asks for `module.weight`, whoever that is.  torch: Module.__getattr__
   std::function<void(const Module& module, Parameter& parameter)> asked_for;
+  /// DTensor.full_tensor() of a parameter that may be in parts while nobody calls its module.
+  std::function<Tensor(const Parameter& parameter)> full_tensor;
 };
 
 class Module {
@@ -98,7 +100,13 @@ class Module {
   void become_identity();
 
   /// Module.to(device): children first, then its own parameters, then its buffers.
-  void to_device(Run& run);
+  void to_device(Run& run) {
+    name_in(run);
+    load(run);
+  }
+  /// The two parts of it: reports know the modules; what has no memory yet gets it.
+  void name_in(Run& run);
+  void load(Run& run);
 
   Forward forward;
   std::string class_name = "-";  // of the root, as in the reference: "LlamaForCausalLM"; of a program, of every module

@@ -40,10 +40,12 @@ Tensor linear_8bit(Module& m, Tensor input) {
   return matmul_8bit(x, m.quantized->rows, std::move(bias), m.quantized->options.threshold);
 }
 
-/// Int8Params.to: it is fp16 when it comes.
+/// Int8Params.to: it is fp16 when it comes, or becomes it.
 Tensor load_8bit(Run& run, Module& m) {
   QuantizedWeight& quantized = *m.quantized;
-  quantized.rows = quantize_8bit(to_device(run, Dims{quantized.out, quantized.in}, Dtype::f16));
+  const Dtype comes_as = quantized.comes_as_it_is ? quantized.dtype : Dtype::f16;
+  const Tensor whole = to_device(run, Dims{quantized.out, quantized.in}, comes_as);
+  quantized.rows = quantize_8bit(to(whole, Dtype::f16));
   return quantized.rows.values;
 }
 

@@ -31,6 +31,7 @@ struct QuantizedWeight {
   QuantState state;  // as soon as there is memory: of 4 bits
   Rows8bit rows;     // of 8 bits
   std::shared_ptr<Tensor> dynamic_map;  // one for all modules
+  bool comes_as_it_is = false;          // onto the card; else in the type that it is quantized in there
 };
 
 /// replace_with_bnb_linear, before there is memory.  Throws Error{bad_value} where nothing is left to quantize.

@@ -37,6 +37,9 @@ class FsdpState {
     hooks_.before_forward = [this](Module&, Tensor& input) {
       if (is_first_to_run()) pre_forward(input);
     };
+    hooks_.full_tensor = [this](const Parameter& parameter) {
+      return group_ && !group_->is_unsharded() ? group_->full_tensor(parameter) : parameter.tensor;
+    };
     hooks_.returning = [this](Module&) { is_first_output_ = true; };
     hooks_.after_forward = [this](Module& module, Tensor& output) {  // of the others nothing is gathered any more
       if (std::exchange(is_first_output_, false) && is_last_to_run(module)) post_forward(output);
@@ -66,23 +69,43 @@ class FsdpState {
     if (needs_grad(input)) input = std::move(hand_on({input}, post_backward_)[0]);
   }
 
-  /// Returns what it names until it returns.
-  std::optional<AllGatherResult> post_forward(const Tensor& output) {
+  /// Returns what it names until it returns.  Of the root `complete_others` is for the groups that are not through.
+  std::optional<AllGatherResult> post_forward(const Tensor& output, const std::function<void()>& complete_others = {}) {
     if (state_ == State::pre_backward) return {};
     const InHook hook(run_);
     if (group_) group_->post_forward();
     if (needs_grad(output)) accumulator_ = tell_of_gradient(output, pre_backward_);
     state_ = State::idle;
     if (context_.iter_forward_root != this) return {};
+    if (complete_others) complete_others();
     context_.iter_forward_root = nullptr;
     std::optional<AllGatherResult> all_gather_state = std::exchange(context_.communication.all_gather_state, {});
     if (run_.torch().fsdp2_keeps_few_names) all_gather_state.reset();
     return all_gather_state;
   }
 
-  /// Its part of _root_post_backward_final_callback
-  void end_backward() {
+  /// _force_complete_incomplete_states; whether there was something to complete.
+  bool complete(const ModelOutputs& outputs) {
+    if (modules_to_run_.empty()) return false;
+    const InHook hook(run_);
+    if (group_) group_->post_forward();
+    for (const Tensor& output : {outputs.loss, outputs.tokens.log_probs})
+      if (output) also_returns(output);
     state_ = State::idle;
+    modules_to_run_.clear();
+    return true;
+  }
+
+  /// _register_pre_backward_hook, of one more output
+  void also_returns(const Tensor& output) {
+    const InHook hook(run_);
+    if (needs_grad(output)) tell_of_gradient(output, pre_backward_);
+  }
+
+  /// Its part of _root_post_backward_final_callback
+  void end_backward(bool is_last_backward) {
+    state_ = State::idle;
+    if (is_last_backward) modules_to_run_.clear();  // some of a group may not have been called
     if (!group_) return;
     if (group_->state != State::post_backward) group_->post_backward();
     group_->state = State::idle;
@@ -181,7 +204,10 @@ class FullySharded {
   /// Of a stage the first output is all that there is.
   void after_forward(ModelOutputs& outputs) {
     const ModelOutputs before = outputs;
-    const auto named = root().post_forward(outputs.loss ? outputs.loss : outputs.held.front());
+    const auto named = root().post_forward(outputs.loss ? outputs.loss : outputs.held.front(), [&] {
+      if (outputs.tokens.log_probs) root().also_returns(outputs.tokens.log_probs);
+      if (run_.torch().fsdp2_completes_groups) complete_groups(outputs);
+    });
     if (options_.as_accelerate && options_.param_dtype) cast_outputs(outputs);
   }
 
@@ -235,6 +261,12 @@ class FullySharded {
     });
   }
 
+  void complete_groups(ModelOutputs& outputs) {
+    for (auto state = context_.states.rbegin(); state != context_.states.rend(); ++state)
+      if (state->get() != &root() && (*state)->complete(outputs) && options_.as_accelerate && options_.param_dtype)
+        cast_outputs(outputs);
+  }
+
   /// MixedPrecisionPolicy.output_dtype, in the root's post_forward
   void cast_outputs(ModelOutputs& outputs) {
     const InHook hook(run_);
@@ -242,6 +274,8 @@ class FullySharded {
       if (tensor && is_floating(tensor.dtype())) tensor = to(tensor, *options_.param_dtype);
     };
     cast(outputs.loss);
+    cast(outputs.tokens.log_probs);
+    cast(outputs.tokens.entropy);
     for (Tensor& tensor : outputs.held) cast(tensor);
   }
 
@@ -267,7 +301,7 @@ class FullySharded {
   void end_backward(bool is_last_backward) {
     const bool all_at_once = run_.torch().fsdp2_finalizes_all_at_once;
     for (const std::unique_ptr<FsdpState>& state : context_.states) {
-      state->end_backward();
+      state->end_backward(is_last_backward);
       if (is_last_backward && !all_at_once && state->group()) state->group()->finalize_backward();
     }
     if (!is_last_backward) return;

@@ -71,6 +71,12 @@ void FsdpGroup::unshard() {
   all_gather_result_ = options_.ranks == 1 ? AllGatherResult{} : all_gather();
 }
 
+Tensor FsdpGroup::full_tensor(const Parameter& parameter) const {
+  const auto param = std::ranges::find_if(params_, [&](const FsdpParam& one) { return one.is_of(parameter); });
+  TM_CHECK(param != params_.end(), "the module has the group's parameters");
+  return param->full_tensor();
+}
+
 /// _get_param_all_gather_inputs: shards that are sent in another type, as one tensor.
 Tensor FsdpGroup::cast_shards() {
   std::int64_t elements = 0;

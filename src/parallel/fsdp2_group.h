@@ -36,6 +36,8 @@ class FsdpGroup {
   void wait_for_unshard();
   bool is_unsharded() const { return sharding_ == Sharding::unsharded; }
   void reshard();
+  /// DTensor.full_tensor() of a sharded one.
+  Tensor full_tensor(const Parameter& parameter) const;
   void pre_forward();
   void post_forward();
   void pre_backward();

@@ -62,6 +62,15 @@ FsdpParam::FsdpParam(Run& run, const Module& module, Parameter& parameter, const
 }
 
 /// The first time it makes the tensor, whose memory then comes and goes: autograd keeps views of it.
+Tensor FsdpParam::full_tensor() const {
+  const Op op(run_, "_c10d_functional::all_gather_into_tensor");
+  const bool is_padded = sharded_.elements() < padded_.elements();  // here, of the last ranks
+  const Tensor sent = is_padded ? empty_like(padded_) : padded_;
+  Dims all = padded_.sizes();
+  all[0] = gathered_elements_ / (padded_.elements() / all[0]);
+  return shown_as(empty(run_, all, padded_.dtype()), sizes_);
+}
+
 void FsdpParam::allocate() {
   const Setting<Category> category(run_.category, Category::parameters);
   if (unsharded_) return run_.resize(*unsharded_.impl().storage, gathered_elements_ * size_of(gathered_dtype()));

@@ -36,6 +36,9 @@ class FsdpParam {
   Dtype dtype() const { return sharded_.dtype(); }
 
   const Dims& sizes() const { return sizes_; }  // of the whole
+  bool is_of(const Parameter& parameter) const { return &parameter_ == &parameter; }
+  /// What all ranks have, gathered, less their padding.  torch: distributed/tensor/placement_types.py, _to_replicate_tensor
+  Tensor full_tensor() const;
 
   /// init_all_gather_outputs, alloc_all_gather_outputs
   void allocate();

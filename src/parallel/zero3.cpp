@@ -48,6 +48,7 @@ class Offload {
     for (auto wrapper = wrappers_.rbegin(); wrapper != wrappers_.rend(); ++wrapper) {
       leave(*wrapper);
       give_back(*wrapper, outputs.loss);
+      if (outputs.tokens.log_probs) give_back(*wrapper, outputs.tokens.log_probs);
     }
     in_forward_ = false;
   }

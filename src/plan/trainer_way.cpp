@@ -52,6 +52,7 @@ void with_deepspeed(Spec& spec) {
 }  // namespace
 
 Spec as_the_trainer_has_it(Spec spec) {
+  if (spec.load == Load::device_map && !is_alone(spec)) spec.load = Load::to;  // it was of one GPU
   if (spec.loop == LoopKind::plain) return spec;
   switch (spec.parallel) {
     case Parallel::ddp: with_ddp(spec); break;

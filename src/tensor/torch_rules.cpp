@@ -68,6 +68,7 @@ std::vector<TorchRules> made() {
   rules.gathers_into_lists = true;
   rules.stages_hold_messages_briefly = true;
   rules.fsdp2_keeps_few_names = true;
+  rules.fsdp2_completes_groups = true;
   rules.fsdp2_finalizes_all_at_once = true;
   rules.fsdp2_gradients_are_wide = true;
   rules.python_functions_let_go_of_gradients = true;

@@ -104,6 +104,9 @@ struct TorchRules {
   /// gradient with the others: no name outlives it.  torch: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,
   /// release_all_gather_state_for_comm_reuse; _fsdp_collectives.py, _default_reduce_scatter_input_fn (2.15.0)
   bool fsdp2_keeps_few_names = false;
+  /// Where not all modules of a group were called, its part behind them comes at the end of the root's forward.
+  /// torch: _fsdp_state.py, _force_complete_incomplete_states (2.15.0)
+  bool fsdp2_completes_groups = false;
   /// It lets go of what it last scattered even where it has no gradient to reduce.  torch: _fsdp_param_group.py,
   /// post_backward (2.12.1)
   bool fsdp2_recycles_without_gradients = false;

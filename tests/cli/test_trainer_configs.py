@@ -115,7 +115,7 @@ FILES = {
     "llamafactory.yaml": (LLAMAFACTORY, [*BASE, *LORA, "--lora-alpha", 32, *REENTRANT, "--optimizer-impl", "fused"], "LLaMA-Factory"),
     "axolotl.yml": (AXOLOTL, [*BASE, *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "axolotl"),
     "swift.sh": (SWIFT, [*BASE, *LORA, "--lora-dropout", 0.05, *REENTRANT, "--optimizer-impl", "fused"], "ms-swift"),
-    "trl.yaml": (TRL, [*BASE[:-1], "sft_trainer", *LORA, "--lora-dropout", 0.05, *NON_REENTRANT], "TRL's `trl sft`"),
+    "trl.yaml": (TRL, [*BASE[:-1], "sft_trainer", *LORA, "--lora-dropout", 0.05, *NON_REENTRANT, "--load", "device_map"], "TRL's `trl sft`"),
 }
 
 

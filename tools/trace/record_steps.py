@@ -37,6 +37,7 @@ def build(spec, device="cuda"):
     """The model of the spec on the device, with frozen weights, adapters and checkpointing."""
     import torch
     import transformers
+    from device_map import loaded_by_device_map, loads_by_device_map
     from quantization import prepare, quantize
     from transformers.initialization import no_init_weights
     from zero_training import is_made_in_parts, made_in_parts
@@ -45,6 +46,8 @@ def build(spec, device="cuda"):
     how = {"attn_implementation": spec.get("attn"), **experts_of(spec)}
     if is_made_in_parts(spec):
         model = made_in_parts(spec, auto_of(spec), config, how)
+    elif loads_by_device_map(spec):
+        model = loaded_by_device_map(spec, auto_of(spec), config, how)
     else:
         torch.set_default_dtype(getattr(torch, DTYPES[spec.get("dtype", "bf16")]))
         apart = has_experts_apart(spec)

@@ -30,8 +30,8 @@ def made_in_parts():
     return {f"zero3_init_{name}": {"gpus": 2, "parallel": "zero3", **options, "zero": {"init": "from_pretrained", **options.get("zero", {})}} for name, options in cases.items()}
 
 
-# What a buffer of theirs takes is not known, how a rotary embedding goes on with one that is not fp32, or of what type it is (cwm).
-REFUSED = ("codegen", "gpt_neo", "gpt_bigcode", "qwen2_vl", "qwen2_vl_frozen", "cwm")
+# What a buffer of theirs takes is not known, or how a rotary embedding goes on with one that is not fp32.
+REFUSED = ("codegen", "gpt_neo", "gpt_bigcode", "qwen2_vl", "qwen2_vl_frozen")
 ROPES = {
     "linear": {"rope_type": "linear", "factor": 2.0}, "dynamic": {"rope_type": "dynamic", "factor": 2.0},
     "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},

@@ -70,6 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OutOfRange", map({{"batch", 0}}), "batch: expected a number between 1 and 1048576, found 0"},
         Case{"UnknownName", map({{"optimizer", "adamx"}}),
              "optimizer: \"adamx\" is not one of adamw, adam, sgd, adafactor, rmsprop, adagrad (did you mean adamw?)"},
+        Case{"OneModelOverSeveralGpus", map({{"gpus", 2}, {"parallel", "ddp"}, {"load", "device_map"}}),
+             "load: device_map=\"auto\" lays one model over all GPUs (set load to to)"},
         Case{"TooManyTokens", map({{"batch", 1 << 20}, {"seq", 1 << 20}}),
              "batch: 1048576 samples of 1048576 tokens are more than 2^32 tokens"},
         Case{"TooManyPixels", map({{"batch", 1 << 20}, {"images", 1 << 16}, {"image_size", 65536}}),
