@@ -93,9 +93,10 @@ def time_residuals(times):
 
 def step_times(times):
     yield "## Step times\n"
-    yield ("`tidemark plan` ranks by an estimate of the time of a step ([what it is made of](howto/plan.md#what-is-exact-and-what-is-not)); nothing in it was fitted to a row here. "
+    yield ("`tidemark plan` ranks by an estimate of the time of a step ([what it is made of](howto/plan.md#what-is-exact-and-what-is-not)); nothing in it was fitted to a row here: "
+           "two figures of the host, which vTrain's rows are estimated with, were taken from rows of vTrain's that are not among these (`a100-megatron-deepspeed` in [`data/efficiency.json`](../data/efficiency.json)). "
            "*Rows*: [`validation/step_times`](../validation/step_times/README.md). Errors are |estimated − measured| / measured. Kendall's tau is over pairs of ways to train the same on as many GPUs. "
-           "Rows whose source says which kernels ran are estimated with those (`kernels`: the first FlashAttention, an H100 at 500 W); a plan has the kernels of today.\n")
+           "Rows whose source says which kernels ran are estimated with those (`kernels`: the first FlashAttention, an H100 at 500 W, the host under Megatron-DeepSpeed); a plan has those of today.\n")
     rows = []
     for one in times["groups"]:
         tau = "" if one["kendall_tau"] is None else f"{one['kendall_tau']:.2f} of {one['pairs']:.0f} pairs"

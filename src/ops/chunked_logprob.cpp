@@ -15,7 +15,8 @@ Tensor rows_of(const Tensor& x, std::int64_t start, std::int64_t end) { return s
 /// torch.mm and torch.addmm into memory that is there: (m, k) with (k, n).
 void product_into(Run& run, Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
   if (Work* work = run.counted())
-    work->add_product(dtype, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k), run.in_backward);
+    work->add_product(dtype, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
+                      run.computes_backward());
   const Ref<Storage> workspace = matmul_workspace(run);
 }
 

@@ -14,7 +14,7 @@ void count(const Tensor& output, const Tensor& weight) {
     work->add_product(output.dtype(), static_cast<double>(output.elements()) / static_cast<double>(output.size(1)),
                       static_cast<double>(output.size(1)),
                       static_cast<double>(weight.elements()) / static_cast<double>(weight.size(0)),
-                      output.run().in_backward);
+                      output.run().computes_backward());
 }
 
 /// Of every dimension but the channels.

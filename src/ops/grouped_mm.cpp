@@ -47,7 +47,8 @@ Tensor grouped_product(const Tensor& a, const Tensor& b, std::int64_t groups) {
   if (Work* work = a.run().counted())
     work->add_product(y.dtype(), static_cast<double>(ragged ? groups * a.size(0) : a.size(0)),
                       static_cast<double>(y.size(-1)),
-                      static_cast<double>(a.size(1)) / static_cast<double>(ragged ? groups : 1), a.run().in_backward);
+                      static_cast<double>(a.size(1)) / static_cast<double>(ragged ? groups : 1),
+                      a.run().computes_backward());
   const std::int64_t major = a.run().card().compute_capability_major;
   const bool fast = (major == 9 || major == 10) && a.dtype() == Dtype::bf16 && b.dtype() == Dtype::bf16;
   if (fast)

@@ -55,7 +55,7 @@ void count_product(const Tensor& y, std::int64_t terms) {
   if (Work* work = y.run().counted())
     work->add_product(y.dtype(),
                       static_cast<double>(y.elements()) / static_cast<double>(std::max<std::int64_t>(y.size(-1), 1)),
-                      static_cast<double>(y.size(-1)), static_cast<double>(terms), y.run().in_backward);
+                      static_cast<double>(y.size(-1)), static_cast<double>(terms), y.run().computes_backward());
 }
 
 /// Row-major, as the kernel writes it.

@@ -33,7 +33,7 @@ void nest(Tensor absmax, QuantState& state, Tensor& dynamic_map) {
 Tensor own_gemm(const Tensor& x, const Dims& sizes, std::int64_t k) {
   if (Work* work = x.run().counted())
     work->add_product(x.dtype(), static_cast<double>(x.elements() / k), static_cast<double>(sizes[-1]),
-                      static_cast<double>(k), x.run().in_backward);
+                      static_cast<double>(k), x.run().computes_backward());
   const Tensor in_order = contiguous(x);
   return empty(x.run(), sizes, x.dtype());
 }

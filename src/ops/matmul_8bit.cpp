@@ -45,7 +45,7 @@ Tensor whole_product(const Tensor& x, const Tensor& weight) {
   }
   if (Work* work = x.run().counted())
     work->add_product(Dtype::f16, static_cast<double>(x.elements() / k), static_cast<double>(n), static_cast<double>(k),
-                      x.run().in_backward);
+                      x.run().computes_backward());
   return y;
 }
 

@@ -14,10 +14,17 @@ double host_link_per_s(const Card& card) {
   return card.compute_capability_major >= 9 ? 63.0e9 : card.compute_capability_major == 8 ? 31.5e9 : 15.75e9;
 }
 
-/// Hops of a ring, or for all_reduce up and down a tree, where that is less.
-double hops(Collective operation, double nodes) {
-  if (operation != Collective::all_reduce) return nodes - 1;
-  return 2 * std::min(nodes - 1, std::ceil(std::log2(nodes)));
+/// Of each hop within a node: NVIDIA/nccl src/graph/tuning.cc, hwLatencies, NVLINK and PCI, Simple.
+constexpr double kTreeHop = 4.0e-6, kNvlinkRingHop = 3.4e-6, kPciRingHop = 5.7e-6;
+
+/// Of the hops of a ring through all ranks, or for all_reduce up and down a tree of nodes, where that is less (the same
+/// file, ncclTopoTuneModel).
+double hops_seconds(Collective operation, RankGroup group, double between_nodes, double in_ring) {
+  const double nodes = group.nodes();
+  if (operation == Collective::alltoall) return (nodes - 1) * between_nodes;
+  const double ring = (nodes - 1) * between_nodes + (group.ranks - nodes) * in_ring;
+  if (operation != Collective::all_reduce) return ring;
+  return 2 * std::min(ring, std::ceil(std::log2(nodes)) * between_nodes + (group.per_node - 1) * kTreeHop);
 }
 
 /// Beyond what was measured in proportion.
@@ -54,7 +61,8 @@ double Links::seconds(Collective operation, double bytes, RankGroup group) const
   if (group.ranks <= 1 || bytes <= 0) return 0;
   const double inside = group.per_node > 1 ? within_node(operation, bytes, group.per_node) : 0;
   if (group.nodes() <= 1) return inside;
-  const double latency = hops(operation, group.nodes()) * reached_.between_nodes.seconds;
+  const double in_ring = card_.link.kind == "nvlink" ? kNvlinkRingHop : kPciRingHop;
+  const double latency = hops_seconds(operation, group, reached_.between_nodes.seconds, in_ring);
   const double sent = bus_share(operation, group.ranks) * bytes / (port_per_s_ * group.per_node);
   return latency + std::max(inside, sent);
 }

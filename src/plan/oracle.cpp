@@ -1,6 +1,7 @@
 #include "plan/oracle.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <future>
@@ -51,6 +52,7 @@ std::vector<std::int64_t> ranks_to_search(const Spec& spec) {
 /// The model alone on one GPU that never fills up, for one pass.
 Spec alone_of(const Spec& spec) {
   Spec alone = with_parallel(spec, Parallel::none);
+  alone.dtype = computed_dtype(spec);
   alone.batch = samples_per_pass(spec);
   alone.gpus = alone.grad_accumulation = alone.steps = 1;
   alone.gpus_per_node = alone.rank = 0;
@@ -68,15 +70,20 @@ Spec alone_of(const Spec& spec) {
   return alone;
 }
 
-/// A number of the configuration, or of the part of it that is the language model.
-std::int64_t size_in(const Value& config, std::string_view key) {
+/// What families call their sizes (transformers: attribute_map of their configurations).
+constexpr std::array<std::string_view, 4> kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+constexpr std::array<std::string_view, 4> kWidth{"hidden_size", "n_embd", "d_model", "dim"};
+
+/// A number of the configuration, or of the part of it that is the language model, by any of its names.
+std::int64_t size_in(const Value& config, std::span<const std::string_view> names) {
   for (const Value* part : {config.find("text_config"), &config})
-    if (const Value* found = part ? part->find(key) : nullptr)
-      if (const std::int64_t* number = found->as_integer()) return *number;
+    for (const std::string_view name : names)
+      if (const Value* found = part ? part->find(name) : nullptr)
+        if (const std::int64_t* number = found->as_integer()) return *number;
   return 0;
 }
 
-/// Of a configuration that leaves its sizes to defaults, or names them in another way: 12 layers hidden_size^2
+/// Of a configuration that leaves its sizes to defaults, or names them in yet another way: 12 layers hidden_size^2
 /// parameters (arXiv 2001.08361, 2.1), of the usual proportion of 128 to a layer (as Llama 7B and GPT-3 175B have it).
 void guess_shape(const Spec& spec, PassWork& pass) {
   const double elements = static_cast<double>(pass.work.parameter_bytes) / (spec.dtype == WeightDtype::fp32 ? 4 : 2);
@@ -91,8 +98,8 @@ PassWork counted(const Engine& engine, const Spec& alone) {
   try {
     const auto programs = engine.programs(alone);
     const Value& config = programs->empty() ? engine.model_config : programs->front().config;
-    pass.layers = size_in(config, "num_hidden_layers");
-    pass.hidden_size = size_in(config, "hidden_size");
+    pass.layers = size_in(config, kLayers);
+    pass.hidden_size = size_in(config, kWidth);
     PredictOptions options;
     options.interval = false;
     options.programs = *programs;

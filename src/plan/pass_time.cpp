@@ -73,7 +73,10 @@ PassTime pass_time(const Spec& spec, const PassWork& pass, const Machine& machin
   for (const auto& [shape, flops] : work.attention_flops)
     attention += flops / machine.reached.attention_share(shape) / peak_flops(spec, machine.card, true);
   time.layers += (attention + moved_bytes(work) / memory_rate(machine)) / (shares.tp * shares.cp);
-  time.host = static_cast<double>(work.operations) * machine.reached.seconds_per_operation;
+  time.forward_part = work.flops > 0 ? work.forward_flops / work.flops : 1.0 / 3;
+  const double each = machine.reached.seconds_per_operation;
+  time.forward_host = static_cast<double>(work.forward_operations) * each;
+  time.backward_host = static_cast<double>(work.operations - work.forward_operations) * each;
   return time;
 }
 

@@ -5,9 +5,10 @@
 namespace tidemark::plan {
 
 struct PassTime {
-  double layers = 0;   // seconds of what all layers do alike
-  double outside = 0;  // of products that are there once, such as the head's, which the last stage of a pipeline has
-  double host = 0;     // what Python and the dispatcher need
+  double layers = 0;        // seconds of what all layers do alike
+  double outside = 0;       // of products that are there once, such as the head's, which the last stage has
+  double forward_part = 0;  // of both, what forward passes take, the second ones of checkpoints too
+  double forward_host = 0, backward_host = 0;  // what Python and the dispatcher need
 };
 
 /// On one of `tp` GPUs that share matrices, of `cp` that share tokens.

@@ -16,6 +16,17 @@ constexpr double kHostMemoryPerSecond = 100e9;  // what the optimizer on the hos
 double degree_of_tp(const Spec& spec) { return spec.tp ? static_cast<double>(spec.tp->degree) : 1; }
 double degree_of_pp(const Spec& spec) { return spec.pp ? static_cast<double>(spec.pp->degree) : 1; }
 
+PolicyDtype gather_policy(const Spec& spec) {
+  if (spec.parallel == Parallel::fsdp1 && spec.fsdp1) return spec.fsdp1->param_dtype;
+  if (spec.parallel == Parallel::fsdp2 && spec.fsdp2) return spec.fsdp2->param_dtype;
+  return PolicyDtype::none;
+}
+PolicyDtype reduce_policy(const Spec& spec) {
+  if (spec.parallel == Parallel::fsdp1 && spec.fsdp1) return spec.fsdp1->reduce_dtype;
+  if (spec.parallel == Parallel::fsdp2 && spec.fsdp2) return spec.fsdp2->reduce_dtype;
+  return PolicyDtype::none;
+}
+
 /// Ranks that share matrices are neighbours, then come those that have other samples, then stages.
 RankGroup sharing_matrices(const Spec& spec) {
   const double ranks = degree_of_tp(spec);
@@ -49,20 +60,35 @@ class Parts {
   }
 
  private:
+  /// Bytes of a number, of a weight: as it computes, as gradients are reduced, and as the optimizer has it.  FSDP's
+  /// mixed precision tells them apart.
+  double computed_bytes() const { return bytes_of(computed_dtype(spec_)); }
+  double reduced_bytes() const {
+    const PolicyDtype reduced = reduce_policy(spec_);
+    return reduced == PolicyDtype::none ? computed_bytes() : reduced == PolicyDtype::fp32 ? 4 : 2;
+  }
+  double kept_bytes() const { return bytes_of(spec_.dtype); }
+  static double bytes_of(WeightDtype dtype) { return dtype == WeightDtype::fp32 ? 4 : 2; }
+
   double tokens() const { return static_cast<double>(samples_per_pass(spec_) * std::max<std::int64_t>(spec_.seq, 1)); }
   /// Of what goes from layer to layer.
   double hidden_bytes() const {
-    const bool single = spec_.dtype == WeightDtype::fp32 && spec_.autocast == Autocast::none;
-    return tokens() * static_cast<double>(pass_.hidden_size) * (single ? 4 : 2);
+    const double each = spec_.autocast == Autocast::none ? computed_bytes() : 2;
+    return tokens() * static_cast<double>(pass_.hidden_size) * each;
   }
   double layers() const { return static_cast<double>(std::max<std::int64_t>(pass_.layers, 1)); }
 
-  /// Kernels and collectives follow each other on the card; the host is ahead of them, or they wait for it.
+  /// Kernels and collectives follow each other on the card; the host is ahead of them, or they wait for it, in forward
+  /// passes as in the backward pass: what it gains in the one is of no use in the other, which calls other kernels.
   double stage(const PassTime& time, double outside) const {
     const double card = (time.layers + alike_on_all_ranks() + sent_within_layers()) / stages_ + outside;
     const double calls = collectives_within_layers() / stages_ + calls_between_stages();
-    const double host = time.host / stages_ + calls * machine_.reached.seconds_per_collective;
-    return std::max(card, host) + sent_between_stages();
+    const double called = calls * machine_.reached.seconds_per_collective;
+    const double forward_calls = spec_.tp && runs_again() ? 2.0 / 3 : 0.5;  // as reductions() has them
+    const double forward = std::max(card * time.forward_part, time.forward_host / stages_ + called * forward_calls);
+    const double backward = std::max(card * (1 - time.forward_part),
+                                     time.backward_host / stages_ + called * (1 - forward_calls));
+    return forward + backward + sent_between_stages();
   }
 
   bool runs_again() const { return spec_.checkpointing != Checkpointing::none; }
@@ -117,6 +143,12 @@ class Parts {
   /// Bytes of weights and of gradients that this rank's part of the model has.
   double weights() const { return static_cast<double>(pass_.work.parameter_bytes) / (degree_of_tp(spec_) * stages_); }
   double gradients() const { return static_cast<double>(pass_.work.trained_bytes) / (degree_of_tp(spec_) * stages_); }
+  /// Of the trained weights that this rank updates, in the optimizer's type.
+  double updated() const {
+    using enum Parallel;
+    const bool shards = spec_.parallel != none && spec_.parallel != ddp && spec_.parallel != ep;
+    return gradients() * kept_bytes() / computed_bytes() / (shards ? others_.ranks : 1);
+  }
 
   double in_pieces(Collective operation, double bytes, double pieces) const {
     return pieces * links_.seconds(operation, bytes / pieces, others_);
@@ -173,7 +205,9 @@ class Parts {
 
   double gathered() const { return by_layers(Collective::all_gather, weights()); }
   double gathered_trained() const { return by_layers(Collective::all_gather, gradients()); }
-  double reduced() const { return by_layers(Collective::reduce_scatter, gradients()); }
+  double reduced() const {
+    return by_layers(Collective::reduce_scatter, gradients() * reduced_bytes() / computed_bytes());
+  }
 
   /// All tokens go around twice per layer and pass (docs/design/experts.md).
   double sent_to_experts() const {
@@ -181,10 +215,14 @@ class Parts {
   }
 
   /// FSDP 2 copies what it has gathered to each parameter, and gradients to what it reduces, on the stream that
-  /// computes (torch 2.11.0, distributed/fsdp/_fully_shard/_fsdp_collectives.py); FSDP 1 has views of both.
+  /// computes (torch 2.11.0, distributed/fsdp/_fully_shard/_fsdp_collectives.py).  FSDP 1 has views of both, casts
+  /// gradients to the type that they are reduced in, and divides them before that (distributed/fsdp/_runtime_utils.py,
+  /// _post_backward_hook, _reduce_grad).
   double copies() const {
-    if (spec_.parallel != Parallel::fsdp2) return 0;
-    return 2 * ((keeps_gathered() ? 1 : 2) * weights() + gradients()) / memory_rate(machine_);
+    const double cast = gradients() * reduced_bytes() / computed_bytes();
+    if (spec_.parallel == Parallel::fsdp2)
+      return (2 * (keeps_gathered() ? 1 : 2) * weights() + gradients() + cast) / memory_rate(machine_);
+    return (2 * cast + (cast != gradients() ? gradients() + cast : 0)) / memory_rate(machine_);
   }
 
   bool keeps_gathered() const {
@@ -192,8 +230,12 @@ class Parts {
     return spec_.fsdp2 && spec_.fsdp2->reshard_after_forward == "false";
   }
 
-  /// A gradient that is there already is read, with the new one, and written.
-  double accumulation() const { return (passes_ - 1) * 3 * gradients() / memory_rate(machine_); }
+  /// A gradient that is there already is read, with the new one, and written: of a shard, where gradients are reduced
+  /// in every pass.
+  double accumulation() const {
+    const bool whole = spec_.parallel == Parallel::zero1;
+    return (passes_ - 1) * 3 * (whole ? gradients() : updated()) / memory_rate(machine_);
+  }
 
   /// Times that each trained byte is read or written, counted in torch 2.11.0's optim/adam.py: one fused kernel reads
   /// weight, gradient and two states, and writes all but the gradient; _multi_tensor_adam has a kernel for each of
@@ -212,9 +254,7 @@ class Parts {
 
   /// On the host where the states are there, with gradients and weights going over PCI Express.
   double optimizer() const {
-    using enum Parallel;
-    const bool shards = spec_.parallel != none && spec_.parallel != ddp && spec_.parallel != ep;
-    const double trained = gradients() / (shards ? others_.ranks : 1);
+    const double trained = updated();
     const bool is_on_host = (spec_.zero && spec_.zero->offload_optimizer == Offload::cpu) ||
                             (spec_.fsdp2 && spec_.fsdp2->offload_policy == Offload::cpu);
     if (is_on_host) return links_.host_seconds(2 * trained) + traffic() * trained / kHostMemoryPerSecond;
@@ -230,6 +270,16 @@ class Parts {
 };
 
 }  // namespace
+
+WeightDtype computed_dtype(const Spec& spec) {
+  switch (gather_policy(spec)) {
+    case PolicyDtype::none: break;
+    case PolicyDtype::bf16: return WeightDtype::bf16;
+    case PolicyDtype::fp16: return WeightDtype::fp16;
+    case PolicyDtype::fp32: return WeightDtype::fp32;
+  }
+  return spec.dtype;
+}
 
 StepTime step_time(const Spec& spec, const PassWork& pass, const Machine& machine) {
   const double seconds = Parts(spec, pass, machine).step();

@@ -19,6 +19,9 @@ struct StepTime {
   bool of_cards_in_general = false;  // no kernel of this card was measured
 };
 
+/// What weights are in while they compute: FSDP may gather them in another type than it keeps.
+WeightDtype computed_dtype(const Spec& spec);
+
 /// What it runs on, none of it owned.
 struct Machine {
   const Card& card;

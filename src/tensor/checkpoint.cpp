@@ -25,7 +25,8 @@ class RestoredState {
 /// Counts what is done in its time as done again.
 class CountedAgain {
  public:
-  CountedAgain(Run& run, const CheckpointFrame& frame) : run_(run), layer_(frame.layer) {
+  CountedAgain(Run& run, const CheckpointFrame& frame)
+      : run_(run), layer_(frame.layer), runs_again_(run.runs_again, true) {
     if (run.work) before_ = run.work->so_far();
   }
   ~CountedAgain() {
@@ -36,6 +37,7 @@ class CountedAgain {
   Run& run_;
   std::int64_t layer_;
   Again before_;
+  Setting<bool> runs_again_;
 };
 
 Ref<CheckpointFrame> make_frame(const Run& run) {

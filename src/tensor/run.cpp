@@ -77,7 +77,7 @@ Ref<Storage> Run::allocate(std::int64_t bytes) {
 void Run::fill(Storage& storage, std::int64_t bytes) {
   storage.id = request(bytes, stream);
   if (storage.id == kNoBytes) return;
-  if (work && category != Category::workspace) work->written(in_backward) += static_cast<double>(bytes);
+  if (work && category != Category::workspace) work->written(computes_backward()) += static_cast<double>(bytes);
   storage.record = static_cast<std::uint32_t>(ledger_.size());
   note_allocation({.bytes = allocator_.block_bytes(storage.id),
                    .requested_bytes = bytes,

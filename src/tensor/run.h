@@ -155,6 +155,9 @@ class Run {
   bool on_host = false;                       // tensors are made on the host: they have no memory here
   bool grad_enabled = true;
   bool in_backward = false;  // on autograd's thread, which has library handles of its own
+  bool runs_again = false;   // a checkpointed block's forward pass, in the backward pass
+  /// Whether what runs are kernels of the backward pass.
+  bool computes_backward() const { return in_backward && !runs_again; }
   AutocastState autocast;
   /// Told of a parameter whose gradient has been accumulated.  torch: a post hook of AccumulateGrad
   std::function<void(const Tensor& parameter)> on_gradient;
@@ -274,6 +277,7 @@ class Op {
 
  private:
   void begin() {
+    if (run_.work && !run_.computes_backward()) ++run_.work->forward_operations;
     ++run_.beginning.number;
     run_.beginning.entry = run_.ledger().size();
   }

@@ -52,17 +52,22 @@ struct Work {
   std::map<AttentionShape, double> attention_flops;  // of all of each
   // What other kernels write, workspaces apart.
   double forward_bytes = 0, backward_bytes = 0;
-  double flops = 0;  // of products and attention
+  double flops = 0, forward_flops = 0;  // of products and attention; in forward passes, those that run again too
   std::map<std::int64_t, LayerAgain> again;  // by layer
-  std::int64_t operations = 0;
+  std::int64_t operations = 0, forward_operations = 0;
   std::int64_t parameter_bytes = 0, trained_bytes = 0;
 
   /// What a product or attention writes is a part of its own time.
   void add_product(Dtype dtype, double m, double n, double k, bool is_backward) {
     if (m <= 0 || n <= 0 || k <= 0) return;
     ++products[{size_of(dtype) == 2, m, n, k}];
-    flops += 2 * m * n * k;
+    add_flops(2 * m * n * k, is_backward);
     written(is_backward) -= m * n * static_cast<double>(size_of(dtype));
+  }
+
+  void add_flops(double count, bool is_backward) {
+    flops += count;
+    if (!is_backward) forward_flops += count;
   }
 
   /// All so far.
@@ -78,7 +83,7 @@ struct Work {
     const auto width = static_cast<double>(q.size(3)), value_width = static_cast<double>(v.size(3));
     const double count = 2 * pairs * (is_backward ? 3 * width + 2 * value_width : width + value_width);
     attention_flops[{is_backward, width, static_cast<double>(k.size(2))}] += count;
-    flops += count;
+    add_flops(count, is_backward);
     const double operands = is_backward ? static_cast<double>(q.elements() + k.elements() + v.elements())
                                         : static_cast<double>(q.elements());
     written(is_backward) -= operands * static_cast<double>(size_of(q.dtype()));

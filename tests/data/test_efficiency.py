@@ -66,7 +66,7 @@ def test_grids_have_the_shape_of_the_axes():
 def test_a_large_product_reaches_most_of_the_peak_and_a_small_one_little():
     for one in WITH_PRODUCTS:
         grid = one["products"]["percent"]
-        assert max(grid[-1][-2]) > 60 and grid[0][0][0] < 2
+        assert max(grid[-1][-2]) >= 60 and grid[0][0][0] < 2
 
 
 def test_collectives_take_longer_for_more_bytes():
@@ -75,15 +75,43 @@ def test_collectives_take_longer_for_more_bytes():
             assert len(one["bytes"]) == len(one["microseconds"]) and one["microseconds"][-1] > one["microseconds"][0]
 
 
+def rows_of_corpora():
+    paths = sorted((ROOT / "validation/step_times").glob("*/rows.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def test_what_is_scored_was_not_used():
-    """Kernels came from some repositories and papers, and step times from others."""
-    used = set().union(*map(repositories, sources()))
-    corpora = sorted((ROOT / "validation/step_times").glob("*/rows.jsonl"))
-    scored = {json.loads(line)["source"] for path in corpora for line in path.read_text(encoding="utf-8").splitlines()}
+    """Kernels came from some repositories and papers, and step times from others.  Of vTrain's rows those that are not scored gave two
+    figures of the host: the next test."""
+    of_host = {one[key]["source"] for one in TABLE["rows"] if one["cards"] == ["a100-megatron-deepspeed"] for key in ("operation", "collective")}
+    assert len(of_host) == 2
+    used = set().union(*map(repositories, set(sources()) - of_host))
+    scored = {row["source"] for row in rows_of_corpora()}
     assert "ai-dynamo/aiconfigurator" in used and scored
     for source in scored:
         names = repositories(source)
         assert names and not names & used, source
+
+
+def measured_row(number, ranks, layers, milliseconds, **spec):
+    spec = {"model": {"n_embd": 1024, "n_layer": layers}, "batch": 1, "grad_accumulation": 8} | spec
+    if ranks > 1:
+        spec["tp"] = {"degree": ranks}
+    return {"id": f"single {number}", "group": "one node", "ranked_among": f"set {number}", "seconds": 8 * milliseconds / 1000, "spec": spec}
+
+
+def test_the_host_is_measured_on_rows_that_are_not_scored(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools/efficiency"))
+    import host
+
+    scored = [row for row in rows_of_corpora() if row.get("group") == "one node" and "ranked_among" in row]
+    assert len(scored) > 200 and host.not_validated(scored) == []
+    others = [measured_row(number, ranks, layers, 5 + (3 + ranks / 4) * layers) for number, (ranks, layers) in
+              enumerate([(1, 12), (1, 24), (2, 12), (2, 16), (2, 24), (4, 12), (4, 20)])]  # fmt: skip
+    others.append(measured_row(99, 1, 20, 1000, batch=8))  # fills the card
+    assert host.not_validated(others + scored) == others
+    operation, collective = host.host_seconds(others)
+    assert operation == pytest.approx(3.25e-3 / host.OPERATIONS) and collective == pytest.approx(0.5e-3 / host.REDUCTIONS)
 
 
 def test_schema():

@@ -52,8 +52,18 @@ FLASH_1_SPEEDS = {  # TFLOP/s, by the width of heads
     "a100": {64: [58, 70, 77, 87, 92, 97], 128: [55, 62, 69, 76, 80, 83]},
     "h100": {64: [104, 123, 136, 138, 149, 156], 128: [98, 109, 108, 126, 135, 137]},
 }
-ROOFLINE = "pytorch/ao torchao/testing/training/roofline_utils.py"  # of Meta's H100: 500 W, memory of 2.4 TB/s
-H100_500W = {"products": 69.0, "memory_per_s": 0.92 * 2.4e12}  # large products in bf16; large pointwise kernels
+# What large products keep up for minutes, at the power that the card may draw.  A table of kernels is measured in a few milliseconds,
+# on a card that is cold (aiconfigurator, collector/vllm/collect_gemm.py: three to warm up, six that count), at clocks that no training has.
+SUSTAINED = {"h100-80gb": 730e12, "h200": 730e12}
+SUSTAINED_SOURCE = ("at most {:.3g} %: 730 TFLOP/s, which products of 8,192 to a side keep up on an H100 SXM5 (huggingface/gpu-fryer@704ba85cf1 "
+                    "README.md; on an A100 270 of 312, which nothing in its table exceeds)")  # fmt: skip
+ROOFLINE = "pytorch/ao@81a28138f torchao/testing/float8/roofline_utils.py"  # of Meta's H100: 500 W, memory of 2.4 TB/s
+# Large products in bf16; large pointwise kernels.  Since March 2025 the file has 78 % of products, which is more than they keep up at 700 W.
+H100_500W = {"products": 60.0, "memory_per_s": 0.92 * 2.4e12}
+# Seconds, by tools/efficiency/host.py.
+MEGATRON = {"operation": 47.6e-6, "collective": 53.1e-6}
+MEGATRON_SOURCE = ("VIA-Research/vTrain@f8dda8473a data/ground_truth_single.csv, of the rows that validation/step_times has not "
+                   "(tools/efficiency/host.py): {}")  # fmt: skip
 A100_BACKWARD = 63 / 73  # arXiv 2307.08691, 4.1: up to 73 % of the peak forward, and 63 % backward
 
 
@@ -109,6 +119,10 @@ def fill(grid):
                 if value is None:
                     line[j] = line[j - 1] if j and line[j - 1] is not None else plane[i - 1][j]
     return grid
+
+
+def at_most(grid, percent_):
+    return [[[min(value, percent_) for value in line] for line in plane] for plane in grid]
 
 
 def attention(rows, peak):
@@ -193,6 +207,10 @@ def card_rows(roots, cards):
         peak = cards[key]["bf16_flops"]
         row = {"cards": keys, "products": {"percent": products(table(roots["aiconfigurator"], folder, "gemm"), peak),
                                            "source": f"{source} {folder}"}}  # fmt: skip
+        if key in SUSTAINED:
+            most = percent(SUSTAINED[key] / peak)
+            row["products"] = {"percent": at_most(row["products"]["percent"], most),
+                               "source": f"{source} {folder}, {SUSTAINED_SOURCE.format(most)}"}  # fmt: skip
         row["attention"] = attention_rows(key, roots, peak, source)
         if key in ("h100-80gb", "h200", "b200"):
             system = f"aic-core/src/aiconfigurator_core/systems/{key.removesuffix('-80gb')}_sxm.yaml"
@@ -224,10 +242,14 @@ def variants(rows, cards):
         ]}  # fmt: skip
     most = H100_500W["products"]
     yield {"cards": ["h100-500w"], "variant_of": "h100-80gb",
-           "products": {"percent": [[[min(value, most) for value in line] for line in plane] for plane in grid],
-                        "source": f"as H100 at 700 W, but at most {most:.0f} %: {ROOFLINE}"},
+           "products": {"percent": at_most(grid, most), "source": f"as H100 at 700 W, but at most {most:.0f} %: {ROOFLINE}"},
            "memory": {"percent": percent(H100_500W["memory_per_s"] / cards["h100-80gb"]["memory_bandwidth_bytes_per_s"]),
                       "source": f"0.92 of 2.4 TB/s: {ROOFLINE}"}}  # fmt: skip
+    yield {"cards": ["a100-megatron-deepspeed"], "variant_of": "a100-80gb",
+           "operation": {"seconds": MEGATRON["operation"],
+                         "source": MEGATRON_SOURCE.format("what a layer more takes of a pass where no kernel fills the card, for each of its operations")},
+           "collective": {"seconds": MEGATRON["collective"],
+                          "source": MEGATRON_SOURCE.format("what it takes more among 2 and 4 ranks, for each of its reductions")}}  # fmt: skip
 
 
 def general(rows, roots):

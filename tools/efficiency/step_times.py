@@ -63,7 +63,7 @@ def foundry_rows(root):
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if section not in SECTIONS or len(cells) != 20 or cells[0] not in MPT:
             continue
-        model, tokens, gpus, _, mfu, _, _, micro, passes, samples, _, rate = cells[:12]
+        model, tokens, gpus, _, mfu, _, _, micro, passes, samples, _, rate, _, _, _, mode = cells[:16]
         tokens, gpus, micro, passes, samples = map(int, (tokens, gpus, micro, passes, samples))
         gpu, network = SECTIONS[section]
         name = f"{gpu} {model} {tokens} x{gpus} {micro}x{passes}"
@@ -79,6 +79,9 @@ def foundry_rows(root):
                 "max_grad_norm": 1.0, "gpus": gpus, "gpus_per_node": min(gpus, 8), "parallel": "fsdp1",
                 "checkpointing": "non_reentrant" if cells[17] == "True" else "none",
                 "fsdp1": {"sharding_strategy": cells[16]}}  # fmt: skip
+        if mode == "DEFAULT":  # mosaicml/composer v0.16.4 and v0.17.2, mosaic_fsdp_utils.py, get_mixed_precision; PURE is bf16 throughout
+            spec["dtype"] = "fp32"
+            spec["fsdp1"] |= {"param_dtype": "bf16", "reduce_dtype": "fp32"}
         if runs_triton(section, model):
             row["kernels"] = f"{gpu.partition('-')[0]}-flash-attention-1"
         row |= {"seconds": round(samples * tokens / int(rate), 5), "spec": spec}
@@ -118,7 +121,7 @@ def vtrain_rows(root):
             if not spec:
                 yield one | {"left_out": "its degrees do not multiply to the number of GPUs"}
                 continue
-            one |= {"seconds": float(row["iteration time (ms)"]) / 1000, "spec": spec}
+            one |= {"seconds": float(row["iteration time (ms)"]) / 1000, "kernels": "a100-megatron-deepspeed", "spec": spec}
             one["ranked_among"] = f"{sizes} {where}"
             if {"tp", "pp"} <= spec.keys():  # deepspeed/runtime/pipe/engine.py: is_pipe_partitioned = is_model_parallel
                 one["parts_between_stages"] = True

@@ -77,6 +77,40 @@ TEST(Work, HasLayersThatRunAgain) {
   expect_products(work_of(spec), 54788608, 2097152 / 2, 2621440 / 2);
 }
 
+/// What a checkpoint runs again are kernels of a forward pass, in the backward pass's time.
+TEST(Work, OfWhatRunsAgainIsOfTheForwardPass) {
+  const Work once = work_of(text());
+  for (const Checkpointing how : {Checkpointing::non_reentrant, Checkpointing::reentrant}) {
+    Spec spec = text();
+    spec.checkpointing = how;
+    const Work again = work_of(spec);
+    EXPECT_GT(again.forward_bytes, once.forward_bytes);
+    EXPECT_LE(again.backward_bytes, once.backward_bytes);  // a layer's own gradient is added up elsewhere
+    EXPECT_GT(again.backward_bytes, 0.9 * once.backward_bytes);
+    EXPECT_EQ(again.flops - again.forward_flops, once.flops - once.forward_flops);
+    EXPECT_GT(again.forward_operations, once.forward_operations);
+    EXPECT_LT(again.forward_operations, again.operations);
+  }
+}
+
+/// Of tools/efficiency/host.py, OPERATIONS: a layer of GPT-2 with checkpoints, of one sample.
+TEST(Work, HasTheOperationsOfALayer) {
+  const auto operations = [](std::int64_t layers) {
+    Spec spec;
+    spec.model = Value::Map{{"model_type", "gpt2"}, {"n_embd", 64},      {"n_head", 4},       {"n_layer", layers},
+                            {"n_positions", 64},    {"vocab_size", 256}, {"attn_pdrop", 0.0}, {"embd_pdrop", 0.0},
+                            {"resid_pdrop", 0.0},   {"activation_function", "gelu"}};
+    spec.batch = spec.steps = 1;
+    spec.seq = 32;
+    spec.attn = Attention::eager;
+    spec.dtype = WeightDtype::fp16;
+    spec.optimizer = OptimizerName::sgd;  // as the pass of a plan has it
+    spec.checkpointing = Checkpointing::non_reentrant;
+    return work_of(spec).operations;
+  };
+  EXPECT_EQ(operations(3) - operations(2), 65);
+}
+
 TEST(Work, OfFrozenLayersIsTheirForwardPass) {
   Spec spec = text();
   spec.train_only = {"layers.1"};

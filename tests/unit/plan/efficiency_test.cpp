@@ -72,7 +72,7 @@ TEST(Links, BetweenNodesHaveThePortsOfAllThatTakePart) {
   const Card on = card();
   const Efficiency plain;
   const Links links(on, plain, 50e9);
-  EXPECT_NEAR(links.seconds(Collective::all_gather, 400e9, {16, 8}), 15.0 / 16, 1e-6);
+  EXPECT_NEAR(links.seconds(Collective::all_gather, 400e9, {16, 8}), 15.0 / 16 + 14 * 3.4e-6, 1e-6);
   EXPECT_NEAR(links.seconds(Collective::all_gather, 400e9, {2, 1}), 4, 1e-6);
 }
 
@@ -81,8 +81,10 @@ TEST(Links, OfManyNodesHaveMoreHops) {
   Efficiency reached;
   reached.between_nodes.seconds = 1e-5;
   const Links links(on, reached, 50e9);
-  EXPECT_NEAR(links.seconds(Collective::all_gather, 1, {64, 8}), 7e-5, 1e-9);
-  EXPECT_NEAR(links.seconds(Collective::all_reduce, 1, {64, 8}), 6e-5, 1e-9);
+  const double ring = 7e-5 + 56 * 3.4e-6, tree = 3e-5 + 7 * 4e-6;  // from node to node, and within nodes
+  EXPECT_NEAR(links.seconds(Collective::all_gather, 1, {64, 8}), ring, 1e-9);
+  EXPECT_NEAR(links.seconds(Collective::all_reduce, 1, {64, 8}), 2 * tree, 1e-9);
+  EXPECT_NEAR(links.seconds(Collective::alltoall, 1, {64, 8}), 7e-5, 1e-9);
 }
 
 }  // namespace

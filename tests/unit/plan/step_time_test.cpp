@@ -98,6 +98,7 @@ TEST(StepTime, WaitsForTheHostToCallOperationsAndCollectives) {
   PassWork small = pass();
   small.work.products = {{{true, 256, 1024, 1024}, 300}};
   small.work.operations = 2000;
+  small.work.forward_operations = 1000;
   Spec spec = spec_of(8, Parallel::none);
   spec.tp = TpSpec{};
   spec.tp->degree = 8;
@@ -155,6 +156,55 @@ TEST(StepTime, IsMoreWhereComputingIsSlowerBesideCollectives) {
   EXPECT_GT(step_time(spec, pass(), {on, reached}).seconds, alone);
 }
 
+/// A forward pass that waits for the host does not make up for it while the backward pass fills the card.
+TEST(StepTime, HasForwardAndBackwardPassesThatEachWaitForTheHost) {
+  PassWork work = pass();
+  work.work.flops = 2.0 * 2048 * 4096 * 4096 * 3000;
+  work.work.forward_flops = work.work.flops / 3;
+  const Spec spec = spec_of(1, Parallel::none);
+  const double on_card = seconds(spec, work, card());
+  Efficiency reached;
+  const Card on = card();
+  reached.seconds_per_operation = 1e-5;
+  const double products = work.work.flops / 989.4e12;
+  work.work.operations = work.work.forward_operations = static_cast<std::int64_t>(products / 2 / 1e-5);
+  EXPECT_NEAR(step_time(spec, work, {on, reached}).seconds - on_card, products * (1.0 / 2 - 1.0 / 3), 1e-4);
+}
+
+Spec mixed(Spec spec) {
+  spec.dtype = WeightDtype::fp32;
+  spec.fsdp1 = Fsdp1Spec{};
+  spec.fsdp1->param_dtype = PolicyDtype::bf16;
+  spec.fsdp1->reduce_dtype = PolicyDtype::fp32;
+  return spec;
+}
+
+/// Weights are gathered in bf16; gradients are reduced in float32, and an optimizer of float32 moves twice the bytes.
+TEST(StepTime, OfMixedPrecisionReducesAndUpdatesMore) {
+  const Spec half = spec_of(8, Parallel::fsdp1), both = mixed(half);
+  EXPECT_EQ(computed_dtype(both), WeightDtype::bf16);
+  EXPECT_EQ(computed_dtype(half), half.dtype);
+  EXPECT_GT(seconds(both), seconds(half) + 20 * 8e9 / 8 / 3.35232e12);
+}
+
+/// Each rank adds up its own shards, where gradients are reduced in every pass.
+TEST(StepTime, AddsUpShardsOfGradients) {
+  const auto added = [](Parallel parallel) {
+    Spec spec = spec_of(8, parallel);
+    if (parallel == Parallel::ddp) spec.ddp = DdpSpec{};
+    if (parallel == Parallel::ddp) spec.ddp->no_sync = true;
+    const double once = seconds(spec);
+    spec.grad_accumulation = 2;
+    return seconds(spec) - once;
+  };
+  const double whole = 3 * 8e9 / 3.35232e12;
+  EXPECT_GT(added(Parallel::ddp), whole);
+  Spec alone = spec_of(1, Parallel::none);
+  const double pass_alone = seconds(alone);
+  alone.grad_accumulation = 2;
+  EXPECT_NEAR(added(Parallel::ddp), seconds(alone) - pass_alone, 1e-9);
+}
+
 TEST(StepTime, OfFsdp2HasItsCopies) {
   EXPECT_GT(seconds(spec_of(8, Parallel::fsdp2)), seconds(spec_of(8, Parallel::fsdp1)));
 }
@@ -198,6 +248,15 @@ TEST(StepTime, OfACandidateDoesNotHaveTheOptimizerInEveryPass) {
 }
 
 /// Its configuration has other names for its sizes.
+TEST(StepTime, IsOfAsManyLayersAsThereAre) {
+  const Engine engine = gpt_neo();
+  Spec spec = spec_of(1, Parallel::none);
+  spec.seq = 16;
+  const PassWork work = work_of_pass(engine, spec);
+  EXPECT_EQ(work.layers, 24);
+  EXPECT_EQ(work.hidden_size, 768);
+}
+
 TEST(StepTime, OfSharedMatricesHasWhatIsSent) {
   const Engine engine = gpt_neo();
   const Oracle oracle = make_oracle(engine);
