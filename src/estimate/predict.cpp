@@ -210,7 +210,8 @@ Report simulate(const Spec& spec, const ReferenceConfig& read, const Card& card,
   run.work = options.work;
   try {
     Spec answered = spec;
-    if (is_made_in_parts(spec) || spec.loop == LoopKind::sft_trainer) answered.transformers = transformers.version;  // how they are made changes with it
+    // How weights get there, and TRL's loss, change with it.
+    if (is_made_in_parts(spec) || spec.loop == LoopKind::sft_trainer) answered.transformers = transformers.version;
     run_program(run, models, answered, model_config, steps, recorder);
   } catch (const DeviceOutOfMemory& full) {
     // Where requests were repeated: the program would have let go of tensors on its way out.

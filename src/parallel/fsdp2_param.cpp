@@ -61,7 +61,6 @@ FsdpParam::FsdpParam(Run& run, const Module& module, Parameter& parameter, const
   parameter_.tensor = sharded_;
 }
 
-/// The first time it makes the tensor, whose memory then comes and goes: autograd keeps views of it.
 Tensor FsdpParam::full_tensor() const {
   const Op op(run_, "_c10d_functional::all_gather_into_tensor");
   const bool is_padded = sharded_.elements() < padded_.elements();  // here, of the last ranks
@@ -71,6 +70,7 @@ Tensor FsdpParam::full_tensor() const {
   return shown_as(empty(run_, all, padded_.dtype()), sizes_);
 }
 
+/// The first time it makes the tensor, whose memory then comes and goes: autograd keeps views of it.
 void FsdpParam::allocate() {
   const Setting<Category> category(run_.category, Category::parameters);
   if (unsharded_) return run_.resize(*unsharded_.impl().storage, gathered_elements_ * size_of(gathered_dtype()));

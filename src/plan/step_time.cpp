@@ -16,15 +16,25 @@ constexpr double kHostMemoryPerSecond = 100e9;  // what the optimizer on the hos
 double degree_of_tp(const Spec& spec) { return spec.tp ? static_cast<double>(spec.tp->degree) : 1; }
 double degree_of_pp(const Spec& spec) { return spec.pp ? static_cast<double>(spec.pp->degree) : 1; }
 
-PolicyDtype gather_policy(const Spec& spec) {
-  if (spec.parallel == Parallel::fsdp1 && spec.fsdp1) return spec.fsdp1->param_dtype;
-  if (spec.parallel == Parallel::fsdp2 && spec.fsdp2) return spec.fsdp2->param_dtype;
-  return PolicyDtype::none;
+/// FSDP's mixed precision.
+struct Policy {
+  PolicyDtype param_dtype = PolicyDtype::none, reduce_dtype = PolicyDtype::none;
+};
+
+Policy policy_of(const Spec& spec) {
+  if (spec.parallel == Parallel::fsdp1 && spec.fsdp1) return {spec.fsdp1->param_dtype, spec.fsdp1->reduce_dtype};
+  if (spec.parallel == Parallel::fsdp2 && spec.fsdp2) return {spec.fsdp2->param_dtype, spec.fsdp2->reduce_dtype};
+  return {};
 }
-PolicyDtype reduce_policy(const Spec& spec) {
-  if (spec.parallel == Parallel::fsdp1 && spec.fsdp1) return spec.fsdp1->reduce_dtype;
-  if (spec.parallel == Parallel::fsdp2 && spec.fsdp2) return spec.fsdp2->reduce_dtype;
-  return PolicyDtype::none;
+
+WeightDtype said_or(PolicyDtype policy, WeightDtype usual) {
+  switch (policy) {
+    case PolicyDtype::none: break;
+    case PolicyDtype::bf16: return WeightDtype::bf16;
+    case PolicyDtype::fp16: return WeightDtype::fp16;
+    case PolicyDtype::fp32: return WeightDtype::fp32;
+  }
+  return usual;
 }
 
 /// Ranks that share matrices are neighbours, then come those that have other samples, then stages.
@@ -63,10 +73,7 @@ class Parts {
   /// Bytes of a number, of a weight: as it computes, as gradients are reduced, and as the optimizer has it.  FSDP's
   /// mixed precision tells them apart.
   double computed_bytes() const { return bytes_of(computed_dtype(spec_)); }
-  double reduced_bytes() const {
-    const PolicyDtype reduced = reduce_policy(spec_);
-    return reduced == PolicyDtype::none ? computed_bytes() : reduced == PolicyDtype::fp32 ? 4 : 2;
-  }
+  double reduced_bytes() const { return bytes_of(said_or(policy_of(spec_).reduce_dtype, computed_dtype(spec_))); }
   double kept_bytes() const { return bytes_of(spec_.dtype); }
   static double bytes_of(WeightDtype dtype) { return dtype == WeightDtype::fp32 ? 4 : 2; }
 
@@ -271,15 +278,7 @@ class Parts {
 
 }  // namespace
 
-WeightDtype computed_dtype(const Spec& spec) {
-  switch (gather_policy(spec)) {
-    case PolicyDtype::none: break;
-    case PolicyDtype::bf16: return WeightDtype::bf16;
-    case PolicyDtype::fp16: return WeightDtype::fp16;
-    case PolicyDtype::fp32: return WeightDtype::fp32;
-  }
-  return spec.dtype;
-}
+WeightDtype computed_dtype(const Spec& spec) { return said_or(policy_of(spec).param_dtype, spec.dtype); }
 
 StepTime step_time(const Spec& spec, const PassWork& pass, const Machine& machine) {
   const double seconds = Parts(spec, pass, machine).step();

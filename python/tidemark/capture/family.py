@@ -98,11 +98,10 @@ class Family:
         self.guards = [f"{path} >= 0" for path in self.asked]
         if self.trained_for in (CONTRASTIVE, FEATURES):
             self._of_captions(keys)
-        for path, text in self.undeclared.items():
-            if at(keys, path) is None:   # nothing that a size follows
-                self.asked.append(path)
-                self.guards.append(f"{path} == {text}")
-                self.held = [held for held in self.held if held != path]   # as a guard
+        unsaid = [path for path in self.undeclared if at(keys, path) is None]   # nothing that a size follows
+        self.asked += unsaid
+        self.guards += [f"{path} == {self.undeclared[path]}" for path in unsaid]
+        self.held = [path for path in self.held if path not in unsaid]   # which a guard does
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
         inner = {path: 4 * at(self.layers.keys, width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, width_of(path))}
         self.base = changed(self.layers.keys, inner)

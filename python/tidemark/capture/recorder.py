@@ -15,6 +15,7 @@ from .terms import DtypeOf, Listed, Number, Ref, Slice, Typed, Weight, leaves
 # Functions with which the host reads data (torch/_tensor.py, python_variable_methods.cpp).
 HOST_READS = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__contains__", "__array__", "numpy", "equal", "allclose", "is_nonzero"}
 CASTS = {"to", "type", "type_as", "float", "double", "half", "bfloat16"}
+_DTYPES_OF_PYTHON = {bool: torch.bool, int: torch.int64, float: torch.float64}   # torch/csrc/utils/python_arg_parser.h, toScalarType
 SIZED_BY_DATA = {"nonzero", "masked_select", "unique", "unique_consecutive", "argwhere", "bincount", "_unique2"}
 
 
@@ -136,8 +137,8 @@ class Recorder(TorchFunctionMode):
             return Listed(tuple(map(self.argument, x)))
         if isinstance(x, slice):
             return Slice(self.argument(x.start), self.argument(x.stop), self.argument(x.step))
-        if isinstance(x, type) and x in (bool, int, float):   # Python's own stand for dtypes (torch/csrc/utils/python_arg_parser.h, toScalarType)
-            x = {bool: torch.bool, int: torch.int64, float: torch.float64}[x]
+        if isinstance(x, type):
+            x = _DTYPES_OF_PYTHON.get(x, x)
         if isinstance(x, torch.dtype):
             return DtypeOf(str(x).removeprefix("torch."))
         if isinstance(x, torch.device):

@@ -107,13 +107,14 @@ class Solver:
 
     def _four_factors(self, values):
         """A name times a product, before any sum: few points are many sums' by chance."""
+        return next((f"({factor})*({name})" for name, left in self._over_names(values) if (factor := self._term(left))), None)
+
+    def _over_names(self, values):
+        """(name, what is left of the values over it), of names that divide them all."""
         for name in self.names:
             column = self.columns[name]
             if 0 not in column and not any(v % n for v, n in zip(values, column)):
-                factor = self._term(tuple(v // n for v, n in zip(values, column)))
-                if factor:
-                    return f"({factor})*({name})"
-        return None
+                yield name, tuple(v // n for v, n in zip(values, column))
 
     def _divided(self, values):
         """A product over a name that divides it without a rest, and none of its factors alone."""
@@ -125,13 +126,7 @@ class Solver:
 
     def _divided_times_a_name(self, values):
         """The elements of what is laid out in rows of another width (transformers/models/voxtral: the tower's, four in a row)."""
-        for name in self.names:
-            column = self.columns[name]
-            if 0 not in column and not any(v % n for v, n in zip(values, column)):
-                found = self._divided(tuple(v // n for v, n in zip(values, column)))
-                if found:
-                    return f"{name}*({found})"
-        return None
+        return next((f"{name}*({found})" for name, left in self._over_names(values) if (found := self._divided(left))), None)
 
     def _steps(self, values):
         """How many steps of one length a name has from some place on, as frames of a sound: `(S - 80)//320`.  Where the points tell which length, and from which place."""
