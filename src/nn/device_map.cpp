@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <tuple>
 
 #include "nn/quantization.h"
 
@@ -20,7 +21,9 @@ struct NamePart {
   bool is_text = false;
   std::string text;
   std::int64_t number = -1;  // none
-  auto operator<=>(const NamePart&) const = default;
+  bool operator<(const NamePart& other) const {
+    return std::tie(is_text, text, number) < std::tie(other.is_text, other.text, other.number);
+  }
 };
 
 NamePart name_part(std::string_view part) {
