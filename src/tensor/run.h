@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/growing_array.h"
 #include "memory/caching_allocator.h"
 #include "memory/card.h"
 #include "memory/timeline.h"
@@ -90,7 +91,7 @@ class Run {
   CachingAllocator& allocator() { return allocator_; }
   const Timeline& timeline() const { return timeline_; }
   Timeline& timeline() { return timeline_; }
-  const std::vector<LedgerEntry>& ledger() const { return ledger_; }
+  const GrowingArray<LedgerEntry>& ledger() const { return ledger_; }
   std::string module_name(std::uint32_t number) const;
 
   /// Modules are named once and then go by number; 0 is "-", no module.
@@ -207,7 +208,7 @@ class Run {
   RunConfig config_;
   CachingAllocator allocator_;
   Timeline timeline_;
-  std::vector<LedgerEntry> ledger_;
+  GrowingArray<LedgerEntry> ledger_;
   bool ended_ = false;
   std::vector<std::int32_t> history_;
   Taken taken_;
@@ -241,7 +242,7 @@ class Run {
 inline void Run::note_allocation(const LedgerEntry& entry, AllocationId id, std::int64_t bytes, const Totals& totals) {
   if (history_.size() >= kMostEvents) refuse_more_events();
   timeline_.add(totals);
-  LedgerEntry& made = ledger_.emplace_back(entry);
+  LedgerEntry& made = ledger_.push_back(entry);
   made.id = id;
   made.bytes = bytes;
   made.born = static_cast<std::int32_t>(timeline_.events());

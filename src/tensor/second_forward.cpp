@@ -149,7 +149,7 @@ bool take_events(const Run& run, std::size_t event, std::size_t entry, const Fir
     if (past == 0 || number <= 0) return false;
     second.events.push_back(past > 0 ? number : -number);
   }
-  second.made.assign(run.ledger().begin() + static_cast<std::ptrdiff_t>(entry), run.ledger().end());
+  second.made.assign(run.ledger().begin() + entry, run.ledger().end());
   if (second.made.size() > first.made) return false;
   std::vector<bool> left(second.made.size());
   for (const Value& value : second.values)
