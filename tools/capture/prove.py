@@ -95,18 +95,36 @@ def nearest(model_type, release):
     return having[max((one for one in near if one <= wanted), default=min(near))]
 
 
-def train(model_type, mode, folder):
+def make_batch(model_type, mode, folder):
+    """Before the training, on a device of its own: a model is asked how many tokens its images are, which takes minutes on the host.  In a text that has room for them."""
     import record_steps
     import torch
 
     from tidemark.capture.batches import Shape, heard
+    from tidemark.capture.mistakes import with_room
+
+    source = source_of(model_type, mode, folder)[1]
+    sizes = sizes_of(program_of(model_type, mode, folder))
+    model = source.make(getattr(torch, record_steps.DTYPES[MODES[mode].spec.get("dtype", "bf16")]), "cuda")
+
+    def made(more):
+        seq = heard(model.config, sizes["seq"] + more)
+        batch = source.batch(model, Shape(sizes["batch"], seq, sizes["images"]), "cuda")
+        return {"seq": seq, "rows": {name: value.cpu() if torch.is_tensor(value) else value for name, value in in_order(batch).items()}}
+
+    torch.save(with_room(made), batch_file(model_type, mode, folder))
+
+
+def train(model_type, mode, folder):
+    import record_steps
+    import torch
 
     source = source_of(model_type, mode, folder)[1]
     sizes = sizes_of(program_of(model_type, mode, folder))
     spec = {**sizes, "steps": 2, "use_cache": "auto", **MODES[mode].spec}
     model = source.make(getattr(torch, record_steps.DTYPES[spec.get("dtype", "bf16")]), "cpu")
-    spec["seq"] = sizes["seq"] = heard(model.config, sizes["seq"])
-    rows = in_order(source.batch(model, Shape(sizes["batch"], sizes["seq"], sizes["images"]), "cpu"))
+    batch = torch.load(batch_file(model_type, mode, folder))
+    spec["seq"], rows = batch["seq"], batch["rows"]
     model.to("cuda")
     if "freeze" in spec:
         names = [name for name, _ in model.named_parameters()]
@@ -216,6 +234,10 @@ def on_virtual_gpu(folder, asked, seconds, is_shipped):
         if failed:
             why.write_text(f"capture: {failed}")
             continue
+        failed = forked(make_batch, model_type, mode, folder, log=log, seconds=seconds)
+        if failed:
+            why.write_text(f"batch: {failed}")
+            continue
         os.environ["TIDEMARK_EVENTS"] = str(folder / f"{model_type}.{mode}.real")
         failed = forked(train, model_type, mode, folder, log=log, seconds=seconds)
         del os.environ["TIDEMARK_EVENTS"]
@@ -252,6 +274,10 @@ def program_of(model_type, mode, folder):
     """Modes that are captured alike share one."""
     like = next(other for other in MODES if MODES[other].captured == MODES[mode].captured)
     return folder / f"{model_type}.{like}.program"
+
+
+def batch_file(model_type, mode, folder):
+    return folder / f"{model_type}.{mode}.batch"
 
 
 def allocations(path):
