@@ -348,3 +348,11 @@ def test_several_lists_that_a_call_gives_are_a_row_each():
 
     assert text_of(of_both, (6, 7, 12, 14), "images") == [
         "class Model#1():", "  %0[0..images - 1]: T[4], %1[0..images - 1]: T[4] = both(%2)", "  %3: T[4] = cat([%0[0..images - 1]], 0)", "  return all=%3, seen=%1[0..images - 1]"]
+
+
+def test_the_last_hidden_state_ahead_of_the_list_is_of_its_row():
+    def of_a_tower(layers):
+        results = [made(v) for v in range(1, layers + 3)]
+        return [op("tower", results, Ref(0)), op("neg", [made(9000)], Ref(layers + 2)), Statement("return", args=(("", Ref(9000)),))]
+
+    assert text_of(of_a_tower, (5, 6, 8, 7), "layers") == ["class Model#1():", "  %0[0..layers + 1]: T[4] = tower(%1)", "  %2: T[4] = neg(%0[layers + 1])", "  return %2"]

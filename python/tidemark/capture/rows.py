@@ -25,6 +25,7 @@ from .terms import DtypeFrom, Each, Element, Linear, Listed, Number, Ref, Slice,
 
 FEWEST = 5          # of which a row is told from other things that come a few times
 _IRREGULAR = 2      # rounds at the ends
+_AHEAD = 2          # values that are not of the list: the last hidden state once more, and what the first layer is given (transformers 5.17.0: models/siglip)
 _WIDEST = 4         # values of a tuple
 _LONGEST = 240      # statements of a round
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
@@ -106,8 +107,8 @@ class _Rows:
         return [self.uneven.counted(self._outside(s)) for s in _joined(out)]
 
     def _rows_of(self, group):
-        """The values that are alike as a row, or as several of as many values each: a module may return more than one list."""
-        count = len(group) if self.accepts(len(group)) else next((n for n in self.counts if len(group) % n == 0), 0)
+        """The values that are alike as a row, or as several of as many values each: a module may return more than one list, and a list with what is ahead of it."""
+        count = len(group) if self.accepts(len(group)) or len(group) - _AHEAD in self.counts else next((n for n in self.counts if len(group) % n == 0), 0)
         return [group[at:at + count] for at in range(0, len(group), count)] if count else []
 
     def _run(self, shapes, at):
