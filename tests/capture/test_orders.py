@@ -159,3 +159,4 @@ def test_kinds_may_be_called_as_before():
     names = {"attention": "full", "mamba": "linear"}
     assert older_kinds(["full", "linear"], remapped, lambda entries: [remapped.get(entry, entry) for entry in entries]) == names
     assert older_kinds(["full", "linear"], remapped, lambda entries: entries) == {}   # the class takes none of them
+    assert older_kinds(["full", "linear"], remapped, lambda entries: [{"full": 1, "linear": 2}[entry] for entry in entries]) == {}   # it has an error for them
