@@ -44,25 +44,6 @@ Tensor average_pool(Tensor x, const Dims& sizes) {
                  }});
 }
 
-/// Keeps its input, but where it is a mean.  torch: native/AdaptiveAveragePooling.cpp, adaptive_avg_pool2d_symint
-Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) {
-  const Op op(x, "aten::adaptive_avg_pool2d");
-  if (height == 1 && width == 1) return mean_over(std::move(x), Dims{-1, -2}, true);
-  Dims sizes = x.sizes();
-  sizes[-2] = height;
-  sizes[-1] = width;
-  const Tensor copy = x.is_contiguous() || x.dims() == 3 ? Tensor() : output(x, x.sizes());
-  Tensor y = output(x, sizes);
-  Tensors saved{x};
-  return record(
-      std::move(y), {std::move(x)},
-      {.name = "AdaptiveAvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
-         Tensor gradient = output(call.saved[0], call.saved[0].sizes());
-         const Tensor in_order = contiguous(call.gradient());
-         return {std::move(gradient)};
-       }});
-}
-
 namespace {
 
 /// x.contiguous(memory_format): a copy of what does not lie so; else none.
@@ -72,6 +53,29 @@ Tensor copy_as(const Tensor& x, bool channels_last) {
 }
 
 }  // namespace
+
+/// Keeps its input, but where it is a mean; its channels stay last where they are.  torch:
+/// native/AdaptiveAveragePooling.cpp, adaptive_avg_pool2d_symint; cuda/AdaptiveAveragePooling.cu
+Tensor adaptive_average_pool(Tensor x, std::int64_t height, std::int64_t width) {
+  const Op op(x, "aten::adaptive_avg_pool2d");
+  if (height == 1 && width == 1) return mean_over(std::move(x), Dims{-1, -2}, true);
+  Dims sizes = x.sizes();
+  sizes[-2] = height;
+  sizes[-1] = width;
+  const bool channels_last = is_channels_last(x.layout());
+  const Tensor copy = channels_last || x.dims() == 3 ? Tensor() : copy_as(x, false);
+  Tensor y = empty(x.run(), layout_of(sizes, channels_last), x.dtype());
+  Tensors saved{x};
+  return record(
+      std::move(y), {std::move(x)},
+      {.name = "AdaptiveAvgPool2DBackward0", .saved = std::move(saved), .backward = [](Backward& call) -> Tensors {
+         const Tensor& x = call.saved[0];
+         const bool channels_last = is_channels_last(x.layout());
+         Tensor gradient = empty(call.run, layout_of(x.sizes(), channels_last), x.dtype());
+         const Tensor in_order = channels_last ? Tensor() : contiguous(call.gradient());
+         return {std::move(gradient)};
+       }});
+}
 
 /// Keeps its input and where the largest are; all lies as the input does.  torch: DilatedMaxPool2d.cu,
 /// max_pool2d_with_indices_out_cuda, max_pool2d_with_indices_backward_out_cuda

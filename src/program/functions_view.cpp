@@ -88,11 +88,6 @@ Tensors broadcast_call(FunctionCall& call) {
   return all;
 }
 
-Tensors interpolate_call(FunctionCall& call) {
-  const std::string_view mode = call.given(3) ? std::string_view(call.argument(3).text) : "nearest";
-  return {upsample(call.tensor(0), call.result_sizes(), mode, call.flag_or(6, false))};
-}
-
 Tensors split_call(FunctionCall& call) {
   const int d = static_cast<int>(call.integer_or(2, 0));
   if (call.reads_tensors(1)) {
@@ -163,7 +158,7 @@ Tensors pad_call(FunctionCall& call) {
 /// One size for both, or None where a dimension stays as it is.
 Tensors adaptive_pool_call(FunctionCall& call) {
   Tensor x = call.tensor(0);
-  call.require(x.dims() >= 3 && !is_channels_last(x.layout()), "channels that are last");
+  call.require(x.dims() >= 3, "no image");
   const Dims sizes = call.result_sizes();
   return {adaptive_average_pool(std::move(x), sizes[-2], sizes[-1])};
 }
@@ -173,6 +168,14 @@ Tensors adaptive_row_call(FunctionCall& call) {
   Tensor image = unsqueeze(call.tensor(0), -2);
   call.require(!is_channels_last(image.layout()), "channels that are last");
   return {squeeze(adaptive_average_pool(std::move(image), 1, call.result_sizes()[-1]), -2)};
+}
+
+/// torch.nn.functional.interpolate: "area" is adaptive_avg_pool1d, 2d or 3d, by the dimensions.
+Tensors interpolate_call(FunctionCall& call) {
+  const std::string_view mode = call.given(3) ? std::string_view(call.argument(3).text) : "nearest";
+  if (mode != "area") return {upsample(call.tensor(0), call.result_sizes(), mode, call.flag_or(6, false))};
+  call.require(call.tensor(0).dims() < 5, "areas of volumes");
+  return call.tensor(0).dims() == 3 ? adaptive_row_call(call) : adaptive_pool_call(call);
 }
 
 /// torch: native/Pooling.cpp, avg_pool1d: of an image that is one row high

@@ -66,6 +66,8 @@ def pool_cases():
         case("adaptive_average_pool", f"{dtype} 2x64x14x14 p1023 g", size=[3, 3])
         case("adaptive_average_pool", f"{dtype} 2x64x14x14 p1023 g", size=[1, 1])
         case("adaptive_average_pool", f"{dtype} 2x64x14x14 g", size=[3, 3], gradient="1023")
+        for gradient in ({}, {"gradient": "0123"}):
+            case("adaptive_average_pool", f"{dtype} 2x64x14x14 p0231 g", size=[3, 3], **gradient)
         case("adaptive_average_pool", f"{dtype} 2x64x14x14 g", size=[1, 1], autocast="bfloat16")
         case("adaptive_average_pool", f"{dtype} 2x64x14x14", size=[3, 3])
         for window, stride, padding in ((3, 2, 1), (2, 2, 0), (3, 1, 1)):

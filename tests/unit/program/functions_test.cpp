@@ -60,14 +60,15 @@ TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   %18: float32[B] = torch.Tensor.sum(%13, [1, 2], dtype=float32)
   %19: int64[3, 2] = torch.nonzero($labels) !data
   %20: int64[3] view, %21: int64[3] view = torch.nonzero($labels, as_tuple=True) !data
-  hold %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21
+  %22: T[B, S, 16] = torch.nn.functional.interpolate(%0, size=16, scale_factor=None, mode="area", align_corners=None, recompute_scale_factor=None, antialias=False)
+  hold %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21 %22
 )");
   EXPECT_EQ(found.at("aten::group_norm"), 3);  // the result, mean and inverse deviation
   EXPECT_EQ(found.at("aten::batch_norm"), 3);
   EXPECT_EQ(found.at("aten::max_pool2d"), 2);  // and where they are
   EXPECT_EQ(found.at("aten::sum"), 1);
   EXPECT_GE(found.at("aten::einsum"), 2);
-  EXPECT_EQ(found.at("aten::adaptive_avg_pool2d"), 2);
+  EXPECT_EQ(found.at("aten::adaptive_avg_pool2d"), 3);  // areas are that, too
 }
 
 constexpr const char* kSpeech = R"(  %10: float32[B, S, 64] = torch.nn.functional.log_softmax(%0, dim=-1, _stacklevel=3, dtype=float32)
