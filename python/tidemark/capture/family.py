@@ -279,16 +279,20 @@ class Family:
         """Of a look at the usual configuration."""
         return self.looks[self.usual].tokens
 
-    def minds_checkpointing(self):
-        """Whether a model that is told of checkpointing asks for gradients of values that else have none (modeling_t5.py: position_bias)."""
+    def _asks_for_gradients(self, told):
+        """How often a model that is told of checkpointing, or is not, asks for gradients; None where it does not run so (modeling_pi0.py: it needs a cache, which checkpointing leaves out)."""
         way = next((way for way in self.looks if not way.cache and not way.positions), self.usual)
-        told, not_told = (self.capture(self.base, way._replace(checkpointing=told), _SHAPES[0], is_warm=False).asks_for_gradients for told in (True, False))
-        return told > not_told
+        try:
+            return self.capture(self.base, way._replace(checkpointing=told), _SHAPES[0], is_warm=False).asks_for_gradients
+        except Exception:   # whatever a model that does not run so raises
+            return None
 
     def _ways(self):
-        """Also as the model is told of checkpointing, if it minds that; it uses no cache then."""
-        ways = list(self.looks)
-        if not self.minds_checkpointing():
+        """Also as the model is told of checkpointing, if it minds that, as it does whose values ask for gradients then that else have none (modeling_t5.py: position_bias); it uses no cache then."""
+        ways, told, not_told = list(self.looks), self._asks_for_gradients(True), self._asks_for_gradients(False)
+        if told is None:
+            return [way._replace(checkpointing=False) for way in ways]
+        if not told > not_told:
             return ways
         return [way._replace(checkpointing=told) for told in (False, True) for way in ways if not told or not (way.cache or way.positions)]
 
