@@ -29,7 +29,7 @@ from limits import at_most  # noqa: E402
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
 ALIKE = {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}   # of processes that do the same: scripted functions are Python ones, and sets go in one order
-ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", "2.11.0", "--offline", "--quiet"]
+ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", importlib.metadata.version("torch").partition("+")[0], "--offline", "--quiet"]
 WAYS = {"none": [], "other": ["--dtype", "fp32", "--autocast", "bf16"], "own": ["--autocast", "bf16"]}   # of autocast, as python/tidemark/capture/autocast.py tells it
 TOKENS = 160
 TEXT = {"batch": 2, "images": 0, "grid": None}
