@@ -19,4 +19,4 @@ for kind in ("qwen2_5_omni", "qwen3_omni_moe"):
     with torch.no_grad():
         batch = source.batch(model, Shape(2, 96, 2, (4, 6)), "cuda")
     places, _ = model.get_rope_index(batch["input_ids"].cpu(), batch["image_grid_thw"].cpu(), attention_mask=batch["attention_mask"].cpu())
-    print(type(model).__name__, *zip(*(places[side, 0, :14].long().tolist() for side in (1, 2))))
+    print(type(model).__name__, "of", model.of_whole, *zip(*(places[side, 0, :14].long().tolist() for side in (1, 2))))

@@ -138,7 +138,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
 
     if not isinstance(keys, dict) or "model_type" not in keys:
         raise Mistake(f"{where}: no model_type in it")
-    keys = _trained_of(keys)
+    whole, keys = keys["model_type"], _trained_of(keys)
     kind = keys["model_type"]
     if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
         near = difflib.get_close_matches(kind, list(transformers.models.auto.configuration_auto.CONFIG_MAPPING), 1)
@@ -155,6 +155,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
         with torch.device(device), _without_initial_values():
             model = cls._from_config(config, dtype=dtype, **chosen)
         model.tie_weights()   # which is left out where weights get no initial values
+        model.of_whole = whole if whole != kind else ""
         return model.to(device).train()   # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
 
     config = transformers.AutoConfig.for_model(**keys)
