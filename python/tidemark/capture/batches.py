@@ -75,14 +75,14 @@ class _Maker:
         return next((cfg["input_size"][-1] for cfg in towers if "input_size" in cfg), None)
 
     def placeholders(self, token, rows, each):
-        """Puts `rows` of the token for each of `each` images into every sample."""
+        """Puts `rows` of the token for each of `each` images into every sample, with a word between them: two where the first is the token that opens an image, as another one ends the image before it."""
         ids = self.batch["input_ids"]
-        if each * (rows + 1) + 1 > ids.shape[1]:
-            raise Mistake(f"{ids.shape[1]} tokens have no room for {each} x {rows} of images: {each * (rows + 1) + 1} would do")
-        opening = None if "mm_token_type_ids" in self.takes else first_of(self.config, "vision_start_token_id")   # models that look for it
+        opening = None if "mm_token_type_ids" in self.takes else first_of(self.config, "vision_start_token_id")   # models that look for it, and step over what ends an image: transformers/models/qwen2_5_omni, get_rope_index
+        step = rows + (1 if opening is None else 2)
+        if each * step + 1 > ids.shape[1]:
+            raise Mistake(f"{ids.shape[1]} tokens have no room for {each} x {rows} of images: {each * step + 1} would do")
         ids[ids == token] = 4 if token != 4 else 3
-        for i in range(each):
-            start = 1 + i * (rows + 1)
+        for start in range(1, each * step, step):
             ids[:, start:start + rows] = token
             if opening is not None:
                 ids[:, start - 1] = opening

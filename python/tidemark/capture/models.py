@@ -56,6 +56,25 @@ def _with_loss_of_features(cls):
     return type(cls.__name__, (cls,), {"forward": forward, "trained_for": trained_for, "__module__": cls.__module__})
 
 
+def _trained_of(keys):
+    """The keys of the part that is trained, of a whole whose class has no forward, and only calls its parts to generate: the thinker of transformers/models/qwen2_5_omni."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    kind = keys["model_type"]
+    if kind not in CONFIG_MAPPING or classes_of(kind) or not _only_generates(kind):
+        return keys
+    of = {name: part.model_type for name, part in CONFIG_MAPPING[kind].sub_configs.items() if set(classes_of(getattr(part, "model_type", None)) or ()) & set(HEADS)}
+    return next(({**(keys.get(name) or {}), "model_type": part} for name, part in of.items()), keys)
+
+
+def _only_generates(kind):
+    import transformers
+    from transformers.models.auto import modeling_auto
+
+    named = {table.get(kind) for name, table in vars(modeling_auto).items() if name.startswith("MODEL_") and name.endswith("_MAPPING_NAMES")} - {None}
+    return bool(named) and all(isinstance(name, str) and getattr(transformers, name).forward is torch.nn.Module.forward for name in named)
+
+
 class Source:
     """Where a model comes from.  `config` is as it was given, for the program's header; `make(dtype, device)` builds the model, `batch(model, shape, device)` what it is called with."""
 
@@ -119,6 +138,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
 
     if not isinstance(keys, dict) or "model_type" not in keys:
         raise Mistake(f"{where}: no model_type in it")
+    whole, keys = keys["model_type"], _trained_of(keys)
     kind = keys["model_type"]
     if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
         near = difflib.get_close_matches(kind, list(transformers.models.auto.configuration_auto.CONFIG_MAPPING), 1)
@@ -135,6 +155,7 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
         with torch.device(device), _without_initial_values():
             model = cls._from_config(config, dtype=dtype, **chosen)
         model.tie_weights()   # which is left out where weights get no initial values
+        model.of_whole = whole if whole != kind else ""
         return model.to(device).train()   # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
 
     config = transformers.AutoConfig.for_model(**keys)

@@ -1,4 +1,4 @@
-"""What a header says of a model by itself: that it makes no loss, the module that makes its logits, and packages whose kernels would run in the place of plain torch, were they installed."""
+"""What a header says of a model by itself: that it makes no loss, that it is a part of another, the module that makes its logits, and packages whose kernels would run in the place of plain torch, were they installed."""
 
 import sys
 
@@ -7,7 +7,7 @@ from .models import output_embeddings
 
 def told_of(model):
     """(key, value) of lines of its header."""
-    lines = (("head", getattr(model, "trained_for", "").lower()), ("output_embeddings", output_embeddings(model)), ("without_kernels_of", ", ".join(_missing_for(model))))
+    lines = (("head", getattr(model, "trained_for", "").lower()), ("of_whole", getattr(model, "of_whole", "")), ("output_embeddings", output_embeddings(model)), ("without_kernels_of", ", ".join(_missing_for(model))))
     return [line for line in lines if line[1]]
 
 
