@@ -50,6 +50,15 @@ class Order {
   bool last_;
 };
 
+/// Whether `grad_output.to(input.suggest_memory_format())` leaves a gradient as it is, whose strides are of that order but
+/// not close to each other: the input's gradient and the weight's put it in order each.  torch:
+/// native/cudnn/ConvShared.cpp, cudnn_convolution_backward (2.11.0)
+bool is_copied_for_each(const Order& order, const Tensor& x, const Tensor& gradient) {
+  const bool last = is_channels_last(x.layout());
+  return gradient.dims() == 4 && last == order.is_last() && last == is_channels_last(gradient.layout()) &&
+         !order.has(gradient);
+}
+
 /// cudnn_convolution_backward: of the input, then of the weight; conv_depthwise2d_backward: the other way round.
 Tensors convolution_backward(Backward& call) {
   const Tensor &x = call.saved[0], &weight = call.saved[1];
@@ -57,13 +66,17 @@ Tensors convolution_backward(Backward& call) {
   const Order order(x, weight, depthwise);
   const bool is_row = x.dims() == 3;  // which is put in order also where the weight does not train (Convolution.cpp)
   Tensor in_order = is_row ? order.copy(x) : Tensor();
-  Tensor gradient = call.needs(0) || call.needs(1) ? order.copy_of_gradient(call.gradient()) : Tensor();
+  const bool each = !depthwise && is_copied_for_each(order, x, call.gradient());
+  Tensor gradient = each ? call.gradient() : Tensor();
+  if (!each && (call.needs(0) || call.needs(1))) gradient = order.copy_of_gradient(call.gradient());
   if (call.needs(1) && !is_row) in_order = order.copy(x);
   Tensor gradients[2];
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
     if (!call.needs(i)) continue;
+    Tensor own = each && i == 1 ? order.copy(gradient) : Tensor();
     gradients[i] = empty(call.run, order.layout((i == 0 ? x : weight).sizes()), gradient.dtype());
     const Tensor weight_in_order = i == 0 ? order.copy(weight) : Tensor();
+    if (each && i == 0) own = order.copy(gradient);
     count(gradient, weight);
     take_scratch(call.run, i == 0 ? call.facts.a : call.facts.b);
     if (depthwise && !is_row) in_order.reset();  // DepthwiseConv2d.cu, conv_depthwise2d_grad_weight_out: its own

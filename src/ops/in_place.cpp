@@ -68,6 +68,15 @@ Tensor add_into(Tensor x, Tensor source) {
                  {.name = "CopySlices", .facts = facts, .backward = copy_slices});
 }
 
+/// The part's gradient is cloned, and copied with zeros under the mask: as if the part had a gradient before.
+Tensor fill_part(Tensor view, Tensor mask) {
+  const Facts part{.sizes = view.sizes(), .a = 1};
+  const Tensor base = view.impl().base;
+  Tensors saved{std::move(mask)};
+  return rebased(std::move(view), {base},
+                 {.name = "CopySlices", .saved = std::move(saved), .facts = part, .backward = copy_slices});
+}
+
 /// The gradient of what was there is zeros.
 Tensor fill_(Tensor x) {
   const Op op(x, "aten::fill_");

@@ -15,6 +15,9 @@ Tensor fill_(Tensor x);
 /// shows the base anew.
 Tensor rebased(Tensor view, Tensors inputs, Record what);
 
+/// x.masked_fill_(mask, number) of a view: the base's history keeps the mask.
+Tensor fill_part(Tensor view, Tensor mask);
+
 /// x.mul_(number), x.div_(number)
 Tensor scale_(Tensor x);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ops/cub.h"
+#include "ops/in_place.h"
 #include "ops/ops.h"
 #include "tensor/mismatch.h"
 #include "tensor/torch_rules.h"
@@ -76,6 +77,8 @@ Tensor masked_fill(Tensor x, Tensor mask) {
 }
 
 Tensor masked_fill_(Tensor x, Tensor mask) {
+  const Tensor base = x.impl().base;
+  if (base && (needs_grad(x) || needs_grad(base))) return fill_part(std::move(x), std::move(mask));
   Tensor y = x;
   Tensors saved{std::move(mask)};
   return record(std::move(y), {std::move(x)},

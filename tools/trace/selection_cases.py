@@ -45,6 +45,12 @@ def _added_into(x):
     return x[0]
 
 
+def _filled_part(x):
+    part = x[0][:, 8:]
+    part.masked_fill_(x[1], 0.0)
+    return x[0]
+
+
 def _scaled_part(x):
     part = x[0][:, 8:]
     part *= 2
@@ -67,11 +73,13 @@ OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
     "add_into": lambda x, a: _added_into(x),
+    "fill_part": lambda x, a: _filled_part(x),
     "fill_": lambda x, a: x[0].zero_(),
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "scale_": lambda x, a: x[0].mul_(2),
     "scale_part": lambda x, a: _scaled_part(x),
     "attention_bias": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2], attn_mask=x[3], is_causal=x[3] is None),
+    "convolution_of_images": lambda x, a: _functional().conv2d(x[0], x[1], stride=a["stride"], padding=a["padding"]),
     "depthwise": lambda x, a: _functional().conv2d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
     "attention_turned": lambda x, a: _functional().scaled_dot_product_attention(x[0], x[1], x[2]),
     "convolution": lambda x, a: _functional().conv1d(x[0], x[1], x[2], stride=a["stride"], padding=a["padding"], groups=a["groups"]),
@@ -142,6 +150,10 @@ def other_cases():
             for shape in ("4x22x64", "64", "4x1x64"):
                 case("add_into", f"bfloat16 4x30x64{first}", f"bfloat16 {shape}{second}")
                 case("add_into", f"float32 4x30x64{first}", f"bfloat16 {shape}{second}")
+    for dtype in ("bfloat16", "float32"):
+        for mask in ("4x22x64", "4x22x1", "22x64"):
+            case("fill_part", f"{dtype} 4x30x64 g", f"bool {mask}")
+        case("fill_part", f"{dtype} 4x30x64", "bool 4x22x64")
         for second in ("2x300x64", "64", "scalar"):
             case("maximum", f"bfloat16 2x300x64 {flags[0]}".rstrip(" -"), f"bfloat16 {second} {flags[1]}".rstrip(" -"))
 
@@ -203,6 +215,10 @@ def indexed_cases():
 
 
 def window_cases():
+    for gradient in ("0132", "0312", "0231"):   # the first two are in no order that cuDNN takes
+        case("convolution_of_images", "bfloat16 2x480x64x50 g", "bfloat16 480x480x3x3 w", stride=[2, 2], padding=[1, 1], gradient=gradient)
+    case("convolution_of_images", "bfloat16 2x480x64x50", "bfloat16 480x480x3x3 w", stride=[2, 2], padding=[1, 1], gradient="0312")
+    case("convolution_of_images", "bfloat16 2x480x64x50 g", "bfloat16 480x480x3x3", stride=[2, 2], padding=[1, 1], gradient="0312")
     for dtype in ("bfloat16", "float32"):
         for order in (" g", " p021 g", ""):
             case("convolution", f"{dtype} 2x128x96{order}", f"{dtype} 128x1x4 w", f"{dtype} 128 w", stride=[1], padding=[3], groups=128)

@@ -221,6 +221,12 @@ const std::vector<NamedCall> kPointwise = {
        add_into(slice(x, 1, 8, x.size(1)), in[1]);
        return x;
      }},
+    {"fill_part",
+     [](Inputs& in, const Arguments&, Run&) {
+       const Tensor x = in[0];
+       masked_fill_(slice(x, 1, 8, x.size(1)), in[1]);
+       return x;
+     }},
     {"attention_bias",
      [](Inputs& in, const Arguments&, Run&) {
        const bool causal = !in.tensors[3];
@@ -297,6 +303,12 @@ const std::vector<NamedCall> kSelection = {
                                     .dilation = {1},
                                     .groups = a.number("groups")};
        return convolution(in[0], in[1], in[2], shape);
+     }},
+    {"convolution_of_images",
+     [](Inputs& in, const Arguments& a, Run&) {
+       const ConvolutionShape shape{
+           .stride = a.dims("stride"), .padding = a.dims("padding"), .dilation = {1, 1}, .groups = 1};
+       return convolution(in[0], in[1], Tensor(), shape);
      }},
     {"depthwise",
      [](Inputs& in, const Arguments& a, Run&) {
