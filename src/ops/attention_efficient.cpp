@@ -57,15 +57,11 @@ Tensor delta_of(const Tensor& y) {
   return contiguous(transpose(std::move(sum), -2, -1));
 }
 
-/// torch: attention.cpp, preprocess_mask: rows of a multiple of 8 elements
+/// torch: attention.cpp, pad_bias: rows of a multiple of 8 elements, of which those are shown that there are
 Tensor padded_bias(Tensor bias) {
   if (!bias || bias.size(-1) % 8 == 0) return bias;
-  Dims sizes = bias.sizes();
-  sizes[-1] = round_up(sizes[-1], 8);
-  const Tensor padded = empty(bias.run(), sizes, bias.dtype());
-  Layout shown = padded.layout();
-  shown.sizes[-1] = bias.size(-1);
-  return view_of(padded, shown);
+  const std::int64_t size = bias.size(-1);
+  return slice(pad(std::move(bias), 0, round_up(size, 8) - size), -1, 0, size);
 }
 
 /// Seed and offset of the dropout that there is not: with one they are numbers on the host.
@@ -145,11 +141,9 @@ std::array<Tensor, 3> efficient_attention_backward(const AttentionGradient& call
 /// Keeps q, k, v, the bias, the result, its logarithms of sums, and seed and offset.
 Tensor efficient_attention(AttentionInputs in) {
   in.mask = attention_bias(std::move(in.mask), in.q.dtype());
-  if (needs_grad(in.mask)) {
-    check_match(in.mask.size(-1) % 8 == 0, "a bias that needs a gradient and padding");
-    in.mask = expand(std::move(in.mask), {in.q.size(0), in.q.size(1), in.q.size(2), in.k.size(2)});
-  }
   in.mask = padded_bias(std::move(in.mask));
+  if (needs_grad(in.mask))
+    in.mask = expand(std::move(in.mask), {in.q.size(0), in.q.size(1), in.q.size(2), in.k.size(2)});
   AttentionResult result =
       run_attention("_scaled_dot_product_efficient_attention", in, [&] { return efficient_attention_forward(in, attention_needs_grad(in)); });
   Tensors saved{in.q, in.k, in.v, in.mask, alias(result.output), result.log_sum_exp};
