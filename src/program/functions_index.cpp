@@ -212,7 +212,7 @@ constexpr Function kIndexFunctions[] = {
     {"scatter_reduce", "input dim index src reduce include_self", scatter_reduce_call},
     {"masked_scatter", "input mask source", masked_scatter_call},
     {"masked_select", "input mask", masked_select_call},
-    {"nonzero", "input as_tuple", nonzero_call},
+    {"nonzero argwhere", "input as_tuple", nonzero_call},
     {"bucketize", "input boundaries right",
      [](FunctionCall& c) { return Tensors{bucketize(c.tensor(0), c.tensor(1))}; }},
     {"index_add_", "input dim index source",

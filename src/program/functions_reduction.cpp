@@ -21,6 +21,13 @@ Tensors sum_call(FunctionCall& call) {
   return {sum(call.tensor(0), dims, call.flag_or(2, false))};
 }
 
+/// Along a dimension, or of a row over all: of whole numbers, whose type it keeps.
+Tensors prod_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  call.require(!call.given(3) && (call.given(1) || x.dims() == 1), "such a type, or all of several dimensions");
+  return {prod(x, call.given(1) ? call.dimension(1) : 0, call.flag_or(2, false))};
+}
+
 /// Of booleans: whether all are true.
 Tensors all_true(FunctionCall& call, const char* name) {
   const Op op(call.tensor(0), name);
@@ -115,8 +122,7 @@ constexpr Function kReductionFunctions[] = {
      [](FunctionCall& c) { return Tensors{triangle("aten::tril", "TrilBackward0", c.tensor(0))}; }},
     {"flip", "input *dims", [](FunctionCall& c) { return Tensors{flip(c.tensor(0))}; }},
     {"roll", "input shifts dims", [](FunctionCall& c) { return Tensors{roll(c.tensor(0))}; }},
-    {"prod", "input dim keepdim",
-     [](FunctionCall& c) { return Tensors{prod(c.tensor(0), c.dimension(1), c.flag_or(2, false))}; }},
+    {"prod", "input dim keepdim dtype", prod_call},
     {"cumsum", "input dim dtype",
      [](FunctionCall& c) { return Tensors{running_sum(c.tensor(0), c.dimension(1), c.dtype(2))}; }},
     {"argmax", "input dim keepdim", argmax_call},

@@ -79,6 +79,18 @@ Tensors expand_call(FunctionCall& call) {
   return {expand(x, whole ? expanded_part(sizes_of(call), *whole, x.sizes()) : sizes_of(call))};
 }
 
+/// How often, where a tensor says that, is told by the result.
+Tensors repeat_call(FunctionCall& call) {
+  const Tensor x = call.tensor(0);
+  if (!call.reads_tensors(1)) return {repeat(x, call.dims(1))};
+  Dims times = call.result_sizes();
+  for (int d = 1; d <= x.dims(); ++d) {
+    call.require(x.size(-d) > 0, "nothing that is repeated");
+    times[-d] /= x.size(-d);
+  }
+  return {repeat(x, times)};
+}
+
 /// Each is shown in the sizes that all have together.
 Tensors broadcast_call(FunctionCall& call) {
   Tensors all = call.tensors(0);
@@ -228,7 +240,7 @@ constexpr Function kViewFunctions[] = {
     {"unfold", "input dimension size step", windows_call},
     {"unbind", "input dim",
      [](FunctionCall& c) { return unbind_along(c.tensor(0), static_cast<int>(c.integer_or(1, 0))); }},
-    {"repeat tile", "input *repeats", [](FunctionCall& c) { return Tensors{repeat(c.tensor(0), c.dims(1))}; }},
+    {"repeat tile", "input *repeats", repeat_call},
     {"repeat_interleave", "input repeats dim output_size", repeat_interleave_call},
     {"cat concat concatenate", "tensors dim", cat_call},
     {"stack", "tensors dim",

@@ -297,6 +297,9 @@ struct ProgramModel {
     if (const bool of_masks = is_trained_for("masks"); of_masks || is_trained_for("features"))
       sizes.assumptions.push_back(fmt::format("{} makes no loss of its own: that is the mean of {}", program.class_name,
                                               of_masks ? "the masks that it predicts" : "its last hidden state"));
+    if (const auto whole = program.header.find("of_whole"); whole != program.header.end())
+      sizes.assumptions.push_back(fmt::format("of a {} only {} is there, which is the part that is trained", whole->second,
+                                              program.class_name));
     check(data, sizes);
     return sizes;
   }
