@@ -21,16 +21,20 @@ struct Interpreter::Pass {
   std::vector<std::int64_t> symbols;
   std::vector<Tensor> held = {};  // by objects that outlive the bodies, as a cache
   bool hooks_keep = true;         // what goes out of a body by a hook: not of a layer that runs again
-  /// What a layer puts into a dict that all layers are given, and others take out of it (transformers 5.23.0:
-  /// modeling_gemma3n.py, shared_kv_states).  Checkpoints hold the dict, and a layer that runs again puts what it makes
-  /// then in the place of what was there.
   struct Left {
     const Routine* routine;
     std::size_t result;
     const TensorImpl* value;
   };
   std::vector<Left> left = {};
-  std::map<std::pair<const Routine*, std::size_t>, Tensor> shared = {};
+  DictRef dict = {};  // of a layer that runs again
+};
+
+/// What layers put into a dict that all layers of a body are given, and others take out of it (transformers 5.23.0:
+/// modeling_gemma3n.py, shared_kv_states), by where it was left.  Checkpoints hold the dict, and a layer that runs again
+/// puts what it makes then in the place of what was there.
+struct Interpreter::Dict {
+  std::map<std::pair<const Routine*, std::size_t>, Tensor> values = {};
 };
 
 /// One call of a body.
@@ -53,6 +57,7 @@ struct Interpreter::Frame {
   const std::size_t left_before;       // of what other bodies have left
   Values values = {};
   Tensors returned = {};
+  DictRef dict = {};  // that the layers which it calls are given
 };
 
 void Interpreter::fail(const Statement& statement, const std::string& what) const {
@@ -60,20 +65,20 @@ void Interpreter::fail(const Statement& statement, const std::string& what) cons
 }
 
 Interpreter::~Interpreter() {
-  for (const std::weak_ptr<Pass>& one : passes_)
-    if (const PassRef pass = one.lock()) pass->shared.clear();
+  for (const std::weak_ptr<Dict>& one : dicts_)
+    if (const DictRef dict = one.lock()) dict->values.clear();
 }
 
-Interpreter::PassRef Interpreter::begun(Run& run, std::vector<std::int64_t> symbols) const {
-  const auto pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
-  std::erase_if(passes_, [](const std::weak_ptr<Pass>& one) { return one.expired(); });
-  passes_.push_back(pass);
-  return pass;
+Interpreter::DictRef Interpreter::made_dict() const {
+  std::erase_if(dicts_, [](const std::weak_ptr<Dict>& one) { return one.expired(); });
+  const auto dict = std::make_shared<Dict>();
+  dicts_.push_back(dict);
+  return dict;
 }
 
 ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
   const InModule scope(run, *main_.module);
-  const PassRef pass = begun(run, std::move(symbols));
+  const PassRef pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
   Tensors returned = routine(main_, std::move(inputs), pass);
   ModelOutputs outputs;
   const std::vector<NamedArgument>& names = main_.body->statements.back().arguments;
@@ -88,7 +93,7 @@ ModelOutputs Interpreter::forward(Run& run, Tensors inputs, std::vector<std::int
 }
 
 Tensors Interpreter::backbone(Run& run, Tensors inputs, std::vector<std::int64_t> symbols) const {
-  const PassRef pass = begun(run, std::move(symbols));
+  const PassRef pass = std::make_shared<Pass>(Pass{run, std::move(symbols)});
   Frame frame(main_, pass);
   begin(frame, std::move(inputs));
   const Statement& first = main_.body->statements.front();
@@ -119,7 +124,7 @@ Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassR
 void Interpreter::run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const {
   for (const Statement& statement : statements) {
     run(statement, frame, round);
-    if (!frame.pass->hooks_keep && !frame.pass->shared.empty()) put_again(frame);
+    if (frame.pass->dict) put_again(frame);
   }
 }
 
@@ -204,6 +209,7 @@ void Interpreter::appear(const Statement& statement, Frame& frame) const {
   for (const Result& result : statement.results) {
     Dims sizes;
     for (const Expression& size : result.type.sizes) sizes.push_back(size(frame.pass->symbols));
+    const Setting<bool> place(frame.run.on_host, frame.run.on_host || result.type.on_host);
     made.push_back(empty(frame.run, sizes, result.type.of_weights ? weights_ : result.type.dtype));
   }
   give(statement, frame, std::move(made));
@@ -232,19 +238,29 @@ void Interpreter::note_left(Frame& frame, const Tensor& value) {
   left.push_back({&frame.routine, frame.returned.size(), &value.impl()});
 }
 
+/// Into the dict that all layers of a checkpoint are given, where a body has left it.
+void Interpreter::share(const Tensor& value, const Pass& pass, Dict& dict) {
+  const auto from = std::find_if(pass.left.rbegin(), pass.left.rend(),
+                                 [&](const Pass::Left& one) { return value && one.value == &value.impl(); });
+  if (from != pass.left.rend()) dict.values.insert_or_assign({from->routine, from->result}, value);
+}
+
 /// What a layer is given otherwise than by its arguments is in the dict since it was made.
-void Interpreter::share(const Body& body, const Tensors& inputs, Pass& pass) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i] || !body.parameters[i].starts_with('^')) continue;
-    const auto from = std::find_if(pass.left.rbegin(), pass.left.rend(),
-                                   [&](const Pass::Left& one) { return one.value == &inputs[i].impl(); });
-    if (from != pass.left.rend()) pass.shared.insert_or_assign({from->routine, from->result}, inputs[i]);
-  }
+void Interpreter::share_inputs(const Body& body, const Tensors& inputs, const Pass& pass, Dict& dict) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (body.parameters[i].starts_with('^')) share(inputs[i], pass, dict);
+}
+
+/// What it leaves there is, whether or not another takes it.
+void Interpreter::share_results(const Body& body, const Tensors& results, const Pass& pass, Dict& dict) {
+  const std::vector<NamedArgument>& names = body.statements.back().arguments;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (is_hooked(names[i])) share(results[i], pass, dict);
 }
 
 /// In a layer that runs again: as soon as all is made that it puts there.
 void Interpreter::put_again(Frame& frame) const {
-  auto& shared = frame.pass->shared;
+  auto& shared = frame.pass->dict->values;
   const auto first = shared.lower_bound({&frame.routine, 0});
   const auto& results = frame.routine.body->statements.back().arguments;
   for (auto one = first; one != shared.end() && one->first.first == &frame.routine; ++one)
@@ -344,12 +360,17 @@ void Interpreter::call(const Statement& statement, Frame& frame, std::size_t rou
     inputs.push_back(is_tensor ? taken(statement, frame, *argument) : Tensor());
     if (is_tensor && target.routine && target.routine->body->consumed[i]) frame.values.tensors[argument->place].reset();
   }
+  Tensors results;
+  const bool is_layer = target.layer >= 0 && context_.checkpointing != CheckpointKind::none;
+  if (is_layer && !frame.dict) frame.dict = made_dict();
   if (target.is_scope)
-    give(statement, frame, routine(*target.routine, std::move(inputs), frame.pass));
+    results = routine(*target.routine, std::move(inputs), frame.pass);
   else if (target.layer >= 0 && is_checkpointed(frame.run, context_, target.layer))
-    give(statement, frame, checkpointed(target, std::move(inputs), frame.pass));
+    results = checkpointed(target, std::move(inputs), frame);
   else
-    give(statement, frame, module(target, std::move(inputs), frame.pass));
+    results = module(target, std::move(inputs), frame.pass);
+  if (is_layer && statement.shared) share_results(*target.routine->body, results, *frame.pass, *frame.dict);
+  give(statement, frame, std::move(results));
 }
 
 namespace {
@@ -399,17 +420,20 @@ class OutOfCheckpoint {
 }  // namespace
 
 /// Keywords are in the partial() that is called again; the positional argument goes by itself.
-Tensors Interpreter::checkpointed(const Target& target, Tensors inputs, const PassRef& pass) const {
+Tensors Interpreter::checkpointed(const Target& target, Tensors inputs, const Frame& from) const {
+  const PassRef pass = from.pass;
+  const DictRef dict = from.dict;
   if (inputs.empty() || !inputs[0] || !target.routine)
     throw Error(Errc::unsupported, fmt::format("a checkpoint of {} without a tensor", target.module->full_name()));
-  share(*target.routine->body, inputs, *pass);
+  share_inputs(*target.routine->body, inputs, *pass, *dict);
   const auto hooked = std::make_shared<OutOfCheckpoint>(target.routine->body->statements.back().arguments,
                                                         context_.checkpointing == CheckpointKind::reentrant);
   Tensor hidden_states = inputs[0];
   inputs[0].reset();
   return hooked->with_hooked(checkpoint_layer(context_, target.layer, std::move(hidden_states),
-                                              [this, &target, inputs = std::move(inputs), pass, hooked](Tensor x) {
+                                              [this, &target, inputs = std::move(inputs), pass, dict, hooked](Tensor x) {
                                                 const Setting<bool> keep(pass->hooks_keep, !hooked->is_over());
+                                                const Setting<DictRef> given(pass->dict, hooked->is_over() ? dict : DictRef());
                                                 Tensors again = inputs;
                                                 again[0] = std::move(x);
                                                 return hooked->results_of(module(target, std::move(again), pass));

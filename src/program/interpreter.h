@@ -27,9 +27,11 @@ class Interpreter {
  private:
   struct Pass;
   struct Frame;
+  struct Dict;
   using PassRef = std::shared_ptr<Pass>;
+  using DictRef = std::shared_ptr<Dict>;
 
-  PassRef begun(Run& run, std::vector<std::int64_t> symbols) const;
+  DictRef made_dict() const;
   void run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const;
   void run(const Statement& statement, Frame& frame, std::size_t round) const;
   void function(const Statement& statement, Frame& frame) const;
@@ -45,14 +47,16 @@ class Interpreter {
   Tensor taken(const Statement& statement, const Frame& frame, const Argument& argument) const;
   void leave(const Statement& statement, Frame& frame) const;
   static void note_left(Frame& frame, const Tensor& value);
-  static void share(const Body& body, const Tensors& inputs, Pass& pass);
+  static void share(const Tensor& value, const Pass& pass, Dict& dict);
+  static void share_inputs(const Body& body, const Tensors& inputs, const Pass& pass, Dict& dict);
+  static void share_results(const Body& body, const Tensors& results, const Pass& pass, Dict& dict);
   void put_again(Frame& frame) const;
   static Dims said_sizes(const Result& result, const Tensor& tensor, const Frame& frame);
   void check_sizes(const Statement& statement, const Tensor& tensor, const Dims& said) const;
   void give(const Statement& statement, Frame& frame, Tensors results) const;
   Tensors routine(const Routine& routine, Tensors inputs, const PassRef& pass) const;
   Tensors module(const Target& target, Tensors inputs, const PassRef& pass) const;
-  Tensors checkpointed(const Target& target, Tensors inputs, const PassRef& pass) const;
+  Tensors checkpointed(const Target& target, Tensors inputs, const Frame& from) const;
   [[noreturn]] void fail(const Statement& statement, const std::string& what) const;
 
   const Program& program_;
@@ -60,8 +64,8 @@ class Interpreter {
   const Context& context_;
   const Dtype weights_;
   const bool checks_sizes_;
-  /// Those that are not over: what their layers share holds what holds it, until backward comes by or this ends.
-  mutable std::vector<std::weak_ptr<Pass>> passes_;
+  /// Those that are not gone: they hold what holds them, until backward comes by or this ends.
+  mutable std::vector<std::weak_ptr<Dict>> dicts_;
   mutable std::map<std::pair<const Routine*, std::size_t>, Tensor> kept_;  // by objects that outlive the outputs
   mutable std::map<std::pair<const Module*, std::string_view>, Tensor> made_;  // attributes that the trees have not
 };

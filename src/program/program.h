@@ -94,6 +94,7 @@ struct Statement {
   std::vector<const Argument*> bound = {};
   std::vector<Argument> further = {};  // those that a `*` takes
   std::size_t site = 0;                // of a call, among those of its body
+  bool shared = false;                 // of one of a layer: "^0" is in a dict that all layers are given
 };
 
 struct Body {

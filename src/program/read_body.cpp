@@ -214,7 +214,7 @@ class BodyReader {
       if (!names.empty()) reader.expect("=");
       called(reader, statement);
       statement.arguments = reader.arguments(names_);
-      if (reader.take("!")) reader.until("");  // !host VALUE, !data
+      if (reader.take("!")) statement.shared = reader.until("") == "shared";  // !host VALUE, !data, !shared
     }
     // Results get their names behind the arguments: `%1 = f(%1)` names an older value.
     for (auto& [name, type] : names) statement.results.push_back(result(name, std::move(type)));

@@ -74,7 +74,8 @@ class Bodies:
                     known = isinstance(term, Weight) or term in before or term in new or not _made_in(self.recorder.seen[term.value].frame, inner)
                     results.append(term if known else self.recorder.result(term))
                     new.add(term)
-                yield Statement("call", self.path(inner, home), tuple(results), tuple(inner.given), body=self.of(inner))
+                is_filled = any(path.startswith("^") and term.value in inner.filled for path, term in inner.returned)
+                yield Statement("call", self.path(inner, home), tuple(results), tuple(inner.given), "shared" if is_filled else "", self.of(inner))
             else:
                 results = tuple(self.recorder.result(r.ref, r.flags) if isinstance(r, Typed) else r for r in event.results)   # by their dtypes as known now
                 yield Statement("op", event.name or "", results, tuple(("", t) for t in event.args) + event.kwargs, event.mark or "")

@@ -52,6 +52,7 @@ class Frame:
         self.kind, self.name, self.path, self.parent = kind, name, path, parent   # kind: class, function, scope
         self.events, self.given, self.returned, self.saved = [], [], [], []   # given and returned: (path, term)
         self.checkpointable = False
+        self.filled = frozenset()   # numbers of values in dicts that a layer was given, which a checkpoint of it holds
 
 
 class Seen:

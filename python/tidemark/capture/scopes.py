@@ -1,5 +1,6 @@
 """What has to be stood in for while a recorder looks on, and put back: module calls, custom functions, vmap, autocast, the question whether gradients are on."""
 
+import collections.abc
 import contextlib
 import gc
 
@@ -21,8 +22,16 @@ def _module_call(recorder, original):
             out = original(self, *args, **kwargs)
             return out
         finally:
+            if frame.checkpointable:
+                frame.filled = _values_in((*args, *kwargs.values()))
             recorder.leave(frame, out)
     return called
+
+
+def _values_in(arguments):
+    """The numbers of the values that lie in dicts among these (transformers/models/gemma4: shared_kv_states)."""
+    dicts = (dict(x) for x in arguments if isinstance(x, collections.abc.MutableMapping))
+    return frozenset(tensor.__dict__["_tidemark_value"] for x in dicts for _, tensor in leaves(x, is_tensor) if "_tidemark_value" in tensor.__dict__)
 
 
 def _module_attribute(recorder, original):

@@ -83,7 +83,7 @@ class Printer:
                 yield indent + " ".join([s.kind, *(spelled(t) for _, t in s.args)])
             elif s.kind == "call":
                 where = f"{s.name}: " if s.body.kind == "class" else ""
-                yield f"{indent}{results + ' = ' if results else ''}{_VERBS[s.body.kind]} {where}{self.name(s.body)}({assigned(s.args)})"
+                yield f"{indent}{results + ' = ' if results else ''}{_VERBS[s.body.kind]} {where}{self.name(s.body)}({assigned(s.args)}){' !' + s.mark if s.mark else ''}"
             elif not s.name:
                 yield indent + results
             elif s.name == "once":
