@@ -62,6 +62,17 @@ def resnet_50():
         before = width
 
 
+def davit(side, *widths):
+    """Of Florence 2's tower, which makes patches smaller between its stages, and mixes neighbours within them channel by channel."""
+    yield Other(3, widths[0], (7, 7), (side, side), (4, 4), (3, 3), 64)
+    side //= 4
+    for before, width in zip((0, *widths), widths):
+        if before:
+            yield Other(before, width, (3, 3), (side, side), (2, 2), (1, 1), 64, channels_last=True)
+            side //= 2
+        yield Other(width, width, (3, 3), (side, side), (1, 1), (1, 1), 64, groups=width, channels_last=True)
+
+
 def waves(samples, *hidden):
     """Of transformers' default Wav2Vec2Config: seven convolutions over sounds of so many samples, and one over their frames, of models so wide."""
     before = 1
@@ -79,10 +90,12 @@ OTHERS = [
     *(Other(channels, 64, (3,), (tokens,), (stride,), (1,), 8) for tokens in (128, 64) for channels, stride in ((16, 1), (64, 2))),
     Other(1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-4.1V's patches, merged four by four
     Other(3, 1152, (14, 14), (14, 14), (14, 14), (0, 0), 4096, step=4),   # PaddleOCR-VL's patches, one by one
+    Other(3, 1152, (16, 16), (16, 16), (16, 16), (0, 0), 4096, step=4), Other(3, 64, (8, 8), (8, 8), (8, 8), (0, 0), 512, step=4),   # Hunyuan-VL's likewise, and those of its tiny model
     Other(1024, 1536, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-OCR's, merged four by four
     # GOT-OCR 2: its patches, its neck, and what makes tokens of them
     Other(3, 768, (16, 16), (1024, 1024), (16, 16), (0, 0), 64), Other(768, 256, (1, 1), (64, 64), (1, 1), (0, 0), 64), Other(256, 256, (3, 3), (64, 64), (1, 1), (1, 1), 64, channels_last=True),
     Other(256, 512, (3, 3), (64, 64), (2, 2), (1, 1), 64, channels_last=True), Other(512, 1024, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),
+    Other(512, 896, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),   # DeepSeek-OCR 2's last, whose others are those
     # Qwen3-ASR: seconds of spectrograms; Granite Speech: its conformer of half a minute
     *(Other(channels, 480, (3, 3), image, (2, 2), (1, 1), 240) for channels, image in ((1, (128, 100)), (480, (64, 50)), (480, (32, 25)))),
     Other(1024, 4096, (1,), (1500,), (1,), (0,), 32), Other(2048, 2048, (15,), (1514,), (1,), (0,), 32, groups=2048), Other(2048, 1024, (1,), (1500,), (1,), (0,), 32),
@@ -90,6 +103,8 @@ OTHERS = [
     *(Other(bins, hidden, (3,), (3000,), (1,), (1,), 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *(Other(hidden, hidden, (3,), (3000,), (2,), (1,), 64) for hidden in (384, 512, 768, 1024, 1280)),
     *dict.fromkeys(resnet_50()),
+    # Florence 2, base and large: its images, and those of tools/capture's checks
+    *(other for side in (224, 768) for widths in ((128, 256, 512, 1024), (256, 512, 1024, 2048)) for other in davit(side, *widths)),
     # wav2vec 2.0 and its kin: the sounds of tools/capture's checks, and of 5, 10, 15, 20 and 30 seconds
     *waves(92239, 768, 1024), *waves(153679, 768, 1024), *(other for seconds in (5, 10, 15, 20, 30) for other in waves(16000 * seconds, 768, 1024)),
 ]
@@ -247,7 +262,7 @@ def record_others(path, others=OTHERS):
 
 def runs_without(dtype, other):
     """Whether torch runs a kernel of its own: src/ops/convolution_scratch.h, is_depthwise."""
-    return len(other.kernel) == 2 and other.groups == other.channels > 1 and dtype != "float16"
+    return len(other.kernel) == 2 and other.groups == other.channels > 1 and dtype != "float16" and not other.channels_last
 
 
 def written(row):
