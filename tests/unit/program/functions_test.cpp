@@ -61,7 +61,10 @@ TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   %19: int64[3, 2] = torch.nonzero($labels) !data
   %20: int64[3] view, %21: int64[3] view = torch.nonzero($labels, as_tuple=True) !data
   %22: T[B, S, 16] = torch.nn.functional.interpolate(%0, size=16, scale_factor=None, mode="area", align_corners=None, recompute_scale_factor=None, antialias=False)
-  hold %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21 %22
+  %23: int64[3, 2] = torch.argwhere($labels) !data
+  %24: int64[] = torch.Tensor.prod(%21)
+  %25: T[B, S, 128] = torch.Tensor.repeat(%0, 1, 1, %24)
+  hold %10 %11 %12 %13 %14 %15 %16 %17 %18 %19 %20 %21 %22 %23 %24 %25
 )");
   EXPECT_EQ(found.at("aten::group_norm"), 3);  // the result, mean and inverse deviation
   EXPECT_EQ(found.at("aten::batch_norm"), 3);
@@ -69,6 +72,8 @@ TEST(ProgramFunctions, TakeArgumentsAsTorchDoes) {
   EXPECT_EQ(found.at("aten::sum"), 1);
   EXPECT_GE(found.at("aten::einsum"), 2);
   EXPECT_EQ(found.at("aten::adaptive_avg_pool2d"), 3);  // areas are that, too
+  EXPECT_EQ(found.at("aten::prod"), 1);
+  EXPECT_EQ(found.at("aten::repeat"), 1);
 }
 
 constexpr const char* kSpeech = R"(  %10: float32[B, S, 64] = torch.nn.functional.log_softmax(%0, dim=-1, _stacklevel=3, dtype=float32)

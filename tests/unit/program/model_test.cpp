@@ -146,6 +146,35 @@ TEST(ProgramModel, CheckpointsWhatIsMarkedSo) {
             all);
 }
 
+/// Two layers, of which the last leaves half of what it makes, and that dies behind it: in a dict or, without the mark, otherwise.
+std::string with_left_behind(const std::string& mark) {
+  std::string text = with(tiny_program(), "  repeat i in 0..layers - 1:\n    %1: T[B, S, 64] = call layers.{i}: TinyLayer#1(0=%0)\n    next %0=%1\n",
+                          "  %20: T[B, S, 64] = call layers.0: TinyLayer#1(0=%0)\n  %21: T[B, S, 64], %22: T[B, S, 64] = call layers.1: TinyLayer#2(0=%20)" + mark +
+                              "\n  del %0 %20 %22\n");
+  text = with(text, "call head: Linear#2(0=%0)\n  del %0\n", "call head: Linear#2(0=%21)\n  del %21\n");
+  return with(text, "class TinyForCausalLM#1",
+              "class TinyLayer#2(0: T[B, S, 64]) checkpointable:\n  %0: T[B, S, 64] = call norm: TinyNorm#1(0=$0)\n  %1: T[B, S, 64] = torch.Tensor.neg(%0)\n  del %0\n"
+              "  %2: T[B, S, 64] = torch.Tensor.mul($0, self.norm.weight)\n  return %2, ^0=%1\n\nclass TinyForCausalLM#1");
+}
+
+TEST(ProgramModel, ACheckpointHoldsTheDictThatItsLayerIsGiven) {
+  const auto live_at_head = [](const std::string& mark, Checkpointing checkpointing) {
+    std::int64_t live = 0;
+    for (const std::string& event : events_of(with_left_behind(mark), spec(checkpointing))) {
+      if (event.ends_with("aten::linear head")) return live;
+      live += std::stoll(event);
+    }
+    return std::int64_t{-1};
+  };
+  EXPECT_EQ(live_at_head(" !shared", Checkpointing::none), live_at_head("", Checkpointing::none));
+  for (const Checkpointing kind : {Checkpointing::non_reentrant, Checkpointing::reentrant})
+    EXPECT_EQ(live_at_head(" !shared", kind), live_at_head("", kind) + 2 * 8 * 64 * 2);
+  std::int64_t left = 0, without = 0;  // nothing is forgotten
+  for (const std::string& event : events_of(with_left_behind(" !shared"), spec(Checkpointing::non_reentrant))) left += std::stoll(event);
+  for (const std::string& event : events_of(with_left_behind(""), spec(Checkpointing::non_reentrant))) without += std::stoll(event);
+  EXPECT_EQ(left, without);
+}
+
 TEST(ProgramModel, RefusesWhatItWasNotCapturedFor) {
   Spec asked = spec();
   asked.attn = Attention::eager;
