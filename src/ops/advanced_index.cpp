@@ -188,9 +188,9 @@ Tensor masked_select(Tensor x, Tensor mask, std::int64_t found) {
   return index(std::move(x), {std::move(mask)}, found);
 }
 
-Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
-  const Op op(x, "aten::index_put_");
-  { const Places places = places_of(x, indices, found); }
+namespace {
+
+Tensor recorded_put(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
   if (const Tensor base = x.impl().base; base && (needs_grad(x) || needs_grad(values))) {
     const Facts facts{.sizes = x.sizes(), .a = found, .b = needs_grad(x) ? 1 : 0, .c = values.elements()};
     return rebased(
@@ -204,6 +204,17 @@ Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) 
                  .saved = std::move(indices),
                  .facts = facts,
                  .backward = index_put_backward});
+}
+
+}  // namespace
+
+/// The indices are saved before any place is looked for: a checkpointed block that runs again may end there.
+/// Note [Where recomputation stops]
+Tensor index_put_(Tensor x, Tensors indices, Tensor values, std::int64_t found) {
+  const Op op(x, "aten::index_put_");
+  Tensor y = recorded_put(std::move(x), indices, values, found);
+  { const Places places = places_of(y, indices, found); }
+  return y;
 }
 
 }  // namespace tidemark
