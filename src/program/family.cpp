@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -417,10 +418,20 @@ class FamilyReader {
     reader.fail(fmt::format("expected a comparison, found \"{}\"", reader.rest()));
   }
 
+  /// Whether the whole path stands in it: not "head_dim" for that of a part.
+  static bool names(std::string_view text, std::string_view path) {
+    const auto goes_on = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+    for (std::size_t at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
+      const std::size_t end = at + path.size();
+      if ((at == 0 || !goes_on(text[at - 1])) && (end == text.size() || !goes_on(text[end]))) return true;
+    }
+    return false;
+  }
+
   /// A number that the configuration says is none is in no relation to others.
   bool names_null(std::string_view text) const {
     return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) {
-      return key.is_known && key.value.is_null() && text.find(key.path) != std::string_view::npos;
+      return key.is_known && key.value.is_null() && names(text, key.path);
     });
   }
 

@@ -214,6 +214,8 @@ TEST(Family, HasNoNumberWhereAConfigurationSaysNone) {
   io::read_family_text(text, "tiny", config({{"pad", 0}}), use);
   EXPECT_EQ(error_of([&] { io::read_family_text(text, "tiny", config({}), use); })->message(),
             "the program of tiny holds for pad >= 0 alone, and pad is null");
+  const std::string of_a_part = with(tiny_family(), "holds hidden % 8 == 0\n", "key pad = null\nkey text.pad = 5\nholds text.pad >= 0\n");
+  EXPECT_NO_THROW(io::read_family_text(of_a_part, "tiny", config({}), use)) << "another key's name ends likewise";
 }
 
 TEST(Family, OfATextThatGpusShareBeginsWithTheBodyThatTakesPositions) {
