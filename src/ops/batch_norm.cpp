@@ -6,6 +6,7 @@
 #include "ops/memory_format.h"
 #include "ops/normalization.h"
 #include "ops/ops.h"
+#include "tensor/reduction.h"
 
 namespace tidemark {
 namespace {
@@ -45,6 +46,19 @@ void take_staging(const Tensor& x, std::int64_t numbers, Dtype accumulate) {
   const Setting<Category> category(x.run().category, Category::workspace);
   const Tensor staging = empty(x.run(), Dims{numbers * channels * blocks}, accumulate);
   const Tensor semaphores = empty(x.run(), Dims{ceil_div(channels, across)}, Dtype::int32);
+}
+
+/// Means and variances of channels in no order: of bfloat16 in a copy of more precision, and what blocks of the reduction
+/// share, four numbers for each sum.  torch: ReduceOps.cpp, std_var_mean_out; cuda/ReduceMomentKernel.cu, WelfordData
+void take_moments(const Tensor& x) {
+  Run& run = x.run();
+  const Setting<Category> category(run.category, Category::workspace);
+  const Tensor precise = x.dtype() == Dtype::bf16 ? empty_like(x, Dtype::f32) : x;
+  Dims reduced = x.sizes();
+  for (int d = 0; d < reduced.count(); ++d) reduced[d] = d == 1 ? 0 : 1;
+  const ReductionScratch sums = reduction_scratch(precise.layout(), reduced, precise.dtype(), Dtype::f32, run.card());
+  if (sums.buffer_bytes == 0) return;
+  const Ref<Storage> shared = run.allocate(4 * sums.buffer_bytes), semaphores = run.allocate(sums.semaphore_bytes);
 }
 
 Dims merged(const Tensor& x) { return {x.size(0), x.size(1), x.elements() / (x.size(0) * x.size(1))}; }
@@ -89,6 +103,7 @@ Tensor native_batch_norm(Tensor x, BatchNormParameters parameters) {
   Tensor y = empty_like(x);
   Tensors saved = kept(x, parameters, accumulate);
   if (kernels_of(x) == Kernels::channels_last) take_staging(x, 4, accumulate);
+  if (kernels_of(x) == Kernels::general) take_moments(x);
   return record(std::move(y), {std::move(x), std::move(parameters.weight), std::move(parameters.bias)},
                 {.name = "NativeBatchNormBackward0", .saved = std::move(saved), .backward = native_backward});
 }
@@ -122,9 +137,9 @@ bool takes_cudnn(const Tensor& x, const BatchNormParameters& parameters) {
 
 }  // namespace
 
-/// cuDNN's scratch memory for channels that are last is not known, nor what is neither contiguous nor that.
+/// cuDNN's scratch memory for channels that are last is not known.
 bool is_batch_norm_known(const Tensor& x, const BatchNormParameters& parameters) {
-  return takes_cudnn(x, parameters) ? !is_channels_last(x.layout()) : kernels_of(x) != Kernels::general;
+  return !takes_cudnn(x, parameters) || !is_channels_last(x.layout());
 }
 
 Tensor batch_norm(Tensor x, BatchNormParameters parameters) {

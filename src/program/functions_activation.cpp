@@ -52,7 +52,7 @@ Tensors batch_norm_call(FunctionCall& call) {
                                        .bias = call.tensor_if_given(4),
                                        .running_mean = call.tensor_if_given(1),
                                        .running_variance = call.tensor_if_given(2)};
-  call.require(is_batch_norm_known(x, parameters), "an input that is not contiguous");
+  call.require(is_batch_norm_known(x, parameters), "channels that are last");
   return {batch_norm(x, parameters)};
 }
 

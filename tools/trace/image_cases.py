@@ -42,6 +42,10 @@ def batch_norm_cases():
             of(f"{dtype} {sizes} g", "float32", sizes.split("x")[1])
         of(f"{dtype} 4x64x14x14 p0231 g", dtype, 64)
         of(f"{dtype} 8x64x56x56 p0231 g", dtype, 64, gradient="0231")
+        for flag in (" g", ""):
+            of(f"{dtype} 2x64x101x4 p0321{flag}", dtype, 64)
+            of(f"{dtype} 2x64x101x4 p0321{flag}", dtype, 64, gradient="0321")
+            of(f"{dtype} 2x64x1001x4 p0321{flag}", dtype, 64)
 
 
 def group_norm_cases():
