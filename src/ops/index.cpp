@@ -122,6 +122,7 @@ const OpEntry kEntries[] = {
     {"reshape", "aten::reshape"},
     {"rms_norm", "aten::_fused_rms_norm; cuda/layer_norm_kernel.cu"},
     {"roll", "aten::roll"},
+    {"roll_along", "aten::roll of several dimensions; native/TensorTransformations.h"},
     {"rounded", "aten::floor and its like"},
     {"rsqrt", "aten::rsqrt"},
     {"rsub", "aten::rsub.Scalar"},

@@ -258,13 +258,29 @@ Tensor flip(Tensor x) {
                                                }});
 }
 
-Tensor roll(Tensor x) {
+namespace {
+
+/// Along one dimension after the other, of which each is there until all are.  torch: native/TensorTransformations.h,
+/// roll_common
+Tensor rolled(const Tensor& x, std::int64_t dimensions) {
+  const auto once = [&] {
+    const Tensor in_order = x.is_contiguous() ? Tensor() : copy_of(x);
+    return copy_of(x);
+  };
+  Tensor y = once();
+  return dimensions > 1 ? rolled(y, dimensions - 1) : y;
+}
+
+}  // namespace
+
+Tensor roll(Tensor x, std::int64_t dimensions) {
   const Op op(x, "aten::roll");
-  const Tensor in_order = x.is_contiguous() ? Tensor() : copy_of(x);
-  Tensor y = copy_of(x);
-  return record(std::move(y), {std::move(x)}, {.name = "RollBackward0", .backward = [](Backward& call) -> Tensors {
-                                                 return {roll(call.gradient())};
-                                               }});
+  Tensor y = rolled(x, dimensions);
+  const Facts facts{.a = dimensions};
+  return record(std::move(y), {std::move(x)},
+                {.name = "RollBackward0", .facts = facts, .backward = [](Backward& call) -> Tensors {
+                   return {roll(call.gradient(), call.facts.a)};
+                 }});
 }
 
 namespace {

@@ -52,6 +52,7 @@ Tensor pad_around(Tensor x, const Dims& around);
 Tensor slice_all(Tensor x);
 /// x with a dimension the other way round.
 Tensor flip(Tensor x);
-Tensor roll(Tensor x);
+/// Along so many dimensions, one after the other.
+Tensor roll(Tensor x, std::int64_t dimensions = 1);
 
 }  // namespace tidemark

@@ -21,6 +21,11 @@ Tensors sum_call(FunctionCall& call) {
   return {sum(call.tensor(0), dims, call.flag_or(2, false))};
 }
 
+Tensors roll_call(FunctionCall& call) {
+  const bool is_list = call.given(2) && call.argument(2).kind == Argument::Kind::list;
+  return {roll(call.tensor(0), is_list ? std::ssize(call.integers(2)) : 1)};
+}
+
 /// Along a dimension, or of a row over all: of whole numbers, whose type it keeps.
 Tensors prod_call(FunctionCall& call) {
   const Tensor x = call.tensor(0);
@@ -121,7 +126,7 @@ constexpr Function kReductionFunctions[] = {
     {"tril", "input diagonal",
      [](FunctionCall& c) { return Tensors{triangle("aten::tril", "TrilBackward0", c.tensor(0))}; }},
     {"flip", "input *dims", [](FunctionCall& c) { return Tensors{flip(c.tensor(0))}; }},
-    {"roll", "input shifts dims", [](FunctionCall& c) { return Tensors{roll(c.tensor(0))}; }},
+    {"roll", "input shifts dims", roll_call},
     {"prod", "input dim keepdim dtype", prod_call},
     {"cumsum", "input dim dtype",
      [](FunctionCall& c) { return Tensors{running_sum(c.tensor(0), c.dimension(1), c.dtype(2))}; }},

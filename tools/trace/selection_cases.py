@@ -72,6 +72,7 @@ def _put(x, args):
 OTHERS = {
     "copy_": lambda x, a: x[0].copy_(x[1]),
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
+    "roll_along": lambda x, a: x[0].roll(a["shifts"], a["dims"]),
     "add_into": lambda x, a: _added_into(x),
     "fill_part": lambda x, a: _filled_part(x),
     "fill_": lambda x, a: x[0].zero_(),
@@ -215,6 +216,9 @@ def indexed_cases():
 
 
 def window_cases():
+    for dims in ([1, 2], [0, 1, 2], [2]):
+        for order in (" g", " p1023 g", ""):
+            case("roll_along", f"bfloat16 4x30x64{order}" if "1023" not in order else "bfloat16 4x30x6x8 p1023 g", shifts=[2] * len(dims), dims=dims)
     for gradient in ("0132", "0312", "0231"):   # the first two are in no order that cuDNN takes
         case("convolution_of_images", "bfloat16 2x480x64x50 g", "bfloat16 480x480x3x3 w", stride=[2, 2], padding=[1, 1], gradient=gradient)
     case("convolution_of_images", "bfloat16 2x480x64x50", "bfloat16 480x480x3x3 w", stride=[2, 2], padding=[1, 1], gradient="0312")

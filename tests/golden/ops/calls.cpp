@@ -255,7 +255,8 @@ const std::vector<NamedCall> kSelection = {
      [](Inputs& in, const Arguments& a, Run&) { return deviation(in[0], dim(a), a.flag("keep")); }},
     {"triangle", [](Inputs& in, const Arguments&, Run&) { return triangle("aten::triu", "TriuBackward0", in[0]); }},
     {"flip", unary<flip>},
-    {"roll", unary<roll>},
+    {"roll", [](Inputs& in, const Arguments&, Run&) { return roll(in[0]); }},
+    {"roll_along", [](Inputs& in, const Arguments& a, Run&) { return roll(in[0], a.dims("dims").count()); }},
     {"running_sum", [](Inputs& in, const Arguments&, Run&) { return running_sum(in[0], -1); }},
     {"extreme",
      [](Inputs& in, const Arguments& a, Run&) {
