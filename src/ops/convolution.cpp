@@ -65,11 +65,12 @@ Tensors convolution_backward(Backward& call) {
   const bool depthwise = call.facts.c != 0;
   const Order order(x, weight, depthwise);
   const bool is_row = x.dims() == 3;  // which is put in order also where the weight does not train (Convolution.cpp)
-  Tensor in_order = is_row ? order.copy(x) : Tensor();
+  // Convolution.cpp, convolution_backward: input.contiguous() among the arguments of cuDNN's
+  Tensor in_order = is_row || (call.needs(1) && !depthwise) ? order.copy(x) : Tensor();
   const bool each = !depthwise && is_copied_for_each(order, x, call.gradient());
   Tensor gradient = each ? call.gradient() : Tensor();
   if (!each && (call.needs(0) || call.needs(1))) gradient = order.copy_of_gradient(call.gradient());
-  if (call.needs(1) && !is_row) in_order = order.copy(x);
+  if (call.needs(1) && depthwise && !is_row) in_order = order.copy(x);
   Tensor gradients[2];
   for (const std::size_t i : {std::size_t{depthwise ? 1U : 0U}, std::size_t{depthwise ? 0U : 1U}}) {
     if (!call.needs(i)) continue;
@@ -82,6 +83,7 @@ Tensors convolution_backward(Backward& call) {
     if (depthwise && !is_row) in_order.reset();  // DepthwiseConv2d.cu, conv_depthwise2d_grad_weight_out: its own
   }
   gradient.reset();
+  if (!is_row) in_order.reset();
   return {gradients[0], gradients[1], call.needs(2) ? bias_gradient(call.gradient()) : Tensor()};
 }
 
