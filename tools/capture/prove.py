@@ -10,6 +10,7 @@ named.txt are proved.  With --trained what FOLDER has is predicted once more, an
 """
 
 import argparse
+import functools
 import collections
 import importlib.metadata
 import json
@@ -124,7 +125,9 @@ def train(model_type, mode, folder):
     spec = {**sizes, "steps": 2, "use_cache": "auto", **MODES[mode].spec}
     model = source.make(getattr(torch, record_steps.DTYPES[spec.get("dtype", "bf16")]), "cpu")
     batch = torch.load(batch_file(model_type, mode, folder))
-    spec["seq"], rows = batch["seq"], batch["rows"]
+    spec["seq"], rows = batch["seq"], {name: value for name, value in batch["rows"].items() if torch.is_tensor(value)}
+    if len(rows) < len(batch["rows"]):   # what is told is no data that is loaded: return_loss
+        model.forward = functools.partial(model.forward, **{name: value for name, value in batch["rows"].items() if name not in rows})
     model.to("cuda")
     if "freeze" in spec:
         names = [name for name, _ in model.named_parameters()]

@@ -10,7 +10,7 @@ import inspect
 import torch
 
 from .mistakes import Mistake
-from .pictures import add_images, add_samples, add_sounds, says_how
+from .pictures import add_images, add_samples, add_spectrograms, add_sounds, says_how
 from .recorder import is_tensor
 from .settings import first_of, parts_of
 from .terms import leaves
@@ -122,7 +122,7 @@ def batch_of(model, head, shape, device, padded=False):
         add_samples(maker)
     elif head == "CONTRASTIVE":
         maker.text()
-        add_samples(maker)
+        add_spectrograms(maker) if "is_longer" in maker.takes else add_samples(maker)
         maker.batch["return_loss"] = True
     elif head in ("CTC", "AUDIO_CLASSIFICATION"):
         _speech(maker, head)

@@ -30,6 +30,13 @@ def add_samples(maker):
         maker.batch["input_labels"] = maker.whole(maker.shape.batch, 1, 1) + 1
 
 
+def add_spectrograms(maker):
+    """Sounds of ten seconds that are a sample each, and none is longer: of such a cut and three more are fused.  transformers/models/clap/feature_extraction_clap.py, chunk_frames"""
+    audio, count = maker.config.audio_config, maker.shape.batch
+    maker.batch["input_features"] = maker.real(count, 4 if audio.enable_fusion else 1, 1001, audio.num_mel_bins)
+    maker.batch["is_longer"] = torch.zeros(count, 1, dtype=torch.bool, device=maker.device)
+
+
 def add_sounds(maker):
     """Spectrograms for a language model that listens."""
     audio = next((getattr(maker.config, name) for name in ("audio_config", "encoder_config") if getattr(maker.config, name, None) is not None), maker.config)
