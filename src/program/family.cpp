@@ -418,12 +418,13 @@ class FamilyReader {
     reader.fail(fmt::format("expected a comparison, found \"{}\"", reader.rest()));
   }
 
-  /// Whether the whole path stands in it: not "head_dim" for that of a part.
+  /// Whether the path stands in it, or a number of that, "short_factor.count": but not "head_dim" for that of a part.
   static bool names(std::string_view text, std::string_view path) {
-    const auto goes_on = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+    const auto is_of_a_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     for (std::size_t at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
       const std::size_t end = at + path.size();
-      if ((at == 0 || !goes_on(text[at - 1])) && (end == text.size() || !goes_on(text[end]))) return true;
+      const bool begins = at == 0 || !(is_of_a_word(text[at - 1]) || text[at - 1] == '.');
+      if (begins && (end == text.size() || !is_of_a_word(text[end]))) return true;
     }
     return false;
   }
