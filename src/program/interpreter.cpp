@@ -124,7 +124,7 @@ Tensors Interpreter::routine(const Routine& routine, Tensors inputs, const PassR
 void Interpreter::run(const std::vector<Statement>& statements, Frame& frame, std::size_t round) const {
   for (const Statement& statement : statements) {
     run(statement, frame, round);
-    if (frame.pass->dict) put_again(frame);
+    if (frame.pass->dict && !frame.pass->dict->values.empty()) put_again(frame);
   }
 }
 

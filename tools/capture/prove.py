@@ -10,8 +10,8 @@ named.txt are proved.  With --trained what FOLDER has is predicted once more, an
 """
 
 import argparse
-import functools
 import collections
+import functools
 import importlib.metadata
 import json
 import os

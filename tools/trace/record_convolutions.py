@@ -8,7 +8,7 @@
 
 Behind OUT may stand image sides: only patches of these are recorded, whose rows go where they stand among SQUARES.
 With `others` in the place of `record`, those that are not patches of three channels, and the tiny ones of tools/capture/prove.py: their rows go behind the file's.
-`model OUT/$card.jsonl config.json MOST` records those that a model of transformers calls, of up to MOST images: Gemma 3n's, whose tower is timm's mobilenetv5_300m_enc, and SAM 2's of four widths.
+`model OUT/$card.jsonl config.json MOST` records those that a model of transformers calls, of up to MOST images: Gemma 3n's, whose tower is timm's mobilenetv5_300m_enc, SAM 2's of four widths, and CLAP's.
 
 cuDNN chooses among its kernels by rules that it does not publish, so there is no formula: for each kernel shape that the
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as

@@ -10,7 +10,7 @@ import inspect
 import torch
 
 from .mistakes import Mistake
-from .pictures import add_images, add_samples, add_spectrograms, add_sounds, says_how
+from .pictures import add_images, add_samples, add_sounds, add_spectrograms, says_how
 from .recorder import is_tensor
 from .settings import first_of, parts_of
 from .terms import leaves
