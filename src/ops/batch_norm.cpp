@@ -6,7 +6,7 @@
 #include "ops/memory_format.h"
 #include "ops/normalization.h"
 #include "ops/ops.h"
-#include "tensor/reduction.h"
+#include "tensor/arithmetic.h"
 
 namespace tidemark {
 namespace {
@@ -51,14 +51,9 @@ void take_staging(const Tensor& x, std::int64_t numbers, Dtype accumulate) {
 /// Means and variances of channels in no order: of bfloat16 in a copy of more precision, and what blocks of the reduction
 /// share, four numbers for each sum.  torch: ReduceOps.cpp, std_var_mean_out; cuda/ReduceMomentKernel.cu, WelfordData
 void take_moments(const Tensor& x) {
-  Run& run = x.run();
-  const Setting<Category> category(run.category, Category::workspace);
+  const Setting<Category> category(x.run().category, Category::workspace);
   const Tensor precise = x.dtype() == Dtype::bf16 ? empty_like(x, Dtype::f32) : x;
-  Dims reduced = x.sizes();
-  for (int d = 0; d < reduced.count(); ++d) reduced[d] = d == 1 ? 0 : 1;
-  const ReductionScratch sums = reduction_scratch(precise.layout(), reduced, precise.dtype(), Dtype::f32, run.card());
-  if (sums.buffer_bytes == 0) return;
-  const Ref<Storage> shared = run.allocate(4 * sums.buffer_bytes), semaphores = run.allocate(sums.semaphore_bytes);
+  use_reduction_scratch(precise, every_dimension_but(precise, 1), precise.dtype(), 4);
 }
 
 Dims merged(const Tensor& x) { return {x.size(0), x.size(1), x.elements() / (x.size(0) * x.size(1))}; }

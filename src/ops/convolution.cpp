@@ -19,9 +19,7 @@ void count(const Tensor& output, const Tensor& weight) {
 
 /// Of every dimension but the channels.
 Tensor bias_gradient(const Tensor& gradient) {
-  Dims reduced = gradient.sizes();
-  for (int d = 0; d < reduced.count(); ++d) reduced[d] = d == 1 ? 0 : 1;
-  return plain_sum(gradient, reduced, false, gradient.dtype());
+  return plain_sum(gradient, every_dimension_but(gradient, 1), false, gradient.dtype());
 }
 
 /// In which order cuDNN gets a convolution's tensors: with channels last where those of one of them are.  torch:

@@ -69,7 +69,7 @@ Tensor add_into(Tensor x, Tensor source) {
 }
 
 /// The part's gradient is cloned, and copied with zeros under the mask: as if the part had a gradient before.
-Tensor fill_part(Tensor view, Tensor mask) {
+Tensor masked_fill_part(Tensor view, Tensor mask) {
   const Facts part{.sizes = view.sizes(), .a = 1};
   const Tensor base = view.impl().base;
   Tensors saved{std::move(mask)};

@@ -16,7 +16,7 @@ Tensor fill_(Tensor x);
 Tensor rebased(Tensor view, Tensors inputs, Record what);
 
 /// x.masked_fill_(mask, number) of a view: the base's history keeps the mask.
-Tensor fill_part(Tensor view, Tensor mask);
+Tensor masked_fill_part(Tensor view, Tensor mask);
 
 /// x.mul_(number), x.div_(number)
 Tensor scale_(Tensor x);

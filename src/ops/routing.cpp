@@ -78,7 +78,7 @@ Tensor masked_fill(Tensor x, Tensor mask) {
 
 Tensor masked_fill_(Tensor x, Tensor mask) {
   const Tensor base = x.impl().base;
-  if (base && (needs_grad(x) || needs_grad(base))) return fill_part(std::move(x), std::move(mask));
+  if (base && (needs_grad(x) || needs_grad(base))) return masked_fill_part(std::move(x), std::move(mask));
   Tensor y = x;
   Tensors saved{std::move(mask)};
   return record(std::move(y), {std::move(x)},

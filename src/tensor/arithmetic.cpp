@@ -18,6 +18,12 @@ Dims every_dimension(const Tensor& tensor) {
   return marked;
 }
 
+Dims every_dimension_but(const Tensor& tensor, int kept) {
+  Dims marked = every_dimension(tensor);
+  marked[kept] = 0;
+  return marked;
+}
+
 Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype) {
   Run& run = tensor.run();
   run.use(tensor);
@@ -34,13 +40,13 @@ Tensor plain_sum(Tensor tensor, const Dims& reduced, bool keep_dims, Dtype dtype
   return sum;
 }
 
-void use_reduction_scratch(const Tensor& tensor, const Dims& reduced, Dtype dtype) {
+void use_reduction_scratch(const Tensor& tensor, const Dims& reduced, Dtype dtype, std::int64_t numbers) {
   Run& run = tensor.run();
   const Dtype accumulate = is_floating(dtype) && size_of(dtype) < 4 ? Dtype::f32 : dtype;
   const ReductionScratch scratch = reduction_scratch(tensor.layout(), reduced, tensor.dtype(), accumulate, run.card());
   if (scratch.buffer_bytes == 0) return;
   const Setting<Category> workspace(run.category, Category::workspace);
-  const Ref<Storage> buffer = run.allocate(scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
+  const Ref<Storage> buffer = run.allocate(numbers * scratch.buffer_bytes), semaphores = run.allocate(scratch.semaphore_bytes);
 }
 
 Tensor plain_sum_to(Tensor tensor, const Dims& sizes) {

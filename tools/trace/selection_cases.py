@@ -74,7 +74,7 @@ OTHERS = {
     "copy_into": lambda x, a: _copied_into(x, a["parts"]),
     "roll_along": lambda x, a: x[0].roll(a["shifts"], a["dims"]),
     "add_into": lambda x, a: _added_into(x),
-    "fill_part": lambda x, a: _filled_part(x),
+    "masked_fill_part": lambda x, a: _filled_part(x),
     "fill_": lambda x, a: x[0].zero_(),
     "to_in_order": lambda x, a: x[0].to(getattr(_torch(), a["dtype"]), memory_format=_torch().contiguous_format),
     "scale_": lambda x, a: x[0].mul_(2),
@@ -151,12 +151,12 @@ def other_cases():
             for shape in ("4x22x64", "64", "4x1x64"):
                 case("add_into", f"bfloat16 4x30x64{first}", f"bfloat16 {shape}{second}")
                 case("add_into", f"float32 4x30x64{first}", f"bfloat16 {shape}{second}")
-    for dtype in ("bfloat16", "float32"):
-        for mask in ("4x22x64", "4x22x1", "22x64"):
-            case("fill_part", f"{dtype} 4x30x64 g", f"bool {mask}")
-        case("fill_part", f"{dtype} 4x30x64", "bool 4x22x64")
         for second in ("2x300x64", "64", "scalar"):
             case("maximum", f"bfloat16 2x300x64 {flags[0]}".rstrip(" -"), f"bfloat16 {second} {flags[1]}".rstrip(" -"))
+    for dtype in ("bfloat16", "float32"):
+        for mask in ("4x22x64", "4x22x1", "22x64"):
+            case("masked_fill_part", f"{dtype} 4x30x64 g", f"bool {mask}")
+        case("masked_fill_part", f"{dtype} 4x30x64", "bool 4x22x64")
 
 
 def indexed_cases():

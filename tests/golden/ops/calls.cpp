@@ -221,7 +221,7 @@ const std::vector<NamedCall> kPointwise = {
        add_into(slice(x, 1, 8, x.size(1)), in[1]);
        return x;
      }},
-    {"fill_part",
+    {"masked_fill_part",
      [](Inputs& in, const Arguments&, Run&) {
        const Tensor x = in[0];
        masked_fill_(slice(x, 1, 8, x.size(1)), in[1]);
