@@ -19,6 +19,8 @@ ENVIRONMENTS = Path(os.environ.get("PROGRAMS_ENVIRONMENTS", ROOT / ".venv-progra
 CACHE = Path(os.environ.get("PROGRAMS_CACHE", ROOT / ".cache/programs"))
 # A program may bring its own transformers, never its own torch: that is the release which is tried.
 KEPT = ("torch", "torchvision", "triton")
+# Built for a release of torch, whose numbers theirs follow, but their files ask for that one or any later: torchaudio 2.11.1 wants a symbol that 2.11.0 has not.
+NOT_LATER_THAN_TORCH = ("torchaudio",)
 
 
 @contextlib.contextmanager
@@ -61,7 +63,8 @@ def make_environment(folder, base, packages):
     own = next(folder.glob("lib/python*/site-packages"))
     (own / "base.pth").write_text(f"{site}\n")
     kept = folder / "kept.txt"
-    kept.write_text("".join(f"{name}=={version}\n" for name, version in versions(base, KEPT).items()))
+    found = versions(base, KEPT)
+    kept.write_text("".join([*(f"{name}=={version}\n" for name, version in found.items()), *(f"{name}<={found['torch']}\n" for name in NOT_LATER_THAN_TORCH)]))
     for arguments in packages:
         done = subprocess.run([folder / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--constraint", kept, *arguments], capture_output=True, text=True)
         if done.returncode:
