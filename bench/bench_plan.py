@@ -18,7 +18,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
-QUESTIONS = (   # what is asked, seconds for so many configurations (none: whatever their number), MiB
+QUESTIONS = (  # what is asked, seconds for so many configurations (none: whatever their number), MiB
     ("llama-3.1-8b.json --batch 16 --seq 4096 --gpu h100-80gbx8", 10, 50_000, 200),
     ("llama-3.1-8b.json --batch 64 --seq 4096 --gpu h100-80gbx8", 10, 50_000, 200),
     ("llava-1.5-7b-hf.json --batch 16 --seq 1024 --images 1 --gpu h100-80gbx8", 10, 50_000, 200),
@@ -51,7 +51,12 @@ def main():
         candidates = plan["candidates"]
         held = seconds * of / candidates if of else seconds
         missed |= held > limit_seconds or (limit_mib is not None and mib > limit_mib)
-        print(f"{question}: {candidates:,} configurations by {plan['simulated']:,} simulations in {seconds:.2f} s, {processor_seconds:.2f} s of processors" + (f", {held:.2f} s for {of:,}" if of else "") + f" (limit {limit_seconds} s), {mib:.0f} MiB" + (f" (limit {limit_mib} MiB)" if limit_mib else ""))
+        print(
+            f"{question}: {candidates:,} configurations by {plan['simulated']:,} simulations in {seconds:.2f} s, {processor_seconds:.2f} s of processors"
+            + (f", {held:.2f} s for {of:,}" if of else "")
+            + f" (limit {limit_seconds} s), {mib:.0f} MiB"
+            + (f" (limit {limit_mib} MiB)" if limit_mib else "")
+        )
     sys.exit(missed)
 
 

@@ -39,7 +39,7 @@ Inside = collections.namedtuple("Inside", "median_ms fastest_ms mebibytes")
 
 def inside(spec):
     """One prediction in a process that has started, of 300, and the memory that they add."""
-    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), DATA])[1]   # an absolute path stays as it is
+    output = seconds([BENCH, os.path.join(ROOT, "bench", spec), DATA])[1]  # an absolute path stays as it is
     found = re.search(r"median ([\d.]+) ms, fastest ([\d.]+) ms, ([\d.]+) (\w+) more", output)
     scale = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[found[4]]
     return Inside(float(found[1]), float(found[2]), float(found[3]) * scale / 2**20)

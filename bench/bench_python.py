@@ -19,8 +19,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TIDEMARK = os.environ.setdefault("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
 sys.path.insert(0, str(ROOT / "python"))
-import tidemark  # noqa: E402
-from tidemark import core  # noqa: E402
+import tidemark
+from tidemark import core
 
 MODELS = {"GPT-2, batch 4": ({"model_type": "gpt2"}, {"batch": 4, "seq": 512, "gpu": "l4"})}
 LLAVA = json.loads((ROOT / "bench/llava.json").read_text())

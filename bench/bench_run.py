@@ -22,9 +22,13 @@ PYTHON = os.environ.get("TIDEMARK_PYTHON", os.path.join(ROOT, ".venv/bin/python"
 # name: (arguments of tidemark run, the program, what it imports, at most seconds after imports, at most GiB of host memory)
 PROGRAMS = {
     "llava": (["--gpu", "h200", "--steps", "3"], ["examples/llava_pretrain.py", "--batch", "16", "--sequence", "1024"], "import torch, transformers; from transformers import LlavaForConditionalGeneration", 8.0, 4.0),
-    "llava-zero2": (["--gpu", "h100-80gb", "--memory", "1000GiB", "--gpus", "8", "--steps", "3"],
-                    ["-m", "torch.distributed.run", "--nproc-per-node", "8", "examples/deepspeed_llava.py", "--zero", "2", "--stage", "full", "--sequence", "1024", "--batch", "16"],
-                    "import torch, transformers, deepspeed; from transformers import LlavaForConditionalGeneration", 20.0, 16.0),
+    "llava-zero2": (
+        ["--gpu", "h100-80gb", "--memory", "1000GiB", "--gpus", "8", "--steps", "3"],
+        ["-m", "torch.distributed.run", "--nproc-per-node", "8", "examples/deepspeed_llava.py", "--zero", "2", "--stage", "full", "--sequence", "1024", "--batch", "16"],
+        "import torch, transformers, deepspeed; from transformers import LlavaForConditionalGeneration",
+        20.0,
+        16.0,
+    ),
     "falcon-7b": (["--gpu", "h200", "--steps", "3"], ["bench/falcon_7b.py"], "import torch, transformers; from transformers import FalconForCausalLM", 25.0, 4.0),
     "llama-70b": (["--gpu", "h200", "--memory", "800GB", "--steps", "3"], ["bench/llama_70b.py"], "import torch, transformers; from transformers import LlamaForCausalLM", None, 16.0),
 }
@@ -51,7 +55,7 @@ def measure(name, runs):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         command = [TIDEMARK, "run", *options, "--json", report, "--", PYTHON, *program]
-        timed(command)   # builds what is cached, warms the disk
+        timed(command)  # builds what is cached, warms the disk
         for _ in range(runs):
             alone.append(timed([TIDEMARK, "run", *options, "--", PYTHON, "-c", imports + SMALLEST]))
             whole.append(timed(command))

@@ -4,7 +4,7 @@ import torch
 from transformers import FalconConfig, FalconForCausalLM
 
 torch.set_default_dtype(torch.bfloat16)
-model = FalconForCausalLM(FalconConfig(use_cache=False))   # the defaults are falcon-7b's
+model = FalconForCausalLM(FalconConfig(use_cache=False))  # the defaults are falcon-7b's
 torch.set_default_dtype(torch.float32)
 model.cuda().train()
 model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})

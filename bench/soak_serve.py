@@ -22,7 +22,7 @@ import time
 
 from bench_serve import ROOT, TIDEMARK, children, private_kib, processor_seconds
 
-A_CONNECTION = 100   # requests, about
+A_CONNECTION = 100  # requests, about
 SMALL = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 3200}
 GRANITE = {"model_type": "granite", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 49155}
 LLAVA = json.loads((ROOT / "bench/llava.json").read_text())

@@ -1,6 +1,6 @@
 """A Llama of 400 M parameters with `accelerate`: mixed precision, accumulation and clipping are its business.
 
-    tidemark run --gpu rtx-4090 -- accelerate launch --num_processes 1 --mixed_precision bf16 examples/accelerate_llama.py --batch 4
+tidemark run --gpu rtx-4090 -- accelerate launch --num_processes 1 --mixed_precision bf16 examples/accelerate_llama.py --batch 4
 """
 
 import argparse

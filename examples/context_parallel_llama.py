@@ -1,6 +1,6 @@
 """A Llama of 1.1 B parameters that reads long samples, each split over the cards of a node: ring attention (context parallelism), gradients averaged by DDP.
 
-    tidemark run --gpu h100-80gb --gpus 4 -- torchrun --nproc-per-node 4 examples/context_parallel_llama.py --sequence 32768
+tidemark run --gpu h100-80gb --gpus 4 -- torchrun --nproc-per-node 4 examples/context_parallel_llama.py --sequence 32768
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main():
         input_ids, labels = tokens[:, :-1].cuda(), tokens[:, 1:].cuda()
         positions, mask = torch.arange(arguments.sequence, device="cuda").expand_as(input_ids).contiguous(), torch.ones_like(input_ids)
         buffers = [input_ids, labels, positions, mask]
-        with context_parallel(mesh, buffers=buffers, buffer_seq_dims=[1] * len(buffers), no_restore_buffers=set(buffers)):   # each rank keeps its part
+        with context_parallel(mesh, buffers=buffers, buffer_seq_dims=[1] * len(buffers), no_restore_buffers=set(buffers)):  # each rank keeps its part
             loss = model(input_ids=input_ids, attention_mask=mask, position_ids=positions, labels=labels, shift_labels=labels, use_cache=False).loss
             loss.backward()
         optimizer.step()

@@ -1,6 +1,6 @@
 """LLaVA-1.5-7B under DeepSpeed: ZeRO stages 0 to 3, with or without offload to the host.
 
-    tidemark run --gpu h100-80gb --gpus 8 -- deepspeed --num_gpus 8 examples/deepspeed_llava.py --stage full --zero 2 --batch 16 --sequence 1024
+tidemark run --gpu h100-80gb --gpus 8 -- deepspeed --num_gpus 8 examples/deepspeed_llava.py --stage full --zero 2 --batch 16 --sequence 1024
 """
 
 import argparse
@@ -12,10 +12,10 @@ from transformers import LlavaConfig, LlavaForConditionalGeneration
 
 try:
     from transformers.initialization import no_init_weights
-except ImportError:   # before transformers 5
+except ImportError:  # before transformers 5
     from transformers.modeling_utils import no_init_weights
 
-TRAINED = {   # LLaVA's two stages, and everything
+TRAINED = {  # LLaVA's two stages, and everything
     "pretrain": lambda name: "multi_modal_projector" in name,
     "finetune": lambda name: "vision_tower" not in name,
     "full": lambda name: True,
@@ -33,7 +33,7 @@ def settings(arguments):
         "gradient_accumulation_steps": arguments.accumulation,
         "bf16": {"enabled": True},
         "zero_optimization": zero,
-        "zero_force_ds_cpu_optimizer": False,   # torch.optim.AdamW, which needs no compiler, also where the states are on the host
+        "zero_force_ds_cpu_optimizer": False,  # torch.optim.AdamW, which needs no compiler, also where the states are on the host
     }
 
 
@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--vision-layers", type=int, default=24)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--checkpointing", action="store_true")
-    parser.add_argument("--local_rank", type=int, default=0)   # the deepspeed launcher passes it
+    parser.add_argument("--local_rank", type=int, default=0)  # the deepspeed launcher passes it
     arguments = parser.parse_args()
 
     deepspeed.init_distributed()

@@ -1,6 +1,6 @@
 """Training the UNet of Stable Diffusion 1.5 (`diffusers`): latents, text states and noise are made here.
 
-    tidemark run --gpu a100-40gb -- python examples/diffusers_unet.py --batch 4 --checkpointing
+tidemark run --gpu a100-40gb -- python examples/diffusers_unet.py --batch 4 --checkpointing
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A small Mixtral in bf16 whose experts are shared by the cards of a node: transformers' own expert parallelism.
 
-    tidemark run --gpu h100-80gb --gpus 4 -- torchrun --nproc-per-node 4 examples/expert_parallel_mixtral.py --batch 8 --sequence 2048
+tidemark run --gpu h100-80gb --gpus 4 -- torchrun --nproc-per-node 4 examples/expert_parallel_mixtral.py --batch 8 --sequence 2048
 """
 
 import argparse
@@ -22,8 +22,15 @@ def shared_by(ranks):
 def build(layers, experts, ranks):
     """As `from_pretrained(…, distributed_config=…)` does it: the experts are split before any of them has memory."""
     config = MixtralConfig(
-        hidden_size=1024, intermediate_size=3584, num_hidden_layers=layers, num_attention_heads=16, num_key_value_heads=8, vocab_size=32000,
-        num_local_experts=experts, num_experts_per_tok=2, output_router_logits=True,
+        hidden_size=1024,
+        intermediate_size=3584,
+        num_hidden_layers=layers,
+        num_attention_heads=16,
+        num_key_value_heads=8,
+        vocab_size=32000,
+        num_local_experts=experts,
+        num_experts_per_tok=2,
+        output_router_logits=True,
     )
     torch.set_default_dtype(torch.bfloat16)
     with torch.device("meta"):
@@ -47,9 +54,9 @@ def main():
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     torch.distributed.init_process_group("nccl")
     model = build(arguments.layers, arguments.experts, torch.distributed.get_world_size())
-    groups = [[p for p in model.parameters() if isinstance(p, DTensor) == is_split] for is_split in (True, False)]   # not to be mixed in one call
+    groups = [[p for p in model.parameters() if isinstance(p, DTensor) == is_split] for is_split in (True, False)]  # not to be mixed in one call
     optimizer = torch.optim.AdamW([{"params": group} for group in groups if group], lr=3e-4)
-    tokens = torch.randint(0, 32000, (arguments.batch, arguments.sequence))   # the same on every rank
+    tokens = torch.randint(0, 32000, (arguments.batch, arguments.sequence))  # the same on every rank
 
     for step in range(arguments.steps):
         batch = tokens.cuda()

@@ -1,6 +1,6 @@
 """A Llama of 1.1 B parameters under FSDP2 (`fully_shard`): parameters, gradients and states are shards, gathered layer by layer.
 
-    tidemark run --gpu a100-40gb --gpus 8 -- torchrun --nproc-per-node 8 examples/fsdp2_llama.py --batch 4 --sequence 2048
+tidemark run --gpu a100-40gb --gpus 8 -- torchrun --nproc-per-node 8 examples/fsdp2_llama.py --batch 4 --sequence 2048
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Fine-tuning a pretrained GPT-2 of which only the configuration is at hand: `--fake-weights` stands in for the checkpoint.
 
-    tidemark run --gpu rtx-3060 --fake-weights -- python examples/gpt2_from_pretrained.py --batch 4
+tidemark run --gpu rtx-3060 --fake-weights -- python examples/gpt2_from_pretrained.py --batch 4
 """
 
 import argparse

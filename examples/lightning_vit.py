@@ -1,6 +1,6 @@
 """ViT-B/16 of `torchvision` in Lightning, with mixed precision and gradient clipping.
 
-    tidemark run --gpu rtx-4090 -- python examples/lightning_vit.py --batch 128
+tidemark run --gpu rtx-4090 -- python examples/lightning_vit.py --batch 128
 """
 
 import argparse
@@ -47,8 +47,15 @@ def main():
 
     loader = torch.utils.data.DataLoader(RandomImages(arguments.steps * arguments.batch), batch_size=arguments.batch, num_workers=arguments.workers, pin_memory=True)
     trainer = lightning.Trainer(
-        accelerator="gpu", devices=1, precision=arguments.precision, max_steps=arguments.steps, gradient_clip_val=1.0,
-        logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+        accelerator="gpu",
+        devices=1,
+        precision=arguments.precision,
+        max_steps=arguments.steps,
+        gradient_clip_val=1.0,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
     )
     trainer.fit(Classifier(arguments.layers), loader)
 

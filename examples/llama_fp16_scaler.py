@@ -1,6 +1,6 @@
 """A Llama of 1.1 B parameters (TinyLlama) with fp16 autocast, a gradient scaler, accumulation and clipping.
 
-    tidemark run --gpu a40 -- python examples/llama_fp16_scaler.py --batch 4 --accumulation 4
+tidemark run --gpu a40 -- python examples/llama_fp16_scaler.py --batch 4 --accumulation 4
 """
 
 import argparse

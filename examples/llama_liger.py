@@ -1,7 +1,7 @@
 """Llama 3.2 1B with Liger's fused kernels (Triton): the logits of the whole vocabulary are never there at once.
 
-    tidemark run --gpu a100-80gb -- python examples/llama_liger.py
-    tidemark run --gpu a100-80gb -- python examples/llama_liger.py --without-liger
+tidemark run --gpu a100-80gb -- python examples/llama_liger.py
+tidemark run --gpu a100-80gb -- python examples/llama_liger.py --without-liger
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Llama 3 8B by QLoRA: the base model in 4-bit NF4 (bitsandbytes), LoRA on every projection (peft), paged 8-bit AdamW.
 
-    tidemark run --gpu rtx-4090 -- python examples/llama_qlora.py
+tidemark run --gpu rtx-4090 -- python examples/llama_qlora.py
 """
 
 import argparse

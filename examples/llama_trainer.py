@@ -1,6 +1,6 @@
 """Llama-3.2-1B from scratch with the `transformers` Trainer: bf16 autocast, gradient checkpointing and accumulation.
 
-    tidemark run --gpu a40 -- python examples/llama_trainer.py --batch 4 --sequence 2048 --checkpointing
+tidemark run --gpu a40 -- python examples/llama_trainer.py --batch 4 --sequence 2048 --checkpointing
 """
 
 import argparse
@@ -10,7 +10,14 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 
 CONFIG = dict(
-    hidden_size=2048, intermediate_size=8192, num_attention_heads=32, num_key_value_heads=8, head_dim=64, vocab_size=128256, max_position_embeddings=131072, tie_word_embeddings=True,
+    hidden_size=2048,
+    intermediate_size=8192,
+    num_attention_heads=32,
+    num_key_value_heads=8,
+    head_dim=64,
+    vocab_size=128256,
+    max_position_embeddings=131072,
+    tie_word_embeddings=True,
     rope_parameters={"rope_type": "llama3", "rope_theta": 5e5, "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192},
 )
 
@@ -41,8 +48,17 @@ def main():
     model = LlamaForCausalLM(LlamaConfig(num_hidden_layers=arguments.layers, **CONFIG))
     with tempfile.TemporaryDirectory() as folder:
         settings = TrainingArguments(
-            output_dir=folder, per_device_train_batch_size=arguments.batch, gradient_accumulation_steps=arguments.accumulation, gradient_checkpointing=arguments.checkpointing,
-            max_steps=arguments.steps, bf16=True, optim=arguments.optimizer, learning_rate=2e-4, logging_steps=1, save_strategy="no", report_to="none",
+            output_dir=folder,
+            per_device_train_batch_size=arguments.batch,
+            gradient_accumulation_steps=arguments.accumulation,
+            gradient_checkpointing=arguments.checkpointing,
+            max_steps=arguments.steps,
+            bf16=True,
+            optim=arguments.optimizer,
+            learning_rate=2e-4,
+            logging_steps=1,
+            save_strategy="no",
+            report_to="none",
         )
         dataset = RandomTokens(arguments.steps * arguments.batch * arguments.accumulation, arguments.sequence)
         Trainer(model=model, args=settings, train_dataset=dataset).train()

@@ -10,7 +10,7 @@ import argparse
 import torch
 from transformers import LlavaConfig, LlavaForConditionalGeneration
 
-IMAGE_TOKENS = 576   # (336 / 14)^2 patches, the class token dropped
+IMAGE_TOKENS = 576  # (336 / 14)^2 patches, the class token dropped
 IMAGE_TOKEN_ID = 32000
 
 CONFIG = dict(

@@ -20,7 +20,7 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 
 try:
     from transformers.initialization import no_init_weights
-except ImportError:   # before transformers 5
+except ImportError:  # before transformers 5
     from transformers.modeling_utils import no_init_weights
 
 
@@ -47,7 +47,7 @@ def split(model, mesh):
     """Attention, MLP, embedding and head in parts; norms are whole everywhere."""
     columns, rows = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj"), ("self_attn.o_proj", "mlp.down_proj")
     plan = {**{f"model.layers.*.{name}": ColwiseParallel() for name in columns}, **{f"model.layers.*.{name}": RowwiseParallel() for name in rows}}
-    if isinstance(model.model.embed_tokens, torch.nn.Embedding):   # not on this stage
+    if isinstance(model.model.embed_tokens, torch.nn.Embedding):  # not on this stage
         plan["model.embed_tokens"] = RowwiseParallel(input_layouts=Replicate())
     if isinstance(model.lm_head, torch.nn.Linear):
         plan["lm_head"] = ColwiseParallel(output_layouts=Replicate())
@@ -90,7 +90,7 @@ def main():
         split(whole, mesh["tp"])
     # For every micro-batch a gather of its own would cost too much: torchtitan's policy for stages.
     part = shard(part, whole.model.layers, mesh["dp_replicate", "dp_shard"], reshard_after_forward=count == 1)
-    is_split = [len(p.placements) == 3 for p in part.parameters()]   # one call of a foreach function takes tensors on one mesh
+    is_split = [len(p.placements) == 3 for p in part.parameters()]  # one call of a foreach function takes tensors on one mesh
     groups = [[p for p, kind in zip(part.parameters(), is_split) if kind == wanted] for wanted in (True, False)]
     optimizer = torch.optim.AdamW([{"params": group} for group in groups if group], lr=3e-4)
     if count > 1:

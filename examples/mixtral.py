@@ -21,10 +21,23 @@ def main():
     arguments = parser.parse_args()
 
     torch.set_default_dtype(torch.bfloat16)
-    model = MixtralForCausalLM(MixtralConfig(
-        hidden_size=1024, intermediate_size=3584, num_hidden_layers=arguments.layers, num_attention_heads=16, num_key_value_heads=8, vocab_size=32000,
-        num_local_experts=arguments.experts, num_experts_per_tok=2, output_router_logits=True,
-    )).cuda().train()
+    model = (
+        MixtralForCausalLM(
+            MixtralConfig(
+                hidden_size=1024,
+                intermediate_size=3584,
+                num_hidden_layers=arguments.layers,
+                num_attention_heads=16,
+                num_key_value_heads=8,
+                vocab_size=32000,
+                num_local_experts=arguments.experts,
+                num_experts_per_tok=2,
+                output_router_logits=True,
+            )
+        )
+        .cuda()
+        .train()
+    )
     torch.set_default_dtype(torch.float32)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     input_ids = torch.randint(0, 32000, (arguments.batch, arguments.sequence))

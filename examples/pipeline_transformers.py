@@ -1,7 +1,7 @@
 """A language model of transformers in stages, one or more per card: the program that `tidemark predict --pp-degree …` means.
 
-    tidemark run --gpu h100-80gb --gpus 4 --all-ranks -- torchrun --nproc-per-node 4 examples/pipeline_transformers.py llama-3-8b/config.json --microbatches 8
-    tidemark predict llama-3-8b/ --batch 16 --seq 1024 --gpu h100-80gb --gpus 4 --rank 0 --pp-degree 4 --pp-microbatches 8
+tidemark run --gpu h100-80gb --gpus 4 --all-ranks -- torchrun --nproc-per-node 4 examples/pipeline_transformers.py llama-3-8b/config.json --microbatches 8
+tidemark predict llama-3-8b/ --batch 16 --seq 1024 --gpu h100-80gb --gpus 4 --rank 0 --pp-degree 4 --pp-microbatches 8
 """
 
 import argparse
@@ -15,11 +15,10 @@ from torch.distributed import pipelining
 
 try:
     from transformers.initialization import no_init_weights
-except ImportError:   # before transformers 5
+except ImportError:  # before transformers 5
     from transformers.modeling_utils import no_init_weights
 
-SCHEDULES = {"gpipe": pipelining.ScheduleGPipe, "1f1b": pipelining.Schedule1F1B,
-             "interleaved_1f1b": pipelining.ScheduleInterleaved1F1B, "looped_bfs": pipelining.ScheduleLoopedBFS}
+SCHEDULES = {"gpipe": pipelining.ScheduleGPipe, "1f1b": pipelining.Schedule1F1B, "interleaved_1f1b": pipelining.ScheduleInterleaved1F1B, "looped_bfs": pipelining.ScheduleLoopedBFS}
 
 
 class Stage(torch.nn.Module):
@@ -63,8 +62,8 @@ def main():
     modules = [Stage(model, index, count).to("cuda") for index in mine]
     stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device())) for module, index in zip(modules, mine)]
     schedule = SCHEDULES[arguments.schedule](
-        stages if arguments.schedule in ("interleaved_1f1b", "looped_bfs") else stages[0], arguments.microbatches,
-        loss_fn=lambda logits, labels: model.loss_function(logits=logits, labels=labels, vocab_size=config.vocab_size))
+        stages if arguments.schedule in ("interleaved_1f1b", "looped_bfs") else stages[0], arguments.microbatches, loss_fn=lambda logits, labels: model.loss_function(logits=logits, labels=labels, vocab_size=config.vocab_size)
+    )
     optimizer = torch.optim.AdamW((parameter for module in modules for parameter in module.parameters()), lr=1e-4)
     tokens = torch.full((arguments.batch, arguments.sequence), 5)
 

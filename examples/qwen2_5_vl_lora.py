@@ -1,6 +1,6 @@
 """LoRA on Qwen2.5-VL-7B with `peft`: images of several sizes in one batch, adapters in the language model only.
 
-    tidemark run --gpu a100-80gb -- python examples/qwen2_5_vl_lora.py --batch 4 --images 1 --checkpointing
+tidemark run --gpu a100-80gb -- python examples/qwen2_5_vl_lora.py --batch 4 --images 1 --checkpointing
 """
 
 import argparse
@@ -11,12 +11,13 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
 IMAGE_TOKEN_ID, VISION_START_ID, VISION_END_ID = 151655, 151652, 151653
-GRIDS = ((1, 46, 68), (1, 36, 36), (1, 24, 58))   # time, height, width of an image in patches of 14 pixels
+GRIDS = ((1, 46, 68), (1, 36, 36), (1, 24, 58))  # time, height, width of an image in patches of 14 pixels
 
 
 def config(layers, vision_layers):
     return Qwen2_5_VLConfig(
-        image_token_id=IMAGE_TOKEN_ID, vocab_size=152064,
+        image_token_id=IMAGE_TOKEN_ID,
+        vocab_size=152064,
         vision_start_token_id=VISION_START_ID,
         text_config=dict(hidden_size=3584, intermediate_size=18944, num_hidden_layers=layers, num_attention_heads=28, num_key_value_heads=4, vocab_size=152064, rope_theta=1e6, rope_scaling={"type": "mrope", "mrope_section": [16, 24, 24]}),
         vision_config=dict(depth=vision_layers, hidden_size=1280, intermediate_size=3420, num_heads=16, out_hidden_size=3584, fullatt_block_indexes=[7, 15, 23, 31]),
@@ -35,7 +36,7 @@ def batches(batch, images):
         rows.append(torch.tensor(row + torch.randint(1, 150000, (100,)).tolist()))
     input_ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     grids = torch.tensor(grids)
-    taken = inspect.signature(Qwen2_5_VLForConditionalGeneration.forward).parameters   # before transformers 5 no mm_token_type_ids
+    taken = inspect.signature(Qwen2_5_VLForConditionalGeneration.forward).parameters  # before transformers 5 no mm_token_type_ids
     while True:
         made = {
             "input_ids": input_ids,

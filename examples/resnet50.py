@@ -1,6 +1,6 @@
 """ResNet-50 of `torchvision` with automatic mixed precision and SGD.
 
-    tidemark run --gpu rtx-3090 -- python examples/resnet50.py --batch 256
+tidemark run --gpu rtx-3090 -- python examples/resnet50.py --batch 256
 """
 
 import argparse

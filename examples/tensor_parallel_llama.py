@@ -1,6 +1,6 @@
 """A Llama of 1.1 B parameters, its matrices split over the cards of a node (DTensor tensor parallelism, with or without sequence parallelism).
 
-    tidemark run --gpu rtx-4090 --gpus 4 -- torchrun --nproc-per-node 4 examples/tensor_parallel_llama.py --batch 4 --sequence 2048
+tidemark run --gpu rtx-4090 --gpus 4 -- torchrun --nproc-per-node 4 examples/tensor_parallel_llama.py --batch 4 --sequence 2048
 """
 
 import argparse
@@ -23,7 +23,7 @@ def plan_of_a_layer(sequence_parallel):
         "post_attention_layernorm": SequenceParallel(),
         "self_attn": PrepareModuleInput(input_kwarg_layouts={"hidden_states": Shard(1)}, desired_input_kwarg_layouts={"hidden_states": Replicate()}),
         "mlp": PrepareModuleInput(input_layouts=(Shard(1),), desired_input_layouts=(Replicate(),)),
-        "self_attn.o_proj": rows(output_layouts=Shard(1), use_local_output=False),   # whole tensors to the model, their tokens split
+        "self_attn.o_proj": rows(output_layouts=Shard(1), use_local_output=False),  # whole tensors to the model, their tokens split
         "mlp.down_proj": rows(output_layouts=Shard(1), use_local_output=False),
     }
 
@@ -32,7 +32,11 @@ def split(model, mesh, sequence_parallel):
     for layer in model.model.layers:
         parallelize_module(layer, mesh, plan_of_a_layer(sequence_parallel))
     if sequence_parallel:
-        ends = {"model.embed_tokens": RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1), use_local_output=False), "model.norm": SequenceParallel(), "lm_head": ColwiseParallel(input_layouts=Shard(1), output_layouts=Replicate())}
+        ends = {
+            "model.embed_tokens": RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1), use_local_output=False),
+            "model.norm": SequenceParallel(),
+            "lm_head": ColwiseParallel(input_layouts=Shard(1), output_layouts=Replicate()),
+        }
     else:
         ends = {"model.embed_tokens": RowwiseParallel(input_layouts=Replicate()), "lm_head": ColwiseParallel(output_layouts=Replicate())}
     return parallelize_module(model, mesh, ends)
@@ -57,7 +61,7 @@ def main():
     model = split(model.cuda().train(), mesh, arguments.sequence_parallel)
     if arguments.checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    groups = [[p for p in model.parameters() if isinstance(p, DTensor) == is_split] for is_split in (True, False)]   # not to be mixed in one call
+    groups = [[p for p in model.parameters() if isinstance(p, DTensor) == is_split] for is_split in (True, False)]  # not to be mixed in one call
     optimizer = torch.optim.AdamW([{"params": group} for group in groups if group], lr=3e-4)
     tokens = torch.randint(0, 32000, (arguments.batch, arguments.sequence))
 

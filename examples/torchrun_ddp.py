@@ -1,6 +1,6 @@
 """GPT-2 under DistributedDataParallel, started by torchrun: one process per card, gradients in buckets over NCCL.
 
-    tidemark run --gpu a10 -- torchrun --nproc-per-node 1 examples/torchrun_ddp.py --batch 8
+tidemark run --gpu a10 -- torchrun --nproc-per-node 1 examples/torchrun_ddp.py --batch 8
 """
 
 import argparse

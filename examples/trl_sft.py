@@ -1,6 +1,6 @@
 """Supervised fine-tuning of a Qwen3-0.6B with TRL's SFTTrainer: the tokenizer and the texts are made here, packed or padded.
 
-    tidemark run --gpu rtx-3060 -- python examples/trl_sft.py --batch 4 --packing
+tidemark run --gpu rtx-3060 -- python examples/trl_sft.py --batch 4 --packing
 """
 
 import argparse
@@ -39,8 +39,15 @@ def main():
     model = Qwen3ForCausalLM(Qwen3Config(hidden_size=1024, intermediate_size=3072, num_hidden_layers=arguments.layers, num_attention_heads=16, num_key_value_heads=8, head_dim=128, vocab_size=151936, tie_word_embeddings=True))
     with tempfile.TemporaryDirectory() as folder:
         settings = SFTConfig(
-            output_dir=folder, per_device_train_batch_size=arguments.batch, max_length=arguments.sequence, packing=arguments.packing, max_steps=arguments.steps,
-            bf16=True, logging_steps=1, save_strategy="no", report_to="none",
+            output_dir=folder,
+            per_device_train_batch_size=arguments.batch,
+            max_length=arguments.sequence,
+            packing=arguments.packing,
+            max_steps=arguments.steps,
+            bf16=True,
+            logging_steps=1,
+            save_strategy="no",
+            report_to="none",
         )
         SFTTrainer(model=model, args=settings, train_dataset=texts(arguments.samples, arguments.sequence), processing_class=tokenizer()).train()
 

@@ -1,6 +1,6 @@
 """A U-Net for segmentation, written out here, trained in fp32 with Adam on cross-entropy and the Dice loss.
 
-    tidemark run --gpu rtx-3060 -- python examples/unet_segmentation.py --batch 4 --image-size 512
+tidemark run --gpu rtx-3060 -- python examples/unet_segmentation.py --batch 4 --image-size 512
 """
 
 import argparse
@@ -11,8 +11,12 @@ from torch import nn
 
 def double_convolution(inputs, outputs):
     return nn.Sequential(
-        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True),
-        nn.Conv2d(outputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True),
+        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(inplace=True),
+        nn.Conv2d(outputs, outputs, 3, padding=1, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.ReLU(inplace=True),
     )
 
 

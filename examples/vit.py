@@ -1,6 +1,6 @@
 """ViT-L/16 of `transformers` in a plain loop: mixed precision, a fused optimizer, and an average of the weights (EMA).
 
-    tidemark run --gpu l40s -- python examples/vit.py --batch 64
+tidemark run --gpu l40s -- python examples/vit.py --batch 64
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Fine-tuning Whisper-small with the `transformers` Seq2SeqTrainer, fp16 mixed precision, thirty-second clips.
 
-    tidemark run --gpu t4 -- python examples/whisper.py --batch 8
+tidemark run --gpu t4 -- python examples/whisper.py --batch 8
 """
 
 import argparse
@@ -29,14 +29,29 @@ def main():
     parser.add_argument("--steps", type=int, default=100)
     arguments = parser.parse_args()
 
-    model = WhisperForConditionalGeneration(WhisperConfig(
-        vocab_size=51865, d_model=768, encoder_layers=arguments.layers, decoder_layers=arguments.layers, encoder_attention_heads=12, decoder_attention_heads=12,
-        encoder_ffn_dim=3072, decoder_ffn_dim=3072, num_mel_bins=80,
-    ))
+    model = WhisperForConditionalGeneration(
+        WhisperConfig(
+            vocab_size=51865,
+            d_model=768,
+            encoder_layers=arguments.layers,
+            decoder_layers=arguments.layers,
+            encoder_attention_heads=12,
+            decoder_attention_heads=12,
+            encoder_ffn_dim=3072,
+            decoder_ffn_dim=3072,
+            num_mel_bins=80,
+        )
+    )
     with tempfile.TemporaryDirectory() as folder:
         settings = Seq2SeqTrainingArguments(
-            output_dir=folder, per_device_train_batch_size=arguments.batch, max_steps=arguments.steps, fp16=True, learning_rate=1e-5,
-            logging_steps=1, save_strategy="no", report_to="none",
+            output_dir=folder,
+            per_device_train_batch_size=arguments.batch,
+            max_steps=arguments.steps,
+            fp16=True,
+            learning_rate=1e-5,
+            logging_steps=1,
+            save_strategy="no",
+            report_to="none",
         )
         Seq2SeqTrainer(model=model, args=settings, train_dataset=RandomClips(arguments.steps * arguments.batch, arguments.tokens)).train()
 

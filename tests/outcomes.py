@@ -15,7 +15,7 @@ def _why(report):
 
 
 def pytest_runtest_logreport(report):
-    if (report.when != "call" and report.passed) or "PYTEST_XDIST_WORKER" in os.environ:   # the controller has it all
+    if (report.when != "call" and report.passed) or "PYTEST_XDIST_WORKER" in os.environ:  # the controller has it all
         return
     row = {"test": report.nodeid.removeprefix("tests/"), "outcome": report.outcome, "why": _why(report), "peaks": [value for name, value in report.user_properties if name == "peak"], "commit": os.environ.get("TIDEMARK_COMMIT", "")}
     with open(os.environ["TIDEMARK_OUTCOMES"], "a") as file:

@@ -19,7 +19,7 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-OLDEST = (2, 6)   # apps/cli/torch_probe.cpp
+OLDEST = (2, 6)  # apps/cli/torch_probe.cpp
 KEPT = re.compile(r"torch/(version\.py$|lib/libc10\.so$|include/)|torch-[^/]*\.dist-info/METADATA$")
 
 
@@ -32,7 +32,7 @@ def released():
 
 def wheel_of(version, wheels):
     """torch's wheel: one that lies in the folder, or pip puts it there."""
-    found = lambda: sorted(wheels.glob(f"torch-{version}-*.whl")) + sorted(wheels.glob(f"torch-{version}+*.whl"))   # noqa: E731
+    found = lambda: sorted(wheels.glob(f"torch-{version}-*.whl")) + sorted(wheels.glob(f"torch-{version}+*.whl"))
     if not found():
         subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", wheels, f"torch=={version}"], check=True)
     return found()[0]

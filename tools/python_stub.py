@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes python/tidemark/__init__.pyi: the types of the package, with the options of `predict` and `plan` made of the schemas that Spec's and PlanWishes' fields have.
 
-    tools/python_stub.py [TIDEMARK]     the command, build/release/apps/cli/tidemark
+tools/python_stub.py [TIDEMARK]     the command, build/release/apps/cli/tidemark
 """
 
 import json
@@ -36,11 +36,11 @@ class _Module(Protocol):
 
 _Config = str | os.PathLike[str] | Mapping[str, Any] | _PretrainedConfig | _Module
 '''
-FUNCTIONS = '''
+FUNCTIONS = """
 def predict(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, all_ranks: bool = False, margin: str | None = None, offline: bool = False, **options: Unpack[SpecOptions]) -> Report: ...
 def plan(config: _Config, *, inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None, offline: bool = False, ray: bool = False, progress: Callable[[Progress], object] | None = None, **options: Unpack[PlanOptions]) -> Plan: ...
 def options() -> dict[str, Any]: ...
-'''
+"""
 
 
 def type_of(schema):

@@ -93,10 +93,12 @@ def time_residuals(times):
 
 def step_times(times):
     yield "## Step times\n"
-    yield ("`tidemark plan` ranks by an estimate of the time of a step ([what it is made of](howto/plan.md#what-is-exact-and-what-is-not)); nothing in it was fitted to a row here: "
-           "two figures of the host, which vTrain's rows are estimated with, were taken from rows of vTrain's that are not among these (`a100-megatron-deepspeed` in [`data/efficiency.json`](../data/efficiency.json)). "
-           "*Rows*: [`validation/step_times`](../validation/step_times/README.md). Errors are |estimated − measured| / measured. Kendall's tau is over pairs of ways to train the same on as many GPUs. "
-           "Rows whose source says which kernels ran are estimated with those (`kernels`: the first FlashAttention, an H100 at 500 W, the host under Megatron-DeepSpeed); a plan has those of today.\n")
+    yield (
+        "`tidemark plan` ranks by an estimate of the time of a step ([what it is made of](howto/plan.md#what-is-exact-and-what-is-not)); nothing in it was fitted to a row here: "
+        "two figures of the host, which vTrain's rows are estimated with, were taken from rows of vTrain's that are not among these (`a100-megatron-deepspeed` in [`data/efficiency.json`](../data/efficiency.json)). "
+        "*Rows*: [`validation/step_times`](../validation/step_times/README.md). Errors are |estimated − measured| / measured. Kendall's tau is over pairs of ways to train the same on as many GPUs. "
+        "Rows whose source says which kernels ran are estimated with those (`kernels`: the first FlashAttention, an H100 at 500 W, the host under Megatron-DeepSpeed); a plan has those of today.\n"
+    )
     rows = []
     for one in times["groups"]:
         tau = "" if one["kendall_tau"] is None else f"{one['kendall_tau']:.2f} of {one['pairs']:.0f} pairs"
@@ -135,8 +137,7 @@ def corpora(result, tables):
         yield f"{corpus['title']}. *Source*: {corpus['source']}. {corpus['rows']} rows; [what is known of them](../validation/{name}/README.md).\n"
         for by, title in tables:
             for engine in tables[by, title]["engines"]:
-                rows = [statistics_row(", ".join(value for field, value in group["group"].items() if field != "corpus"), group["statistics"])
-                        for group in engine["groups"] if group["group"]["corpus"] == name]
+                rows = [statistics_row(", ".join(value for field, value in group["group"].items() if field != "corpus"), group["statistics"]) for group in engine["groups"] if group["group"]["corpus"] == name]
                 if rows:
                     yield f"**{title}**, `tidemark {engine['engine']}`\n"
                     yield from table(HEAD, rows)
@@ -147,8 +148,10 @@ def corpora(result, tables):
 
 def rivals(result):
     yield "## Others on the same rows\n"
-    yield ("PEF, the probability that an estimate fails, and MCP, the memory that it saves, are xMem's: a run is repeated with no more memory than was estimated. That second "
-           "round cannot be made here, so Tidemark's are bounds: a run of which it is not known counts as a failure. An exact peak has no room to spare.\n")
+    yield (
+        "PEF, the probability that an estimate fails, and MCP, the memory that it saves, are xMem's: a run is repeated with no more memory than was estimated. That second "
+        "round cannot be made here, so Tidemark's are bounds: a run of which it is not known counts as a failure. An exact peak has no room to spare.\n"
+    )
     for engine in result["engines"]:
         for group in engine["groups"]:
             if not group.get("rivals"):
@@ -179,9 +182,11 @@ def recordings():
 def engines():
     count, on_several = recordings()
     yield "## Evidence: the two engines against each other\n"
-    yield ("`predict` is held to real PyTorch, DeepSpeed and transformers on the virtual GPU, allocation by allocation, in their order, without a tolerance: "
-           f"{count} recorded trainings of small models, {on_several} of them of a rank among several GPUs (`ctest -R golden.steps`). "
-           "Full-size models: [`validation/parallel`](../validation/parallel/README.md).\n")
+    yield (
+        "`predict` is held to real PyTorch, DeepSpeed and transformers on the virtual GPU, allocation by allocation, in their order, without a tolerance: "
+        f"{count} recorded trainings of small models, {on_several} of them of a rank among several GPUs (`ctest -R golden.steps`). "
+        "Full-size models: [`validation/parallel`](../validation/parallel/README.md).\n"
+    )
 
 
 def not_known():
@@ -189,17 +194,16 @@ def not_known():
     if not any((ROOT / "validation").glob("h200/results*.jsonl*")):
         yield "- No measurement of our own on a real GPU stands behind any figure here: `validation/measure` is ready to make them, and none was made yet."
     yield "- What a row's source does not say is not guessed: such rows are left out above, with the reason."
-    yield ("- xMem's recordings of CNNs begin when the model is on the card. This was found in the published loops after a comparison "
-           "([why, and what it changes](../validation/xmem/README.md#when-the-measuring-began)).")
-    yield ("- On Hopper the cuDNN of newer torches gives other workspaces through a handle than for a described card, for one convolution in five of those tried; "
-           "the described card is what is asked ([convolutions](design/convolutions.md)).")
-    yield ("- `device` includes the CUDA context, what libraries take and NCCL's communicators, which differ by driver, library versions and topology: "
-           "[what is known of them](design/device.md).\n")
+    yield ("- xMem's recordings of CNNs begin when the model is on the card. This was found in the published loops after a comparison ([why, and what it changes](../validation/xmem/README.md#when-the-measuring-began)).")
+    yield (
+        "- On Hopper the cuDNN of newer torches gives other workspaces through a handle than for a described card, for one convolution in five of those tried; the described card is what is asked ([convolutions](design/convolutions.md))."
+    )
+    yield ("- `device` includes the CUDA context, what libraries take and NCCL's communicators, which differ by driver, library versions and topology: [what is known of them](design/device.md).\n")
 
 
 def page(times):
     tables = {(by, title): validated(by) for by, title in TABLES}
-    result = tables[TABLES[0]]   # bars, corpora and what was left out are the same in all
+    result = tables[TABLES[0]]  # bars, corpora and what was left out are the same in all
     yield "# How accurate it is\n"
     yield "Written by `python validation/accuracy.py`, from the corpora in [`validation/`](../validation/README.md); a test keeps it current. Errors are |predicted − measured| / measured, in the metric that the source measured.\n"
     yield from claims(result)

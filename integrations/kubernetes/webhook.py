@@ -18,11 +18,11 @@ import json
 import ssl
 import urllib.parse
 
-SPEC = "tidemark/spec"                  # the pod's annotation: JSON
-MEMORY = "tidemark/gpu-memory-mib"      # the label that it gets: the peak of the rank that needs most, rounded up
+SPEC = "tidemark/spec"  # the pod's annotation: JSON
+MEMORY = "tidemark/gpu-memory-mib"  # the label that it gets: the peak of the rank that needs most, rounded up
 GPU, PRODUCT = "nvidia.com/gpu", "nvidia.com/gpu.product"
 MIB = 1 << 20
-LARGEST_BODY_BYTES = 8 << 20            # an object of Kubernetes is of 1.5 MiB at most
+LARGEST_BODY_BYTES = 8 << 20  # an object of Kubernetes is of 1.5 MiB at most
 
 
 class Refused(Exception):
@@ -50,7 +50,7 @@ def ask(server, spec, card):
         return values
     error = values["error"]
     words = ": ".join(part for part in (error["where"], error["message"]) if part) + (f" ({error['hint']})" if error["hint"] else "")
-    raise (Refused if status == 400 and "gpu" not in error["where"] else NotKnown)(words)   # the card is of CARDS.json, not of the pod
+    raise (Refused if status == 400 and "gpu" not in error["where"] else NotKnown)(words)  # the card is of CARDS.json, not of the pod
 
 
 def placed(server, cards, text):
@@ -61,7 +61,7 @@ def placed(server, cards, text):
         raise Refused(f"the annotation {SPEC} is not JSON: {error}") from error
     if not isinstance(spec, dict):
         raise Refused(f"the annotation {SPEC} is no object with the keys of a spec")
-    with concurrent.futures.ThreadPoolExecutor(len(cards)) as pool:   # the API server waits for 10 s
+    with concurrent.futures.ThreadPoolExecutor(len(cards)) as pool:  # the API server waits for 10 s
         reports = dict(zip(cards, pool.map(lambda card: ask(server, spec, card), cards.values())))
     fitting = {product: report for product, report in reports.items() if report["fits"] is True}
     if not fitting:
@@ -90,7 +90,7 @@ def changed(pod, products, gpus, peak_bytes):
         raise Refused(f"the training does not fit on {chosen}, which nodeSelector asks for, or it is not known here; it fits on {', '.join(products)}")
     node = pod["spec"].setdefault("affinity", {}).setdefault("nodeAffinity", {})
     required = node.setdefault("requiredDuringSchedulingIgnoredDuringExecution", {"nodeSelectorTerms": [{}]})
-    for term in required["nodeSelectorTerms"]:   # of these any holds: each is narrowed
+    for term in required["nodeSelectorTerms"]:  # of these any holds: each is narrowed
         term.setdefault("matchExpressions", []).append({"key": PRODUCT, "operator": "In", "values": products})
     return pod
 
@@ -169,7 +169,7 @@ class Webhook(http.server.ThreadingHTTPServer):
             super().finish_request(connection, client_address)
 
     def handle_error(self, request, client_address):
-        pass   # a connection that was cut, or spoke no TLS
+        pass  # a connection that was cut, or spoke no TLS
 
 
 def main():

@@ -28,8 +28,32 @@ class ProgramFailed(RuntimeError):
 
 
 def run(
-    command=None, *, script=None, source=None, notebook=None, arguments=(), gpu=None, memory=None, steps=None, keep_going=False, fake_weights=False,
-    moe_routing=None, generate_length=None, data=None, allocator=None, snapshot=None, gpus=None, gpus_per_node=None, link=None, rank=None, all_ranks=False, margin=None, python=None, cwd=None, env=None, timeout=None,
+    command=None,
+    *,
+    script=None,
+    source=None,
+    notebook=None,
+    arguments=(),
+    gpu=None,
+    memory=None,
+    steps=None,
+    keep_going=False,
+    fake_weights=False,
+    moe_routing=None,
+    generate_length=None,
+    data=None,
+    allocator=None,
+    snapshot=None,
+    gpus=None,
+    gpus_per_node=None,
+    link=None,
+    rank=None,
+    all_ranks=False,
+    margin=None,
+    python=None,
+    cwd=None,
+    env=None,
+    timeout=None,
 ):
     """Runs a training program on a virtual GPU and returns its Report.
 
@@ -54,7 +78,9 @@ def run(
             env = _with_folder_importable(env, cwd)
         if script is not None:
             command = [python or sys.executable, os.fspath(script)]
-        options = _options(gpu=gpu, memory=memory, steps=steps, moe_routing=moe_routing, generate_length=generate_length, data=data, allocator=allocator, snapshot=snapshot, gpus=gpus, gpus_per_node=gpus_per_node, link=link, rank=rank, margin=margin)
+        options = _options(
+            gpu=gpu, memory=memory, steps=steps, moe_routing=moe_routing, generate_length=generate_length, data=data, allocator=allocator, snapshot=snapshot, gpus=gpus, gpus_per_node=gpus_per_node, link=link, rank=rank, margin=margin
+        )
         options += [flag for flag, wanted in (("--keep-going", keep_going), ("--fake-weights", fake_weights), ("--all-ranks", all_ranks)) if wanted]
         files = {"json": Path(folder, "report.json"), "html": Path(folder, "report.html")}
         options += [word for name, path in files.items() for word in (f"--{name}", str(path))]
@@ -80,7 +106,7 @@ def _judged(report, exit_code, output):
     raise ProgramFailed(f"the program ended with exit code {exit_code}\n{last_lines}", exit_code, output, report)
 
 
-_ERRORS = {2: ValueError, 3: NotImplementedError, 70: RuntimeError}   # exit codes of the launcher itself
+_ERRORS = {2: ValueError, 3: NotImplementedError, 70: RuntimeError}  # exit codes of the launcher itself
 
 
 def _message_of_ours(output):

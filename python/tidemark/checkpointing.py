@@ -35,7 +35,7 @@ def apply(model, plan, layers=None):
     wanted = _numbers(choice["checkpoint_layers"]) if choice["checkpoint_layers"] else range(0, len(found), choice["checkpoint_every"])
     keeping = _numbers(choice["checkpoint_save_layers"] or [f"0-{len(found)}"]) if choice["checkpoint_save"] else ()
     is_reentrant = choice["checkpointing"] == "reentrant"
-    if is_transformers:   # the inputs of the embedding need gradients then, and nothing is cached
+    if is_transformers:  # the inputs of the embedding need gradients then, and nothing is cached
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": is_reentrant})
     for number, layer in enumerate(found):
         how = _function(is_reentrant, choice["checkpoint_save"] if number in keeping else [])
@@ -122,7 +122,7 @@ def _keeping(names):
     kept = {"aten::" + name for name in names}
 
     def policy(context, operator, *args, **kwargs):
-        schema = getattr(operator, "_schema", None)   # of a higher-order operator there is none
+        schema = getattr(operator, "_schema", None)  # of a higher-order operator there is none
         return CheckpointPolicy.MUST_SAVE if schema and schema.name in kept else CheckpointPolicy.PREFER_RECOMPUTE
 
     return lambda: create_selective_checkpoint_contexts(policy)

@@ -10,11 +10,10 @@ import functools
 import json
 import os
 import subprocess
-from pathlib import Path
 
 from . import errors, places
 
-_INTERFACE = 2   # TIDEMARK_CORE_INTERFACE of bindings/c/tidemark_core.h
+_INTERFACE = 2  # TIDEMARK_CORE_INTERFACE of bindings/c/tidemark_core.h
 
 
 def ask(topic, question, told=None):
@@ -55,7 +54,7 @@ def _loaded(path):
         library = ctypes.CDLL(path)
         if library.tidemark_core_interface() != _INTERFACE:
             return None
-    except (OSError, AttributeError):   # of a newer system, or of something else
+    except (OSError, AttributeError):  # of a newer system, or of something else
         return None
     return _Library(library, places.data(path))
 
@@ -100,9 +99,10 @@ def _telling(told, raised):
     def tell(_context, progress):
         try:
             told(json.loads(progress))
-        except BaseException as exception:   # for the thread that asks, as Ctrl-C in a callback
+        except BaseException as exception:  # for the thread that asks, as Ctrl-C in a callback
             raised.append(exception)
         return len(raised)
+
     return tell
 
 

@@ -16,8 +16,7 @@ import zipfile
 
 FIRST_ASKED = (9, 0, 0)
 PINNED_BELOW = "9.1.0.70"  # what stands in for an older pin
-LIBRARIES = ("libcudnn_graph", "libcudnn_heuristic", "libcudnn_engines_precompiled", "libcudnn_engines_runtime_compiled",
-             "libcudnn_ops", "libcudnn_adv", "libcudnn_cnn")
+LIBRARIES = ("libcudnn_graph", "libcudnn_heuristic", "libcudnn_engines_precompiled", "libcudnn_engines_runtime_compiled", "libcudnn_ops", "libcudnn_adv", "libcudnn_cnn")
 
 
 def cache_folder():

@@ -20,7 +20,7 @@ class Asked:
     def __init__(self, spec, offline=False):
         self.question = {"spec": spec, "sources": {}}
         self.model, self.offline = None, offline
-        self.is_elsewhere = False   # not in a file: the hub, or a path that only the command can say what is wrong with
+        self.is_elsewhere = False  # not in a file: the hub, or a path that only the command can say what is wrong with
 
     @property
     def spec(self):
@@ -39,8 +39,7 @@ def read(model, options, offline):
     elif "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module):
         _take_module(asked, model)
     else:
-        raise errors.Error("bad_value", f"{type(model).__name__} is nothing that a model can be known from", "config",
-                           "a path, a name on the hub, a dict, a PretrainedConfig, or a module with such a config")
+        raise errors.Error("bad_value", f"{type(model).__name__} is nothing that a model can be known from", "config", "a path, a name on the hub, a dict, a PretrainedConfig, or a module with such a config")
     _take_card(asked)
     _take_versions(asked)
     return asked
@@ -72,10 +71,10 @@ def _plain(value):
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return None   # as in a config.json, where Python writes Infinity, which JSON does not have
+        return None  # as in a config.json, where Python writes Infinity, which JSON does not have
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    return str(value)   # a dtype, an enum's name
+    return str(value)  # a dtype, an enum's name
 
 
 def _take_path(asked, path):
@@ -85,10 +84,10 @@ def _take_path(asked, path):
         with open(file, encoding="utf-8", newline="") as opened:
             text = opened.read()
     except (OSError, UnicodeDecodeError):
-        asked.is_elsewhere = True   # the command says what is wrong with it
+        asked.is_elsewhere = True  # the command says what is wrong with it
         return
     if not _is_configuration(text):
-        asked.is_elsewhere = True   # a trainer's own file, perhaps
+        asked.is_elsewhere = True  # a trainer's own file, perhaps
         return
     asked.question["config"] = {"text": text, "file": file}
 
@@ -98,7 +97,7 @@ def _is_configuration(text):
 
 
 def _take_config(asked, config, said):
-    keys = json.loads(config.to_json_string())   # what save_pretrained writes
+    keys = json.loads(config.to_json_string())  # what save_pretrained writes
     keys = {**keys, **{key: value for key, value in said.items() if not keys.get(key)}}
     asked.question["config"] = {"text": json.dumps(keys, indent=2), "file": type(config).__name__}
 
@@ -135,7 +134,7 @@ def _take_card(asked):
         with open(gpu, encoding="utf-8") as opened:
             asked.question["card"] = json.load(opened)
     except (OSError, ValueError):
-        asked.is_elsewhere = True   # the command says what is wrong with it
+        asked.is_elsewhere = True  # the command says what is wrong with it
 
 
 def _take_versions(asked):

@@ -18,7 +18,7 @@ def code_of(path):
 
 def _plain_python(cell):
     lines = cell.splitlines()
-    if lines and lines[0].startswith("%%"):   # a whole cell in another language, or timed
+    if lines and lines[0].startswith("%%"):  # a whole cell in another language, or timed
         timed = lines[0].split()[0] in ("%%time", "%%timeit", "%%capture")
         return "\n".join(["# " + lines[0], *(lines[1:] if timed else ("# " + line for line in lines[1:]))])
     return "\n".join(_plain_line(line) for line in lines)

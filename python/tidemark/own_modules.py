@@ -14,7 +14,7 @@ from pathlib import Path
 from . import errors
 
 _SIZES = ("batch", "seq", "images")
-IS_CAPTURING = "TIDEMARK_CAPTURING"   # in the environment of the process that captures
+IS_CAPTURING = "TIDEMARK_CAPTURING"  # in the environment of the process that captures
 
 
 def program_of(module, inputs, spec):
@@ -55,8 +55,7 @@ def write(path, module, inputs, request):
         batches = _batches(inputs, names, request)
         torch.save({"module": _without_values(module), "batches": batches}, path)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise errors.Error("unsupported", f"it cannot be sent to the process that captures it: {error}", type(module).__name__,
-                           "capture it from a file: `python -m tidemark.capture model.py:function`") from error
+        raise errors.Error("unsupported", f"it cannot be sent to the process that captures it: {error}", type(module).__name__, "capture it from a file: `python -m tidemark.capture model.py:function`") from error
     return set(next(iter(batches.values())))
 
 

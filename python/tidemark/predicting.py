@@ -34,7 +34,7 @@ def predict(config, *, inputs=None, all_ranks=False, margin=None, offline=False,
         try:
             return Report.from_text(core.ask("predict", {**asked.question, **extra}))
         except errors.NotCaptured:
-            pass   # the command captures it, or says why not
+            pass  # the command captures it, or says why not
     return Report.from_text(_by_command("predict", asked, _predict_words(all_ranks, margin))[0])
 
 
@@ -117,7 +117,7 @@ def _by_command(command, asked, words, model=None):
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         spec, answer = Path(folder, "spec.json"), Path(folder, "answer.json")
         keys = {key: value for key, value in asked.spec.items() if key not in ("model", *asked.question["sources"])}
-        if os.path.exists(str(keys.get("gpu", ""))):   # in a spec it is meant from the spec's folder
+        if os.path.exists(str(keys.get("gpu", ""))):  # in a spec it is meant from the spec's folder
             keys["gpu"] = os.path.abspath(keys["gpu"])
         spec.write_text(json.dumps(keys))
         model = model or [asked.model]

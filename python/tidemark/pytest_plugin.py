@@ -24,7 +24,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", 'fits(gpu, **options): what gpu_memory predicts or runs in this test fits on that card (tidemark); other options hold for each of its questions')
+    config.addinivalue_line("markers", "fits(gpu, **options): what gpu_memory predicts or runs in this test fits on that card (tidemark); other options hold for each of its questions")
 
 
 @pytest.fixture

@@ -6,23 +6,23 @@ import dataclasses
 
 from . import errors, placing
 
-_TYPE = "accelerator_type:"   # as Ray names it among a node's resources (ray/_common/utils.py, RESOURCE_CONSTRAINT_PREFIX, 2.60.0)
-_A_TOUCH = 0.001              # how much of it whoever asks for an accelerator_type takes (resources_from_ray_options, there)
+_TYPE = "accelerator_type:"  # as Ray names it among a node's resources (ray/_common/utils.py, RESOURCE_CONSTRAINT_PREFIX, 2.60.0)
+_A_TOUCH = 0.001  # how much of it whoever asks for an accelerator_type takes (resources_from_ray_options, there)
 
 
 @dataclasses.dataclass(frozen=True)
 class Resources:
     """A worker for each rank: `ranks_per_node` of one node, all on cards of one type.
 
-        group = ray.util.placement_group(resources.bundles, strategy=resources.strategy)
-        workers = [Worker.options(**resources.worker(group, rank)).remote(rank) for rank in range(resources.ranks)]
-        trainer = ray.train.torch.TorchTrainer(loop, scaling_config=ray.train.ScalingConfig(**resources.scaling))
+    group = ray.util.placement_group(resources.bundles, strategy=resources.strategy)
+    workers = [Worker.options(**resources.worker(group, rank)).remote(rank) for rank in range(resources.ranks)]
+    trainer = ray.train.torch.TorchTrainer(loop, scaling_config=ray.train.ScalingConfig(**resources.scaling))
     """
 
     ranks: int
     ranks_per_node: int
     accelerator_type: str
-    report: object   # of every rank, on that card
+    report: object  # of every rank, on that card
     cpus_per_rank: float = 1
 
     @property

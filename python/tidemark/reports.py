@@ -116,7 +116,7 @@ class Report(Record):
         if self._page is None:
             try:
                 self._page = core.ask("html", {"report": self.to_json()})
-            except ValueError:   # of a run whose report is not whole, or without a command
+            except ValueError:  # of a run whose report is not whole, or without a command
                 return f"<p>{html.escape(str(self))}</p>"
         return f'<iframe srcdoc="{html.escape(self._page)}" style="width:100%;height:42em;border:0"></iframe>'
 
@@ -152,9 +152,9 @@ class Progress:
     decided: int
     candidates: int
     simulated: int
-    largest: int | None = None             # that is known to fit
-    step_seconds: float | None = None      # estimated, of the best that fits so far
-    peak_device_bytes: int | None = None   # likewise
+    largest: int | None = None  # that is known to fit
+    step_seconds: float | None = None  # estimated, of the best that fits so far
+    peak_device_bytes: int | None = None  # likewise
 
 
 # Those of the page.

@@ -11,7 +11,7 @@ import json
 
 from . import core, errors
 
-PARTS_PER_NODE = 4   # so that a node that is slow, or has the harder part, does not hold up all others
+PARTS_PER_NODE = 4  # so that a node that is slow, or has the harder part, does not hold up all others
 
 
 def check(asked, wishes):

@@ -7,12 +7,11 @@ import sys
 import traceback
 
 os.environ.update(PYTORCH_JIT="0", TORCHDYNAMO_DISABLE="1")
-import torch  # noqa: E402
-
-from tidemark.capture import inside, points  # noqa: E402
-from tidemark.capture.batches import Shape  # noqa: E402
-from tidemark.capture.models import from_configuration  # noqa: E402
-from tidemark.capture.scopes import record  # noqa: E402
+import torch
+from tidemark.capture import inside, points
+from tidemark.capture.batches import Shape
+from tidemark.capture.models import from_configuration
+from tidemark.capture.scopes import record
 
 OUT = pathlib.Path(sys.argv[1])
 HERE = pathlib.Path(__file__).parent

@@ -3,7 +3,6 @@
 import numpy
 import torch
 from recorded import captured, printed
-
 from tidemark.capture.chance import as_the_most
 
 
@@ -20,7 +19,7 @@ class Model(torch.nn.Module):
         mask = torch.zeros(2, 1, dtype=torch.bool)
         mask[list(starts[:1])] = True
         h[mask.to(x.device)] = self.row
-        if not torch.rand([]) < 0.999:   # a layer that is left out
+        if not torch.rand([]) < 0.999:  # a layer that is left out
             h = self.linear(h)
         return h
 

@@ -7,9 +7,8 @@ import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/capture"), str(ROOT / "python")]
-from tiny import tiny  # noqa: E402
-
-from tidemark.capture.family import Family  # noqa: E402
+from tidemark.capture.family import Family
+from tiny import tiny
 
 keys = tiny("gpt_oss", json.loads((ROOT / "tools/capture/overrides.json").read_text()).get("gpt_oss", {}))
 print("ways", *Family._ways_of_experts(types.SimpleNamespace(base=keys, kind="gpt_oss", head=None, device="cpu", _whole=lambda keys: keys)))

@@ -12,7 +12,7 @@ _DTYPE = r"(?:T|bool|u?int\d+|b?float\d+\w*|complex\d+)"
 _EXPRESSION = r"[\w\s+*/%(),-]+?"
 _TYPE = rf"{_DTYPE}\[(?:{_EXPRESSION})?\]"
 _RESULT = re.compile(rf"({_NAME})(?:: {_TYPE}(?P<flags>(?: (?:view|cpu|unseen))*))?$")
-_HEAD = re.compile(rf"(class|function|scope) ([\w.]+#\d+)\((.*)\)( checkpointable)?:$")
+_HEAD = re.compile(r"(class|function|scope) ([\w.]+#\d+)\((.*)\)( checkpointable)?:$")
 _TREE = re.compile(rf"(?:(?:param|buffer|attribute) \w+(?:: {_TYPE}(?: (?:frozen|transient|cpu))*| = [\w.]+)|[\w.-]+(?: by \d+ to \d+)?: (?:nn\.)?\w+(?:\(nn\.\w+\))?(?: checkpointable)?)$")
 _CALL = re.compile(r"(?:call ([^ ]+): |apply |within )([\w.]+#\d+)\((.*)\)$")
 _FUNCTION = re.compile(r"([A-Za-z_][\w.]*(?: autocast)?)\((.*)\)(?: !(host .+|data))?$")
@@ -156,7 +156,7 @@ def _check_block(statements, made, gone, kept, before):
                 made.discard(value)
                 gone.discard(value)
             continue
-        if s.kind == "once":   # what is made in it is known in it alone
+        if s.kind == "once":  # what is made in it is known in it alone
             inside, dead, left = set(made), set(gone), set(kept)
             _check_block(s.block, inside, dead, left, before)
             assert not {v for v in inside - made if v.startswith("%")} - dead - left, s
@@ -165,7 +165,7 @@ def _check_block(statements, made, gone, kept, before):
             assert value in made and value not in gone, f"{value} is not there: {s}"
         if s.kind in ("del", "hold"):
             gone |= set(s.args)
-        if s.kind == "keep":   # its other names go their way
+        if s.kind == "keep":  # its other names go their way
             kept |= set(s.args)
         if s.kind == "call":
             assert s.head in before, s.head

@@ -2,7 +2,6 @@
 
 import torch
 from recorded import captured, printed
-
 from tidemark.capture.dtypes import follow
 
 

@@ -2,7 +2,6 @@
 
 import torch
 from recorded import captured
-
 from tidemark.capture.autocast import minds
 
 
@@ -13,7 +12,7 @@ class Model(torch.nn.Module):
 
     def forward(self, x):
         x = self.linear(x)
-        if self.casts and x.dtype != self.linear.weight.dtype:   # as transformers/models/t5, T5DenseActDense
+        if self.casts and x.dtype != self.linear.weight.dtype:  # as transformers/models/t5, T5DenseActDense
             x = x.to(self.linear.weight.dtype)
         return torch.abs(x)
 

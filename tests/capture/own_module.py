@@ -73,7 +73,7 @@ class Remembers(torch.nn.Module):
             self.table = torch.ones(512 * x.shape[-1], device=x.device).cos() + 1
         self.register_buffer("scale", self.other)
         self.register_buffer("sum", self.sum + 1)
-        x = x * self.scale[:x.shape[-1]].to(x.dtype) + self.table[:x.shape[-1]].to(x.dtype) + self.sum[:x.shape[-1]].to(x.dtype)
+        x = x * self.scale[: x.shape[-1]].to(x.dtype) + self.table[: x.shape[-1]].to(x.dtype) + self.sum[: x.shape[-1]].to(x.dtype)
         return {"loss": torch.nn.functional.cross_entropy(self.head(x).flatten(0, 1), labels.flatten())}
 
 

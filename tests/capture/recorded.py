@@ -1,7 +1,6 @@
 """For the scripts that test_dtypes.py runs under `tidemark run`: captures of a module, and what they say."""
 
 import torch
-
 from tidemark.capture.bodies import Bodies
 from tidemark.capture.folding import fold
 from tidemark.capture.lifting import lift

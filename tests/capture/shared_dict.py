@@ -4,7 +4,7 @@ import torch
 from recorded import captured, printed
 
 
-class GradientCheckpointingLayer(torch.nn.Module):   # which is known by its name
+class GradientCheckpointingLayer(torch.nn.Module):  # which is known by its name
     pass
 
 

@@ -71,7 +71,7 @@ def test_what_a_value_does_is_looked_at_once_however_often_it_is_drawn():
 
     found = Axes(BASE, Wide, runs, {"layers": 1})
     assert all(keys["ffn"] <= 400 for keys in found.draws(5, seed=1))
-    del looked[0]   # of the base itself
+    del looked[0]  # of the base itself
     assert len(looked) == len(set(looked)) > 20
 
 
@@ -148,7 +148,7 @@ def test_what_older_files_say_is_taken_where_the_class_takes_it():
     draws = [{"width": w, "heads": 4} for w in (96, 160)]
     defaults = Defaults(build, draws, {"n_head": "heads"}, ["n_embed", "other"])
     assert defaults.line("width", []) == "width = 64; also n_embed"
-    assert defaults.line("heads", []) == "heads = 4; also n_head"   # its value is the default's
+    assert defaults.line("heads", []) == "heads = 4; also n_head"  # its value is the default's
 
 
 def test_what_older_files_say_outside_of_rope_parameters_is_taken():
@@ -241,7 +241,7 @@ class Taken(Seen):
 def test_layers_by_number_are_axes_where_nothing_but_numbers_follows_them():
     defaults = {"ffn": 128, "layers": 2, "num_layers": 6, "part": {"layers": 24, "num_layers": 24, "taken_layers": [5, 11, 17]}}
     layers = Layers({"num_layers": 4, "part": {"num_layers": 4, "taken_layers": [0, 1]}}, defaults)
-    assert layers.keys == {"num_layers": 8, "part": {"num_layers": 20, "taken_layers": [4, 9, 15]}}   # the other part may take three
+    assert layers.keys == {"num_layers": 8, "part": {"num_layers": 20, "taken_layers": [4, 9, 15]}}  # the other part may take three
     assert layers.places == {"part.taken_layers": "part.num_layers"} and layers.few() == {"num_layers": 5, "part.num_layers": 5, "part.taken_layers": [0, 1, 2]}
     base = {"part": {"layers": 20, "taken_layers": [4, 9, 14]}}
     found = Axes(base, Taken, lambda keys: True, {"part.layers": 1}, places={"part.taken_layers": "part.layers"})
@@ -412,7 +412,7 @@ class OfFactors:
 def test_of_factors_a_program_holds_for_how_many_there_are():
     keys = {"width": 8, "factors": [1.0, 1.5, 2.0, 8.0]}
     assert Axes(keys, OfFactors, lambda keys: True, {}).guards == ["factors.count == 4"]
-    assert Axes({**keys, "factors": [1.0, 1.5, 2.0, 0.0]}, OfFactors, lambda keys: True, {}).guards == ["factors == [1.0, 1.5, 2.0, 0.0]"]   # nothing is divided by that
+    assert Axes({**keys, "factors": [1.0, 1.5, 2.0, 0.0]}, OfFactors, lambda keys: True, {}).guards == ["factors == [1.0, 1.5, 2.0, 0.0]"]  # nothing is divided by that
 
 
 class OfTiedHeads(OfImages):
@@ -466,7 +466,7 @@ def test_heads_of_another_part_are_not_tied_to_those_of_the_text():
 
 def test_no_two_axes_go_together_in_all_draws():
     assert not _told_apart([[1, 12], [2, 24], [5, 60]]) and _told_apart([[1, 12], [2, 24], [5, 61]])
-    assert _told_apart([[3, 12], [3, 24]])   # one that is always the same goes with none
+    assert _told_apart([[3, 12], [3, 24]])  # one that is always the same goes with none
 
 
 def test_what_nobody_reads_is_not_looked_at():

@@ -29,6 +29,7 @@ def text(captured):
         error = captured / f"{model}.error"
         assert not error.exists(), error.read_text()[-2000:]
         return (captured / f"{model}.txt").read_text()
+
     return of
 
 
@@ -36,7 +37,7 @@ def body(text, name):
     """The lines of a body."""
     lines = text.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith((f"class {name}(", f"function {name}(")))
-    return [line.strip() for line in lines[start + 1:next((i for i in range(start + 1, len(lines)) if not lines[i]), len(lines))]]
+    return [line.strip() for line in lines[start + 1 : next((i for i in range(start + 1, len(lines)) if not lines[i]), len(lines))]]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -65,22 +66,31 @@ def test_nobody_notices(text, captured, model):
     found = json.loads((captured / f"{model}.neutral").read_text())
     assert len(found["plain"]) > 150 and any(action == "free_requested" for action, _ in found["plain"])
     assert found["plain"] == found["recorded"]
-    assert found["grown"] == 0 and len(found["left"]) == (1 if model == "qwen2_vl" else 0)   # Qwen2VLModel keeps rope_deltas
+    assert found["grown"] == 0 and len(found["left"]) == (1 if model == "qwen2_vl" else 0)  # Qwen2VLModel keeps rope_deltas
 
 
 def test_deaths_are_where_python_drops_the_last_name(text):
     mlp = body(text("llama"), "LlamaMLP#1")
     assert [line.partition(" = ")[2].partition("(")[0] or line for line in mlp] == [
-        "call gate_proj: Linear#3", "call act_fn: SiLUActivation#1", "del %0", "call up_proj: Linear#3", "torch.Tensor.mul", "del %1 %2", "call down_proj: Linear#4", "del %3", "return %4"]
+        "call gate_proj: Linear#3",
+        "call act_fn: SiLUActivation#1",
+        "del %0",
+        "call up_proj: Linear#3",
+        "torch.Tensor.mul",
+        "del %1 %2",
+        "call down_proj: Linear#4",
+        "del %3",
+        "return %4",
+    ]
     attention = body(text("llama"), "LlamaAttention#1")
-    assert "hold %27 %28" in attention   # the cache has them
+    assert "hold %27 %28" in attention  # the cache has them
 
 
 def test_layers_are_told_once(text):
     model = body(text("llama"), "LlamaModel#1")
     at = model.index("repeat i in 1..3:")
     assert "call layers.{i}: LlamaDecoderLayer#1(0=%9" in model[at + 1]
-    assert model[at + 2:at + 4] == ["del %9", "next %9=%10"]
+    assert model[at + 2 : at + 4] == ["del %9", "next %9=%10"]
     assert "      0..3: LlamaDecoderLayer checkpointable" in text("llama").splitlines()
 
 
@@ -88,11 +98,11 @@ def test_dtypes_follow_the_values_whose_they_are(text):
     assert "%6: T[B, S, 64] = torch.Tensor.to(%5, dtype($0))" in body(text("llama"), "LlamaRMSNorm#1")
     rotary = body(text("llama"), "LlamaRotaryEmbedding#1")
     assert "enter autocast(device=device, dtype=bfloat16, enabled=False)" in rotary and "exit autocast" in rotary
-    assert any(line.endswith("torch.Tensor.to(%5, T)") for line in body(text("t5"), "T5LayerNorm#1"))   # done in half precision alone
+    assert any(line.endswith("torch.Tensor.to(%5, T)") for line in body(text("t5"), "T5LayerNorm#1"))  # done in half precision alone
 
 
 def test_lengths_that_go_another_way_are_told(text):
-    assert grammar.read(text("mistral")).header["holds"] == ["S >= 32"]   # the window: shorter texts need no mask
+    assert grammar.read(text("mistral")).header["holds"] == ["S >= 32"]  # the window: shorter texts need no mask
     assert "holds" not in grammar.read(text("llama")).header
 
 

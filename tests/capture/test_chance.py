@@ -3,7 +3,6 @@
 import numpy
 import pytest
 from test_dtypes import run
-
 from tidemark.capture.chance import as_the_most
 
 

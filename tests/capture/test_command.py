@@ -41,7 +41,7 @@ def test_a_program_is_kept(tmp_path):
     kept = list((tmp_path / "cache" / "tidemark" / "programs").iterdir())
     assert [path.read_text() for path in kept] == [first.stdout]
     kept[0].write_text("what was kept\n")
-    assert capture(tmp_path, tmp_path, "--attn", "eager").stdout != "what was kept\n"   # asked in other words: another file
+    assert capture(tmp_path, tmp_path, "--attn", "eager").stdout != "what was kept\n"  # asked in other words: another file
     assert capture(tmp_path, "config.json", "--attn", "eager").stdout == "what was kept\n"
 
 
@@ -54,14 +54,17 @@ def test_a_module_of_ones_own(tmp_path):
     assert "class Block#1(x: T[B, S, 16], labels: T[B, S, 16]):" in text and "    %1: T[B, S, 64] = torch.Tensor.relu(%0)".strip() in text
 
 
-@pytest.mark.parametrize("words, message, code", [
-    (["none.json"], "none.json: no such file", 2),
-    (["none.py:build"], "none.py: no such file", 2),
-    (["own.py:bild"], "own.py: no function bild; it has Block, build, alone", 2),
-    (["own.py:alone"], "own.py:alone returns no pair of a module and a dict of what its forward is called with", 2),
-    (["near.json"], "has no model type llamma; the nearest is llama", 2),
-    (["config.json", "--head", "ctc"], "config.json: llama has no ctc head; it has causal_lm, sequence_classification", 2),
-])
+@pytest.mark.parametrize(
+    "words, message, code",
+    [
+        (["none.json"], "none.json: no such file", 2),
+        (["none.py:build"], "none.py: no such file", 2),
+        (["own.py:bild"], "own.py: no function bild; it has Block, build, alone", 2),
+        (["own.py:alone"], "own.py:alone returns no pair of a module and a dict of what its forward is called with", 2),
+        (["near.json"], "has no model type llamma; the nearest is llama", 2),
+        (["config.json", "--head", "ctc"], "config.json: llama has no ctc head; it has causal_lm, sequence_classification", 2),
+    ],
+)
 def test_mistakes_are_one_sentence(tmp_path, words, message, code):
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "near.json").write_text('{"model_type": "llamma"}')
@@ -73,11 +76,20 @@ def test_mistakes_are_one_sentence(tmp_path, words, message, code):
 
 def test_what_is_missing_is_said(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(TINY))
-    bare = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); sys.modules['torch'] = None\n"
-                           "from importlib import metadata\nmetadata.version = lambda name: (_ for _ in ()).throw(metadata.PackageNotFoundError(name))\n"
-                           "from tidemark.capture import asking, mistakes\n"
-                           "try: asking.ask({'source': 'config.json'})\nexcept mistakes.Mistake as m: print(m.exit_code, m)"],
-                          capture_output=True, text=True, cwd=tmp_path)
+    bare = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); sys.modules['torch'] = None\n"
+            "from importlib import metadata\nmetadata.version = lambda name: (_ for _ in ()).throw(metadata.PackageNotFoundError(name))\n"
+            "from tidemark.capture import asking, mistakes\n"
+            "try: asking.ask({'source': 'config.json'})\nexcept mistakes.Mistake as m: print(m.exit_code, m)",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
     assert bare.stdout.startswith("3 torch is not installed for "), bare.stderr
 
 

@@ -1,7 +1,6 @@
 """Layers that differ in a float alone are one; what is dropped with no probability is not dropped."""
 
 import pytest
-
 from tidemark.capture.floats import any_float, without_floats
 from tidemark.capture.folding import fold
 from tidemark.capture.statements import Body, Statement
@@ -19,8 +18,12 @@ def scaled_by(floats):
     statements = []
     for k, number in enumerate(floats):
         before, output, scaled = 2 * k, 2 * k + 1, 2 * k + 2
-        statements += [Statement("call", f"layers.{k}", (made(output),), (("", Ref(before)),), body=LAYER), Statement("del", args=(("", Ref(before)),)),
-                       Statement("op", "mul", (made(scaled),), (("", Ref(output)), ("", number))), Statement("del", args=(("", Ref(output)),))]
+        statements += [
+            Statement("call", f"layers.{k}", (made(output),), (("", Ref(before)),), body=LAYER),
+            Statement("del", args=(("", Ref(before)),)),
+            Statement("op", "mul", (made(scaled),), (("", Ref(output)), ("", number))),
+            Statement("del", args=(("", Ref(output)),)),
+        ]
     return [*statements, Statement("return", args=(("", Ref(2 * len(floats))),))]
 
 
@@ -29,7 +32,7 @@ def test_layers_that_differ_in_floats_alone_are_told_once(floats, is_one):
     folded = fold(scaled_by(floats))
     assert (len(folded) == 2 and folded[0].kind == "repeat") == is_one
     if is_one:
-        assert folded[0].block[2].args[1] == ("", "0.2")   # of the first
+        assert folded[0].block[2].args[1] == ("", "0.2")  # of the first
 
 
 def test_what_is_no_float_is_itself():

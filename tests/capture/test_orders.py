@@ -4,7 +4,6 @@ import random
 
 import pytest
 from test_rows import dropped, made, named, op
-
 from tidemark.capture.layers import Layers
 from tidemark.capture.merging import Merger, merged_lines
 from tidemark.capture.orders import ANY, base_order, by_kind, drawn_order, goes_without, in_order, letters_of, older_kinds
@@ -15,8 +14,12 @@ from tidemark.capture.text import Printer
 
 KINDS = ["conv", "attention", "moe"]
 LAYERS = {kind: Body("class", kind.title(), False, (("0", DtypeOf("T"), (Number(4, True),)),), (), (), (("", "$0"),)) for kind in KINDS}
-ORDERS = (["conv", "attention", "moe", "conv", "moe"], ["moe", "attention", "conv", "moe", "attention", "conv", "attention"], ["attention", "moe", "conv", "attention", "conv", "moe"],
-          ["conv", "conv", "moe", "attention", "attention", "conv", "moe", "conv", "moe", "attention", "conv"])
+ORDERS = (
+    ["conv", "attention", "moe", "conv", "moe"],
+    ["moe", "attention", "conv", "moe", "attention", "conv", "attention"],
+    ["attention", "moe", "conv", "attention", "conv", "moe"],
+    ["conv", "conv", "moe", "attention", "attention", "conv", "moe", "conv", "moe", "attention", "conv"],
+)
 
 
 def layers(kinds, keeps_first=True, masks=("attention",)):
@@ -70,7 +73,8 @@ def test_what_is_done_of_each_kind_is_told_once_whatever_the_order():
         "      del %3[i - 1]",
         "  %4: T[4] = norm(%3[kinds.count - 1])",
         "  del %3[kinds.count - 1] %0 %2",
-        "  return %4"]
+        "  return %4",
+    ]
 
 
 def test_as_many_layers_of_another_part_are_not_told_by_kind():
@@ -116,8 +120,8 @@ def test_modules_are_told_by_kind():
 
     lines = [[f"{place}: {inner}" for place, inner in in_order(groups(order), {"kinds": (order, KINDS)})] for order in ORDERS]
     assert merged_lines(lines, Solver([{"kinds.count": len(order)} for order in ORDERS])) == [f'0..kinds.count - 1 of kinds "{kind}": {kind} module' for kind in KINDS]
-    assert in_order(groups(ORDERS[0]), {"kinds": (ORDERS[1], KINDS)}) is None   # of another list
-    assert in_order([("0", "4", "conv module")], {"kinds": (ORDERS[0], KINDS)}) is None   # all are alike
+    assert in_order(groups(ORDERS[0]), {"kinds": (ORDERS[1], KINDS)}) is None  # of another list
+    assert in_order([("0", "4", "conv module")], {"kinds": (ORDERS[0], KINDS)}) is None  # all are alike
     assert in_order([("embed", "embed", "a"), ("norm", "norm", "b")], {"kinds": (["a", "b"], ["a", "b"])}) is None
 
 
@@ -158,5 +162,5 @@ def test_kinds_may_be_called_as_before():
     remapped = {"attention": "full", "mamba": "linear", "sparse": "indexed"}
     names = {"attention": "full", "mamba": "linear"}
     assert older_kinds(["full", "linear"], remapped, lambda entries: [remapped.get(entry, entry) for entry in entries]) == names
-    assert older_kinds(["full", "linear"], remapped, lambda entries: entries) == {}   # the class takes none of them
-    assert older_kinds(["full", "linear"], remapped, lambda entries: [{"full": 1, "linear": 2}[entry] for entry in entries]) == {}   # it has an error for them
+    assert older_kinds(["full", "linear"], remapped, lambda entries: entries) == {}  # the class takes none of them
+    assert older_kinds(["full", "linear"], remapped, lambda entries: [{"full": 1, "linear": 2}[entry] for entry in entries]) == {}  # it has an error for them

@@ -55,7 +55,7 @@ def test_it_equals_its_own_training(tmp_path, module):
     expected = json.loads((tmp_path / "report.json").read_text())["peak"]
     predicted = run(tmp_path, HERE / "own_module.py", "predict", module, 8, 100)
     peaks = json.loads(predicted.stdout.splitlines()[0])
-    planned = peaks.pop("plan")   # of the same way, which is the smallest change
+    planned = peaks.pop("plan")  # of the same way, which is the smallest change
     assert planned["change"] == {} and all(planned["peak"][key] == expected[key] for key in planned["peak"])
     assert list(peaks) == ["meta", "cpu", "fixed"]
     assert all(peak == expected for peak in peaks.values()), (expected, peaks)
@@ -64,17 +64,21 @@ def test_it_equals_its_own_training(tmp_path, module):
 def test_mistakes(tmp_path):
     (tmp_path / "wrong.py").write_text(MISTAKES.format(here=str(HERE)))
     lines = [line for line in run(tmp_path, "wrong.py").stdout.splitlines() if not line.startswith(" ")]
-    for line, (code, *parts) in zip(lines, [
-        ("usage", "inputs: a module without a configuration does not say what its forward takes"),
-        ("bad_value", "inputs: list is no dict of what the forward is called with, by name"),
-        ("bad_value", "dtype: the module's weights are of fp32"),
-        ("unsupported", "Block: its weights and buffers are of float64"),
-        ("unsupported", "Block: its weights and buffers are of float16 and float32"),
-        ("unsupported", "Block: the model did not run: TypeError", "missing 1 required positional argument: 'labels'"),
-        ("unsupported", "checkpointing: Block has no layers that transformers would checkpoint"),
-        ("usage", "inputs: what the forward takes is known from the configuration"),
-        ("unsupported", "labels: ", "computes no loss to train on"),
-    ], strict=True):
+    for line, (code, *parts) in zip(
+        lines,
+        [
+            ("usage", "inputs: a module without a configuration does not say what its forward takes"),
+            ("bad_value", "inputs: list is no dict of what the forward is called with, by name"),
+            ("bad_value", "dtype: the module's weights are of fp32"),
+            ("unsupported", "Block: its weights and buffers are of float64"),
+            ("unsupported", "Block: its weights and buffers are of float16 and float32"),
+            ("unsupported", "Block: the model did not run: TypeError", "missing 1 required positional argument: 'labels'"),
+            ("unsupported", "checkpointing: Block has no layers that transformers would checkpoint"),
+            ("usage", "inputs: what the forward takes is known from the configuration"),
+            ("unsupported", "labels: ", "computes no loss to train on"),
+        ],
+        strict=True,
+    ):
         assert line.startswith(f"{code}: ") and all(part in line for part in parts), line
     (tmp_path / "unguarded.py").write_text(UNGUARDED)
     assert 'put what the program does behind `if __name__ == "__main__":`' in run(tmp_path, "unguarded.py").stderr

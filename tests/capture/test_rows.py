@@ -1,7 +1,6 @@
 """What is done for each image, or for each layer, is told once; with statements that nothing was captured for."""
 
 import pytest
-
 from tidemark.capture.experts import Shares, shares_of, unevenly, unlike
 from tidemark.capture.merging import Differs, Merger, SameSizes, merged_lines
 from tidemark.capture.rows import Uneven, in_rows
@@ -30,12 +29,15 @@ def for_each_image(count):
     statements = [op("unbind", [made(v, "view") for v in images], Ref(0), Number(0, False))]
     for k, image in enumerate(images):
         value = 100 + 10 * k
-        statements += [op("getitem", [made(value)], Ref(image), Number(16 * k, False), Slice(Number(0, False), Number(3 * image, False), "None")), op("neg", [made(value + 1)], Ref(value)),
-                       dropped(value, *([] if before is None else [before])), op("abs", [made(value + 2)], Ref(value + 1))]
+        statements += [
+            op("getitem", [made(value)], Ref(image), Number(16 * k, False), Slice(Number(0, False), Number(3 * image, False), "None")),
+            op("neg", [made(value + 1)], Ref(value)),
+            dropped(value, *([] if before is None else [before])),
+            op("abs", [made(value + 2)], Ref(value + 1)),
+        ]
         done.append(value + 1)
         before = value + 2
-    return [*statements, op("cat", [made(9000)], Listed(tuple(map(Ref, done))), Number(0, False)), dropped(*reversed(images[:-1]), images[-1], *done, before),
-            Statement("return", args=(("", Ref(9000)),))]
+    return [*statements, op("cat", [made(9000)], Listed(tuple(map(Ref, done))), Number(0, False)), dropped(*reversed(images[:-1]), images[-1], *done, before), Statement("return", args=(("", Ref(9000)),))]
 
 
 def for_each_side(count):
@@ -62,8 +64,10 @@ def for_each_pair(count):
 
 def for_each_size(count):
     """Taken apart by sizes that are told as numbers."""
-    return [op("split", [made(v, "view") for v in range(1, count + 1)], Ref(0), Listed(tuple(Number(4, False) for _ in range(count))), Listed(tuple(Number(16 * k + 2, False) for k in range(count)))),
-            Statement("return", args=(("", Ref(count)),))]
+    return [
+        op("split", [made(v, "view") for v in range(1, count + 1)], Ref(0), Listed(tuple(Number(4, False) for _ in range(count))), Listed(tuple(Number(16 * k + 2, False) for k in range(count)))),
+        Statement("return", args=(("", Ref(count)),)),
+    ]
 
 
 def for_each_layer(count):
@@ -105,14 +109,14 @@ def named(statements):
     names = {}
 
     def name(term):
-        if isinstance(term, (Element, Span)) and isinstance(term.row, Element):   # of a row of rows
+        if isinstance(term, (Element, Span)) and isinstance(term.row, Element):  # of a row of rows
             return term._replace(row=name(term.row))
         if isinstance(term, (Element, Span)):
             return term._replace(row="".join(f"%{names.setdefault(row, len(names))}" for row in (term.row if type(term.row) is tuple else (term.row,))))
         return f"%{names.setdefault(term, len(names))}" if isinstance(term, Ref) else term
 
     def of(statement):
-        for result in statement.results:   # results first, as a body's
+        for result in statement.results:  # results first, as a body's
             for term in walk_terms(result):
                 name(term)
         return replace_terms(statement, name)
@@ -144,7 +148,8 @@ def test_images_are_told_once_whatever_their_number():
         "  %6: T[4] = abs(%3[images - 1])",
         "  %7: T[4] = cat([%3[0..images - 1]], 0)",
         "  del %0[images - 2..0] %0[images - 1] %3[0..images - 1] %6",
-        "  return %7"]
+        "  return %7",
+    ]
 
 
 def test_the_last_round_ends_as_the_others_do():
@@ -159,7 +164,8 @@ def test_the_last_round_ends_as_the_others_do():
         "  each i in 0..images - 1:",
         "    %4[i]: T[4] = flatten(%3[i])",
         "  %5: T[4] = cat([%4[0..images - 1]])",
-        "  return %5"]
+        "  return %5",
+    ]
 
 
 def test_a_number_for_each_is_told_once():
@@ -171,11 +177,7 @@ def test_pairs_die_pair_by_pair():
 
 
 def test_layers_whose_outputs_are_kept_are_told_once():
-    assert text_of(for_each_layer, (5, 6, 8, 7), "layers") == [
-        "class Model#1():",
-        "  each i in 1..layers:",
-        "    %0[i]: T[4] = call layers.{i - 1}: Layer#1(0=%0[i - 1])",
-        "  return hidden_states=%0[0..layers]"]
+    assert text_of(for_each_layer, (5, 6, 8, 7), "layers") == ["class Model#1():", "  each i in 1..layers:", "    %0[i]: T[4] = call layers.{i - 1}: Layer#1(0=%0[i - 1])", "  return hidden_states=%0[0..layers]"]
 
 
 def test_what_hooks_find_in_layers_is_one_list():
@@ -232,7 +234,7 @@ def test_images_of_samples_are_rounds_within_rounds():
     assert merger.unsolved == 0
     text = printer.out[-1].splitlines()
     outer = next(line for line in text if "each j" in line)
-    within = text[text.index(outer) + 1:]
+    within = text[text.index(outer) + 1 :]
     assert outer == "  each j in 1..B - 1:"
     assert "    each i in 0..images//B - 1:" in within
     assert any(line.endswith("= grid(%0[i + (images//B)*j])") or line.endswith("= grid(%0[i + (images//B)*j + images//B])") for line in within), within
@@ -269,14 +271,15 @@ def test_windows_are_told_once_with_as_many_patches_as_they_have():
         f"    %2[i]: T[{length}, {length}] = neg(%0[i])",
         f"  %3: T[grid_h*grid_w*images] = cat([%2[0..{last}]])",
         f"  del %0[0..{last}] %2[0..{last}]",
-        "  return %3"]
+        "  return %3",
+    ]
 
 
 def test_the_patches_of_windows_are_those_of_the_image():
     assert Windows(8, 12, 20, 2).lengths() == (64, 64, 32, 32, 32, 16) * 2
     assert Windows(8, 8, 16, 3).lengths() == (64,) * 6
     windows = Windows(8, 12, 20, 3)
-    text = windows.length(windows.lengths()[1:16], 0)   # of all but the first
+    text = windows.length(windows.lengths()[1:16], 0)  # of all but the first
     count = {"ceildiv": lambda a, b: -(-a // b), "min": min, "grid_h": 12, "grid_w": 20}
     assert [eval(text, {**count, "i": i}) for i in range(15)] == list(windows.lengths()[1:16])
     assert windows.length((64, 64, 32, 32, 16, 16), 0) is None and Windows(8, 8, 16, 3).length((64,) * 6, 0) is None
@@ -290,8 +293,12 @@ def through_experts(shares):
     for number, length in zip(numbers, lengths):
         value, rows = 1000 + 10 * number.value, Number(length, True)
         act = Body("class", "Act", False, (("0", DtypeOf("T"), (rows,)),), (op("relu", [Typed("%0", DtypeOf("T"), (rows,), ())], "$0"),), (), (("", "%0"),))
-        statements += [Statement("op", "where", (Typed(Ref(value), DtypeOf("int64"), (rows,), ()),), (("", number),), "data"), *([dropped(before)] if before else []),
-                       Statement("call", "act", (Typed(Ref(value + 1), DtypeOf("T"), (rows,), ()),), (("0", Ref(value)),), body=act), dropped(value)]
+        statements += [
+            Statement("op", "where", (Typed(Ref(value), DtypeOf("int64"), (rows,), ()),), (("", number),), "data"),
+            *([dropped(before)] if before else []),
+            Statement("call", "act", (Typed(Ref(value + 1), DtypeOf("T"), (rows,), ()),), (("0", Ref(value)),), body=act),
+            dropped(value),
+        ]
         before = value + 1
     return [*statements, dropped(before, *range(len(lengths) - 1, -1, -1), 900), Statement("return", args=())]
 
@@ -318,7 +325,8 @@ def test_experts_are_told_once_with_as_many_tokens_as_choose_them():
         "    del %4[i - 1]",
         f"    %4[i]: T[{rows.format('i')}] = call act: Act#2(0=%5[i])",
         "    del %5[i]",
-        f"  del %4[{hit} - 1] %2[{hit} - 1..0] %0"]
+        f"  del %4[{hit} - 1] %2[{hit} - 1..0] %0",
+    ]
 
 
 def test_the_tokens_of_experts_go_round_in_turn():
@@ -326,7 +334,7 @@ def test_the_tokens_of_experts_go_round_in_turn():
     assert Shares(2, 2, 9, ()).lengths() == (1, 1, 1, 1)
     keys = {"text_config": {"n_routed_experts": 6, "num_experts_per_tok": 2}}
     assert shares_of(keys, {"B": 2, "S": 8}) == Shares(16, 2, 6, ("text_config.num_experts_per_tok", "text_config.n_routed_experts"))
-    late = Shares(11, 2, 7, ("k", "n"))   # but for the first all have as many
+    late = Shares(11, 2, 7, ("k", "n"))  # but for the first all have as many
     assert late.lengths() == (4, 3, 3, 3, 3, 3, 3)
     assert late.length((3,) * 6, 1) == "routed(B*S, k, n, i)" and late.length((3,) * 6, 0) is None
     assert late.are_of_others((3,) * 6, 0) and not late.are_of_others((3,) * 7, 0) and not late.are_of_others((5,) * 6, 0)
@@ -343,11 +351,13 @@ def test_what_no_sample_has_rounds_in_is_no_row_of_samples():
 def test_several_lists_that_a_call_gives_are_a_row_each():
     def of_both(count):
         results = [made(v) for v in range(1, 2 * count + 1)]
-        return [op("both", results, Ref(0)), op("cat", [made(9000)], Listed(tuple(r.ref for r in results[:count])), Number(0, False)),
-                Statement("return", args=(("all", Ref(9000)), *((f"seen.{k}", r.ref) for k, r in enumerate(results[count:]))))]
+        return [
+            op("both", results, Ref(0)),
+            op("cat", [made(9000)], Listed(tuple(r.ref for r in results[:count])), Number(0, False)),
+            Statement("return", args=(("all", Ref(9000)), *((f"seen.{k}", r.ref) for k, r in enumerate(results[count:])))),
+        ]
 
-    assert text_of(of_both, (6, 7, 12, 14), "images") == [
-        "class Model#1():", "  %0[0..images - 1]: T[4], %1[0..images - 1]: T[4] = both(%2)", "  %3: T[4] = cat([%0[0..images - 1]], 0)", "  return all=%3, seen=%1[0..images - 1]"]
+    assert text_of(of_both, (6, 7, 12, 14), "images") == ["class Model#1():", "  %0[0..images - 1]: T[4], %1[0..images - 1]: T[4] = both(%2)", "  %3: T[4] = cat([%0[0..images - 1]], 0)", "  return all=%3, seen=%1[0..images - 1]"]
 
 
 def test_the_last_hidden_state_ahead_of_the_list_is_of_its_row():

@@ -11,7 +11,39 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 # transformers 5.17.0 and 5.23.0: each environment has the programs of its own.
-@pytest.mark.parametrize("python, model_types", [("TIDEMARK_PYTHON", ("arcee", "cohere2", "mbart")), ("TIDEMARK_PYTHON_215", ("beit", "blip", "clip_text_model", "deberta-v2", "falcon", "gpt_oss", "hy_v3", "lfm2_vl", "llama4", "llava", "llava_next", "mamba2", "modernbert", "paligemma", "qwen2_audio", "qwen3_5_text", "resnet", "siglip2", "ultrabert", "wavlm", "whisper", "xmod"))])
+@pytest.mark.parametrize(
+    "python, model_types",
+    [
+        ("TIDEMARK_PYTHON", ("arcee", "cohere2", "mbart")),
+        (
+            "TIDEMARK_PYTHON_215",
+            (
+                "beit",
+                "blip",
+                "clip_text_model",
+                "deberta-v2",
+                "falcon",
+                "gpt_oss",
+                "hy_v3",
+                "lfm2_vl",
+                "llama4",
+                "llava",
+                "llava_next",
+                "mamba2",
+                "modernbert",
+                "paligemma",
+                "qwen2_audio",
+                "qwen3_5_text",
+                "resnet",
+                "siglip2",
+                "ultrabert",
+                "wavlm",
+                "whisper",
+                "xmod",
+            ),
+        ),
+    ],
+)
 def test_shipped_programs_equal_exact_ones(python, model_types):
     if python not in os.environ:
         pytest.skip(f"{python} is not set")
@@ -22,7 +54,7 @@ def test_shipped_programs_equal_exact_ones(python, model_types):
 
 
 # What is dropped in heads that were not captured, and of models that ask for it and do nothing with it.
-OF_NO_EFFECT = {"classifier_dropout", "classifier_dropout_rate", "pooler_dropout", "embd_pdrop", "mask_feature_prob", "feat_quantizer_dropout"}   # the last is of pretraining alone
+OF_NO_EFFECT = {"classifier_dropout", "classifier_dropout_rate", "pooler_dropout", "embd_pdrop", "mask_feature_prob", "feat_quantizer_dropout"}  # the last is of pretraining alone
 
 
 def test_no_program_holds_for_more_than_was_done_by_no_amount():
@@ -32,8 +64,12 @@ def test_no_program_holds_for_more_than_was_done_by_no_amount():
     program = [os.environ["TIDEMARK_PYTHON_215"], ROOT / "tests/capture/zero_amounts.py", ROOT / "data/programs/5.23.0"]
     done = subprocess.run([os.environ["TIDEMARK_BIN"], "run", "--quiet", "--gpu", "h100-80gb", "--", *program], capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines() if line.count(" ") == 1]
-    assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]   # it was looked for
-    of_no_effect = [["blip", "label_smoothing"], ["falcon", "attention_dropout"], ["nemotron_h", "hidden_dropout"]]   # modeling_blip_text.py: the text's own alone; modeling_falcon.py: with alibi alone; modeling_nemotron_h.py: does not read it
+    assert ["phi3", "embd_pdrop"] in rows, done.stderr[-2000:]  # it was looked for
+    of_no_effect = [
+        ["blip", "label_smoothing"],
+        ["falcon", "attention_dropout"],
+        ["nemotron_h", "hidden_dropout"],
+    ]  # modeling_blip_text.py: the text's own alone; modeling_falcon.py: with alibi alone; modeling_nemotron_h.py: does not read it
     assert [row for row in rows if row[1] not in OF_NO_EFFECT and row not in of_no_effect] == []
 
 

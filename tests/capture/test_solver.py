@@ -4,7 +4,6 @@ import math
 import random
 
 import pytest
-
 from tidemark.capture.sizes import Solver
 
 NAMES = ("B", "S", "hidden", "heads", "head_dim", "ffn", "image", "patch")
@@ -15,8 +14,18 @@ def points(count, seed):
     made = []
     for _ in range(count):
         heads, patch = draw.choice((2, 4, 6, 8)), draw.choice((4, 8, 14))
-        made.append({"B": draw.randrange(2, 12), "S": draw.randrange(40, 400), "heads": heads, "hidden": heads * 8 * draw.randrange(2, 9), "head_dim": 2 * draw.randrange(4, 40),
-                     "ffn": draw.randrange(60, 900), "image": patch * draw.randrange(2, 9), "patch": patch})
+        made.append(
+            {
+                "B": draw.randrange(2, 12),
+                "S": draw.randrange(40, 400),
+                "heads": heads,
+                "hidden": heads * 8 * draw.randrange(2, 9),
+                "head_dim": 2 * draw.randrange(4, 40),
+                "ffn": draw.randrange(60, 900),
+                "image": patch * draw.randrange(2, 9),
+                "patch": patch,
+            }
+        )
     return made
 
 
@@ -24,9 +33,39 @@ def value(text, point):
     return eval(text, {"ceildiv": lambda a, b: -(-a // b), "min": min, "max": max}, point)
 
 
-@pytest.mark.parametrize("wanted", [
-    "B*S", "hidden//heads", "2*head_dim*heads", "head_dim//2", "S + 1", "-head_dim", "hidden + 2*heads*head_dim", "B*heads*S", "(image//patch)*(image//patch)", "(image//patch)*(image//patch) + 1",
-    "B*((image//patch)*(image//patch) + 1)", "ceildiv(S, 64)", "-S % 64", "B*ceildiv(S, 64)", "S % head_dim", "min(S, ffn)", "max(0, ffn - S)", "ffn + heads + head_dim", "(image//patch)*(image//patch) + heads + 1", "64*S", "hidden//2 - heads", "17", "S - image*patch//4 - 1", "heads*ceildiv(2*ffn//3, heads)", "ceildiv(2*ffn//3, head_dim)*head_dim", "image*patch//4 + B - 2", "6404*B", "161280//heads"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "B*S",
+        "hidden//heads",
+        "2*head_dim*heads",
+        "head_dim//2",
+        "S + 1",
+        "-head_dim",
+        "hidden + 2*heads*head_dim",
+        "B*heads*S",
+        "(image//patch)*(image//patch)",
+        "(image//patch)*(image//patch) + 1",
+        "B*((image//patch)*(image//patch) + 1)",
+        "ceildiv(S, 64)",
+        "-S % 64",
+        "B*ceildiv(S, 64)",
+        "S % head_dim",
+        "min(S, ffn)",
+        "max(0, ffn - S)",
+        "ffn + heads + head_dim",
+        "(image//patch)*(image//patch) + heads + 1",
+        "64*S",
+        "hidden//2 - heads",
+        "17",
+        "S - image*patch//4 - 1",
+        "heads*ceildiv(2*ffn//3, heads)",
+        "ceildiv(2*ffn//3, head_dim)*head_dim",
+        "image*patch//4 + B - 2",
+        "6404*B",
+        "161280//heads",
+    ],
+)
 def test_what_is_found_holds_at_points_that_were_not_seen(wanted):
     seen, later = points(7, 1), points(20, 2)
     found = Solver(seen)(tuple(value(wanted, p) for p in seen))
@@ -58,7 +97,7 @@ def test_names_that_are_always_equal_are_one():
 
 
 def test_numbers_of_layers_are_divided_by_the_period_of_their_kinds():
-    seen = [{"layers": n, "B": b} for n, b in zip((13, 16, 13, 16, 16, 13), (2, 3, 5, 4, 7, 6))]   # ceildiv(layers, 2) - 4 at these
+    seen = [{"layers": n, "B": b} for n, b in zip((13, 16, 13, 16, 16, 13), (2, 3, 5, 4, 7, 6))]  # ceildiv(layers, 2) - 4 at these
     found = Solver(seen, [3])(tuple(p["layers"] // 3 - 1 for p in seen))
     assert [value(found, {"layers": n}) for n in (7, 10, 22, 40)] == [1, 2, 6, 12], found
 
@@ -87,7 +126,7 @@ def test_products_of_four_are_names_and_a_product():
 
 def test_a_quotient_of_two_names_is_no_sum_that_happens_to_be_it():
     points = [{"text.heads": h, "text.keys": k, "merge": m} for h, k, m in ((16, 2, 2), (32, 8, 4), (24, 3, 2), (48, 12, 4), (64, 8, 2), (12, 3, 4))]
-    assert Solver(points)(tuple(p["text.heads"] // p["text.keys"] for p in points)) == "text.heads//text.keys"   # as -2*merge + 12 is
+    assert Solver(points)(tuple(p["text.heads"] // p["text.keys"] for p in points)) == "text.heads//text.keys"  # as -2*merge + 12 is
 
 
 def windowed_points():
@@ -99,9 +138,18 @@ def windowed_points():
     return made
 
 
-@pytest.mark.parametrize("wanted", [
-    "S - images//B - (images//B)*grid_h*grid_w//4", "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) - 1", "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) + 1", "16*(grid_h//8 + 1)*(grid_w//8 + 1)",
-    "(grid_h//8 + 1)", "images*(grid_h//8 + 1)*(grid_w//8 + 1) + 1", "4 - (grid_w % 8)//2"])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "S - images//B - (images//B)*grid_h*grid_w//4",
+        "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) - 1",
+        "images*ceildiv(grid_h, 8)*ceildiv(grid_w, 8) + 1",
+        "16*(grid_h//8 + 1)*(grid_w//8 + 1)",
+        "(grid_h//8 + 1)",
+        "images*(grid_h//8 + 1)*(grid_w//8 + 1) + 1",
+        "4 - (grid_w % 8)//2",
+    ],
+)
 def test_what_images_take_of_a_text_and_how_many_windows_they_have_is_found(wanted):
     seen = windowed_points()
     made = {}
@@ -123,8 +171,9 @@ def test_what_fills_a_chunk_is_of_the_size_that_is_called_so():
 def test_what_a_state_space_projects_at_once_is_found():
     """Two products and a name, none of which is a key by itself, behind many other names."""
     wanted, others, drawer = "2*heads*size + 2*state*groups + heads", [f"other{k}" for k in range(14)], random.Random(5)
-    points = [{**{name: drawer.randrange(2, 700) for name in others}, **dict(zip(("heads", "size", "state", "groups"), numbers))} for numbers in
-              ((8, 16, 16, 1), (24, 32, 48, 3), (48, 16, 32, 2), (16, 48, 80, 1), (32, 16, 64, 2), (96, 32, 16, 3))]
+    points = [
+        {**{name: drawer.randrange(2, 700) for name in others}, **dict(zip(("heads", "size", "state", "groups"), numbers))} for numbers in ((8, 16, 16, 1), (24, 32, 48, 3), (48, 16, 32, 2), (16, 48, 80, 1), (32, 16, 64, 2), (96, 32, 16, 3))
+    ]
     found = Solver(points)(tuple(value(wanted, p) for p in points))
     unseen = {**dict.fromkeys(others, 7), "heads": 128, "size": 64, "state": 128, "groups": 8}
     assert value(found, unseen) == value(wanted, unseen), found
@@ -149,8 +198,10 @@ def test_frames_whose_beginning_no_point_tells_are_not_solved():
 
 
 def test_elements_in_rows_of_another_width_are_a_name_and_a_quotient():
-    seen = [{"images": i, "places": p, "width": w, "inner": n, "text": t} for i, p, w, n, t in
-            ((6, 360, 384, 256, 384), (6, 256, 384, 256, 384), (5, 312, 1152, 768, 384), (12, 432, 128, 256, 128), (14, 96, 128, 1024, 128), (6, 312, 128, 1024, 384))]
+    seen = [
+        {"images": i, "places": p, "width": w, "inner": n, "text": t}
+        for i, p, w, n, t in ((6, 360, 384, 256, 384), (6, 256, 384, 256, 384), (5, 312, 1152, 768, 384), (12, 432, 128, 256, 128), (14, 96, 128, 1024, 128), (6, 312, 128, 1024, 384))
+    ]
     unseen = {"images": 3, "places": 1500, "width": 1280, "inner": 5120, "text": 3072}
     wanted = "text*((images*places*width)//inner)"
     assert value(Solver(seen)(tuple(value(wanted, p) for p in seen)), unseen) == value(wanted, unseen)
@@ -158,6 +209,6 @@ def test_elements_in_rows_of_another_width_are_a_name_and_a_quotient():
 
 def test_a_product_of_four_is_found_before_a_sum_that_holds_by_chance():
     shapes = ((2, 9, 12, 24, 2), (3, 6, 9, 16, 4), (4, 9, 6, 72, 6), (5, 6, 15, 32, 8), (2, 9, 3, 96, 8))
-    seen = [dict(zip(("images", "grid_h", "grid_w", "hidden", "heads"), shape)) for shape in shapes]   # 7*images*grid_w*hidden//6 - 2*images*grid_w*heads at these
+    seen = [dict(zip(("images", "grid_h", "grid_w", "hidden", "heads"), shape)) for shape in shapes]  # 7*images*grid_w*hidden//6 - 2*images*grid_w*heads at these
     found = Solver(seen)(tuple(p["images"] * p["grid_h"] * p["grid_w"] * p["hidden"] // 9 for p in seen))
     assert value(found, {"images": 1, "grid_h": 12, "grid_w": 12, "hidden": 64, "heads": 4}) == 1024, found

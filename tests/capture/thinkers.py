@@ -6,11 +6,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/capture"))
-import torch  # noqa: E402
-from tiny import tiny  # noqa: E402
-
-from tidemark.capture.batches import Shape  # noqa: E402
-from tidemark.capture.models import from_configuration  # noqa: E402
+import torch
+from tidemark.capture.batches import Shape
+from tidemark.capture.models import from_configuration
+from tiny import tiny
 
 OVERRIDES = json.loads((ROOT / "tools/capture/overrides.json").read_text())
 for kind in ("qwen2_5_omni", "qwen3_omni_moe"):

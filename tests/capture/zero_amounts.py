@@ -4,9 +4,8 @@ import pathlib
 import re
 import sys
 
-from transformers import AutoConfig
-
 from tidemark.capture.keys import leaves_of
+from transformers import AutoConfig
 
 for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
     header = file.read_text().partition("\nmodules ")[0]

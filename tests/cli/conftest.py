@@ -62,7 +62,7 @@ def on_a_terminal(start):
         try:
             while part := os.read(ours, 4096):
                 shown += part
-        except OSError:   # a terminal that nobody has open any more
+        except OSError:  # a terminal that nobody has open any more
             pass
         os.close(ours)
         return process.wait(timeout=900), shown.decode()

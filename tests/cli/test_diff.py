@@ -63,7 +63,17 @@ def test_a_report_and_a_snapshot(tidemark, work):
     assert result["first_difference"] is None and result["notes"]
 
 
-@pytest.mark.parametrize("content, code, says", [(b"", USAGE, "it is empty"), (b"hello", USAGE, "neither a report"), (b"{}", USAGE, '"schema" is missing'), (b"+5 a\nx\n", USAGE, "line 2"), (b"\x80\x04N", USAGE, "ends too early"), (b"\x80\x04cos\nsystem\n.", UNSUPPORTED, "object of a class")])
+@pytest.mark.parametrize(
+    "content, code, says",
+    [
+        (b"", USAGE, "it is empty"),
+        (b"hello", USAGE, "neither a report"),
+        (b"{}", USAGE, '"schema" is missing'),
+        (b"+5 a\nx\n", USAGE, "line 2"),
+        (b"\x80\x04N", USAGE, "ends too early"),
+        (b"\x80\x04cos\nsystem\n.", UNSUPPORTED, "object of a class"),
+    ],
+)
 def test_files_that_are_something_else(tidemark, work, content, code, says):
     (work / "x").write_bytes(content)
     refused(tidemark("diff", "x", "a.txt"), code, "x", says)

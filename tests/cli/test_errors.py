@@ -122,7 +122,7 @@ LOSSES = ("zeros, so that masks, lengths and routing", "no timeline", "no operat
 
 def test_no_compiler(tidemark, fake_torch, reporting, python, folders):
     fake_torch()
-    for _ in range(2):   # the second time nothing is made, and it is said again
+    for _ in range(2):  # the second time nothing is made, and it is said again
         done = tidemark("run", "--gpu", "h100-80gb", "--", python, reporting(), PATH=str(folders / "home"))
         assert done.returncode == 0
         said = [line for line in done.stderr.splitlines() if line.startswith("tidemark: for torch 2.11.0, no C++ compiler was found (install g++ 10")]
@@ -133,8 +133,8 @@ def test_no_compiler(tidemark, fake_torch, reporting, python, folders):
 def test_two_that_start_together_compile_once(start, ready, reporting, python, environment, folders):
     with open(environment["CXX"]) as compiler:
         works = compiler.read()
-    with open(environment["CXX"], "w") as compiler:   # notes what it compiles, and takes its time
-        compiler.write(works.replace("while", f"case \"$1\" in -c) echo x >> {folders}/compiled; sleep 0.5;; esac\nwhile", 1))
+    with open(environment["CXX"], "w") as compiler:  # notes what it compiles, and takes its time
+        compiler.write(works.replace("while", f'case "$1" in -c) echo x >> {folders}/compiled; sleep 0.5;; esac\nwhile', 1))
     script = reporting()
     both = [start("run", "--gpu", "h100-80gb", "--", python, script, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)]
     said = [one.communicate()[1] for one in both]
@@ -155,7 +155,7 @@ def test_compiler_fails(tidemark, ready, reporting, python, environment):
     assert not any(loss in done.stderr for loss in LOSSES[1:])
     prepared = tidemark("prepare", "--python", python)
     assert "integers     integers does not compile" in prepared.stdout and "events       ready" in prepared.stdout
-    with open(environment["CXX"], "w") as compiler:   # another compiler: tried again by itself
+    with open(environment["CXX"], "w") as compiler:  # another compiler: tried again by itself
         compiler.write(works)
     assert "does not compile" not in tidemark("run", "--gpu", "h100-80gb", "--", python, reporting()).stderr
 
@@ -178,10 +178,18 @@ def test_stored_report_is_wrong(tidemark, folders):
     refused(tidemark("report", "none.json"), USAGE, "none.json")
 
 
-@pytest.mark.parametrize("options, says", [
-    (["--gpus", "0"], "--gpus: 0 is not from 1"), (["--gpus", "8", "--rank", "8"], "no rank 8 among 8 (0 to 7)"), (["--rank", "1"], "no rank 1 among 1"), (["--gpus", "8", "--rank", "-1"], "no rank -1"),
-    (["--gpus", "6", "--gpus-per-node", "4"], "6 GPUs are not nodes of 4"), (["--gpus", "2", "--rank", "1", "--all-ranks"], "cannot be combined with --rank"),
-    (["--gpus", "2", "--all-ranks", "--snapshot", "s.pickle"], "cannot be combined with --all-ranks"), (["--gpus", "two"], "--gpus"),
-])
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--gpus", "0"], "--gpus: 0 is not from 1"),
+        (["--gpus", "8", "--rank", "8"], "no rank 8 among 8 (0 to 7)"),
+        (["--rank", "1"], "no rank 1 among 1"),
+        (["--gpus", "8", "--rank", "-1"], "no rank -1"),
+        (["--gpus", "6", "--gpus-per-node", "4"], "6 GPUs are not nodes of 4"),
+        (["--gpus", "2", "--rank", "1", "--all-ranks"], "cannot be combined with --rank"),
+        (["--gpus", "2", "--all-ranks", "--snapshot", "s.pickle"], "cannot be combined with --all-ranks"),
+        (["--gpus", "two"], "--gpus"),
+    ],
+)
 def test_world_is_wrong(tidemark, options, says):
     refused(tidemark("run", "--gpu", "t4", *options, "--", "python", "x.py"), USAGE, says)

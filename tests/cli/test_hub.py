@@ -5,7 +5,6 @@ import os
 import sys
 
 import pytest
-
 from test_errors import USAGE, refused
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 512}

@@ -17,7 +17,15 @@ def test_an_installed_and_moved_tidemark_runs(folders, environment, ready, repor
     first, moved = folders / "home" / "first", folders / "home" / "moved"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", first], check=True, capture_output=True)
     first.rename(moved)
-    for path in ("bin/tidemark", "lib/tidemark/libtidemark_gpu.so", "lib/tidemark/libtidemark_core.so", "share/tidemark/data/gpus.json", "share/tidemark/python/tidemark/startup/sitecustomize.py", "share/tidemark/torch_extension", "share/tidemark/replay"):
+    for path in (
+        "bin/tidemark",
+        "lib/tidemark/libtidemark_gpu.so",
+        "lib/tidemark/libtidemark_core.so",
+        "share/tidemark/data/gpus.json",
+        "share/tidemark/python/tidemark/startup/sitecustomize.py",
+        "share/tidemark/torch_extension",
+        "share/tidemark/replay",
+    ):
         assert (moved / path).exists(), path
     assert not list(moved.rglob("__pycache__"))
     done = subprocess.run([moved / "bin" / "tidemark", "run", "--gpu", "h100-80gb", "--", python, reporting()], env=environment, cwd=folders / "work", capture_output=True, text=True)

@@ -58,9 +58,9 @@ def test_there_are_forty_and_the_page_has_them_all():
 def test_the_answer_fits_and_the_next_larger_does_not(ask, triple):
     size, (card, gpus) = triple["largest"], place(triple["card"])
     code, plan = ask(triple, "plan", "--gpu", triple["card"], "--largest", size, "--fix", DECISIONS)
-    assert code == 0 and "why" not in plan["largest"], plan["largest"]   # memory ends it, not a length or a number of GPUs
+    assert code == 0 and "why" not in plan["largest"], plan["largest"]  # memory ends it, not a length or a number of GPUs
     largest, answer = plan["largest"], plan["answers"][0]
-    peak, parts = answer["peak"], answer["spec"][size] // largest["value"]   # a pipeline takes its micro-batches at once
+    peak, parts = answer["peak"], answer["spec"][size] // largest["value"]  # a pipeline takes its micro-batches at once
 
     ranks = ["--gpus", gpus, "--all-ranks"] if gpus > 1 else []
     code, report = ask(triple, "predict", "--gpu", card, *ranks, f"--{size}", parts * largest["value"])

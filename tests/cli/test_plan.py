@@ -106,8 +106,12 @@ def test_the_command_says_the_largest(tidemark, work):
     assert json.loads((work / "report.json").read_text())["peak"]["reserved_bytes"] == answer["peak"]["reserved_bytes"]
 
 
-LLAVA = {"model_type": "llava", "image_token_index": 200, "text_config": {**LLAMA, "num_hidden_layers": 4},
-         "vision_config": {"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 16, "image_size": 336, "patch_size": 14}}
+LLAVA = {
+    "model_type": "llava",
+    "image_token_index": 200,
+    "text_config": {**LLAMA, "num_hidden_layers": 4},
+    "vision_config": {"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4, "num_attention_heads": 16, "image_size": 336, "patch_size": 14},
+}
 
 
 @pytest.mark.parametrize("asked, largest, ends", [("--seq 2048", "images", "2048 tokens hold no images of"), ("--images 2", "seq", None)])
@@ -115,7 +119,7 @@ def test_too_small_is_no_end_and_too_large_is_said(tidemark, work, asked, larges
     (work / "config.json").write_text(json.dumps(LLAVA))
     text = planned(tidemark, "config.json", *asked.split(), "--gpu", "rtx-3060-12gb", "--largest", largest, "--fix", "attention,optimizer_impl,allocator")
     found = read(work)["largest"]
-    assert found["value"] == 3 if ends else found["value"] > 1152   # of two images
+    assert found["value"] == 3 if ends else found["value"] > 1152  # of two images
     assert (ends in found["why"] and ends in text) if ends else "why" not in found
 
 
@@ -153,10 +157,16 @@ def test_nothing_fits(tidemark, work):
 LORA = ["--lora-r", "16", "--lora-target-modules", "q_proj,k_proj,v_proj,o_proj"]
 
 
-@pytest.mark.parametrize("cards, options, change, peak_gib", [
-    ("rtx-4090", [], None, 54), ("rtx-4090", LORA, {"grad_accumulation": 16, "optimizer_impl": "fused"}, 22),
-    ("rtx-4090x2", [], {"fsdp2": {"offload_policy": "cpu"}, "parallel": "fsdp2"}, 21), ("h100-80gbx8", [], {"batch": 2}, 37),
-], ids=["1 x 24 GB", "1 x 24 GB, LoRA", "2 x 24 GB", "8 x 80 GB"])
+@pytest.mark.parametrize(
+    "cards, options, change, peak_gib",
+    [
+        ("rtx-4090", [], None, 54),
+        ("rtx-4090", LORA, {"grad_accumulation": 16, "optimizer_impl": "fused"}, 22),
+        ("rtx-4090x2", [], {"fsdp2": {"offload_policy": "cpu"}, "parallel": "fsdp2"}, 21),
+        ("h100-80gbx8", [], {"batch": 2}, 37),
+    ],
+    ids=["1 x 24 GB", "1 x 24 GB, LoRA", "2 x 24 GB", "8 x 80 GB"],
+)
 def test_what_finetuning_llava_takes(tidemark, work, cards, options, change, peak_gib):
     """docs/howto/plan.md, "One model, three machines"."""
     spec = {key: value for key, value in json.loads((ROOT / "bench/llava.json").read_text()).items() if key in ("model", "seq", "images")}
@@ -169,16 +179,41 @@ def test_what_finetuning_llava_takes(tidemark, work, cards, options, change, pea
     assert change or "--allow lora, or another decision that changes the training, may make it fit" in text
 
 
-GEMMA_3_4B = {"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
-              "vocab_size": 262208, "sliding_window": 1024, "query_pre_attn_scalar": 256, "max_position_embeddings": 131072, "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0, "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
-              "hidden_activation": "gelu_pytorch_tanh", "rms_norm_eps": 1e-06, "tie_word_embeddings": True, "dtype": "bfloat16"}
+GEMMA_3_4B = {
+    "model_type": "gemma3_text",
+    "architectures": ["Gemma3ForCausalLM"],
+    "hidden_size": 2560,
+    "intermediate_size": 10240,
+    "num_hidden_layers": 34,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+    "vocab_size": 262208,
+    "sliding_window": 1024,
+    "query_pre_attn_scalar": 256,
+    "max_position_embeddings": 131072,
+    "rope_theta": 1000000.0,
+    "rope_local_base_freq": 10000.0,
+    "rope_scaling": {"factor": 8.0, "rope_type": "linear"},
+    "hidden_activation": "gelu_pytorch_tanh",
+    "rms_norm_eps": 1e-06,
+    "tie_word_embeddings": True,
+    "dtype": "bfloat16",
+}
 
 
-@pytest.mark.parametrize("cards, options, change, peak_gib", [
-    ("h200", ["--goal", "smallest_change"], {}, 90), ("a100-80gb", [], {"batch": 1, "grad_accumulation": 2}, 49), ("h100-80gb", [], {"batch": 1, "grad_accumulation": 2}, 49),
-    ("a100-40gb", [], {"batch": 1, "checkpointing": "non_reentrant"}, 38), ("rtx-4090", [], None, 26),
-    ("rtx-4090", ["--largest", "seq", "--batch", "1"], {"seq": 4962, "checkpointing": "non_reentrant"}, 23),
-], ids=["141 GB", "A100 80 GB", "H100 80 GB", "40 GB", "24 GB", "24 GB, shorter"])
+@pytest.mark.parametrize(
+    "cards, options, change, peak_gib",
+    [
+        ("h200", ["--goal", "smallest_change"], {}, 90),
+        ("a100-80gb", [], {"batch": 1, "grad_accumulation": 2}, 49),
+        ("h100-80gb", [], {"batch": 1, "grad_accumulation": 2}, 49),
+        ("a100-40gb", [], {"batch": 1, "checkpointing": "non_reentrant"}, 38),
+        ("rtx-4090", [], None, 26),
+        ("rtx-4090", ["--largest", "seq", "--batch", "1"], {"seq": 4962, "checkpointing": "non_reentrant"}, 23),
+    ],
+    ids=["141 GB", "A100 80 GB", "H100 80 GB", "40 GB", "24 GB", "24 GB, shorter"],
+)
 def test_what_a_frozen_model_costs(tidemark, work, cards, options, change, peak_gib):
     """docs/howto/plan.md, "What a frozen model costs"."""
     (work / "gemma.json").write_text(json.dumps(GEMMA_3_4B))
@@ -268,11 +303,14 @@ def test_checkpointing_under_a_budget(tidemark, work, budget, code):
     assert json.loads((work / "report.json").read_text())["peak"]["reserved_bytes"] == answer["peak"]["reserved_bytes"]
 
 
-@pytest.mark.parametrize("options, says", [
-    (["--checkpointing-under", "much"], "or card, for what fits on it"),
-    (["--checkpointing-under", "card", "--goal", "fastest"], "four questions"),
-    (["--checkpointing-under", "card", "--fix", "attention"], "all but the checkpointing stays"),
-])
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--checkpointing-under", "much"], "or card, for what fits on it"),
+        (["--checkpointing-under", "card", "--goal", "fastest"], "four questions"),
+        (["--checkpointing-under", "card", "--fix", "attention"], "all but the checkpointing stays"),
+    ],
+)
 def test_mistakes_about_checkpointing(tidemark, work, options, says):
     refused(tidemark("plan", *BASE, "--gpu", "l40s", *options), USAGE, says)
 
@@ -283,7 +321,7 @@ def test_layers_that_are_not_there_are_said(tidemark, work):
     refused(tidemark("predict", *BASE, *options, "--checkpoint-save", "matmul"), USAGE, "no checkpointed layer runs matmul", "they run mm")
 
 
-LONG = [*BASE, "--gpu", "a100-80gbx2", "--goal", "least_memory", "--fix", "pipeline,context_parallel"]   # some seconds: the smallest of each kind is simulated
+LONG = [*BASE, "--gpu", "a100-80gbx2", "--goal", "least_memory", "--fix", "pipeline,context_parallel"]  # some seconds: the smallest of each kind is simulated
 
 
 def test_a_terminal_shows_how_far_it_is(on_a_terminal, tidemark, work):
@@ -291,9 +329,9 @@ def test_a_terminal_shows_how_far_it_is(on_a_terminal, tidemark, work):
     lines = re.findall(r"([\d,]+) of ([\d,]+) decided, ([\d,]+) simulated", text)
     decided = [int(line[0].replace(",", "")) for line in lines]
     assert code == 0 and lines and decided == sorted(decided) and len({line[1] for line in lines}) == 1
-    assert "; so far " in text and text.endswith("\r\x1b[K")   # and takes it away
+    assert "; so far " in text and text.endswith("\r\x1b[K")  # and takes it away
     assert on_a_terminal("plan", *LONG, "--quiet") == (0, "")
-    assert tidemark("plan", *LONG).stderr == ""   # no terminal
+    assert tidemark("plan", *LONG).stderr == ""  # no terminal
 
 
 def test_quiet_runs_say_nothing(tidemark, work):

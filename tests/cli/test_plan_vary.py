@@ -52,7 +52,7 @@ def test_one_name(tidemark, ready, growing, python, runs, folders):
     assert first == "b=23 is the largest that fits"
     assert fits.startswith("  b=23: fits: peak 78.1 GiB of 79.2 GiB") and fails.startswith("  b=24: does not fit: out of memory at step 1")
     assert counts == "  4 runs for 64 configurations; assumed: memory grows with b"
-    assert len(done.stderr.splitlines()) == 4   # a line for each run, no more, and nothing of the programs' own
+    assert len(done.stderr.splitlines()) == 4  # a line for each run, no more, and nothing of the programs' own
     tried = runs()
     assert len(tried) == len(set(tried)) == 4 and {(23, 1), (24, 1)} <= set(tried)
     result = json.loads((folders / "work" / "r.json").read_text())
@@ -79,7 +79,7 @@ def test_the_last_value_may_fit(tidemark, ready, growing, python):
 def test_nothing_fits(tidemark, ready, growing, python, folders):
     done = tidemark(*PLAN, "--vary", "b=8..64", "--json", "-", "--", python, growing("90 + b"), "{b}")
     assert done.returncode == 1
-    assert "nothing fits: b=8 needs at least 79.6 GiB of 79.2 GiB\n" in done.stderr   # 78 and 1 GiB and what is beside them
+    assert "nothing fits: b=8 needs at least 79.6 GiB of 79.2 GiB\n" in done.stderr  # 78 and 1 GiB and what is beside them
     assert json.loads(done.stdout)["largest"] == []
 
 
@@ -98,12 +98,15 @@ def test_a_run_against_what_is_assumed_is_reported(tidemark, ready, growing, pyt
     assert "  against what is assumed: b=5: does not fit: out of memory" in done.stdout and ", and b=6: fits: peak " in done.stdout
 
 
-@pytest.mark.parametrize("first, code, message", [
-    ("if b == 8: raise ValueError('a batch of 8')", 4, "ValueError: a batch of 8"),
-    ("if b == 8: sys.exit(1)", 4, "the program ended with exit code 1 before it used the card"),
-    ("if b == 8: sys.exit()", 4, "the program ended without using CUDA"),
-    ("if b == 8: os.kill(os.getpid(), 9)", 4, "ended by signal 9"),
-])
+@pytest.mark.parametrize(
+    "first, code, message",
+    [
+        ("if b == 8: raise ValueError('a batch of 8')", 4, "ValueError: a batch of 8"),
+        ("if b == 8: sys.exit(1)", 4, "the program ended with exit code 1 before it used the card"),
+        ("if b == 8: sys.exit()", 4, "the program ended without using CUDA"),
+        ("if b == 8: os.kill(os.getpid(), 9)", 4, "ended by signal 9"),
+    ],
+)
 def test_a_run_that_fails_ends_the_search(tidemark, ready, growing, python, first, code, message):
     done = tidemark(*PLAN, "--vary", "b=1..64", "--", python, growing("20 + b", first), "{b}")
     assert (done.returncode, done.stdout) == (code, "")
@@ -115,7 +118,7 @@ WRONG = [
     (["--vary", "b=1..64"], ["x", "{{b}}"], "{b} is nowhere in the command"),
     (["--vary", "batch=1..64"], ["x", "{batch}", "{bacth}"], "did you mean {batch}?"),
     (["--vary", "b=64..1"], ["x", "{b}"], "there is no value from 64 to 1"),
-    (["--vary", "b"], ["x", "{b}"], "\"b\" is not NAME=VALUES"),
+    (["--vary", "b"], ["x", "{b}"], '"b" is not NAME=VALUES'),
     (["--vary", "b=1..4", "--vary", "b=8"], ["x", "{b}"], "it is varied twice"),
     ([], ["x", "{b}"], "nothing is varied"),
     (["--vary", "b=1..4", "--jobs", "0"], ["x", "{b}"], "not a number of runs"),

@@ -152,13 +152,16 @@ def test_what_the_program_sees(tidemark, ready, script, python, folders):
     assert str(folders / "home" / ".cache" / "tidemark") in env["LD_LIBRARY_PATH"]
 
 
-@pytest.mark.parametrize("options, said", [
-    (["--data", "some"], '--data: "some" is not a number of batches'),
-    (["--data", "0"], '--data: "0" is not a number of batches'),
-    (["--data", "all", "--steps", "5"], "--data: it cannot be combined with --steps"),
-    (["--data", "all", "--keep-going"], "--data: it cannot be combined with --keep-going"),
-    (["--generate-length", "-3"], '--generate-length: "-3" is not a number of tokens'),
-])
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--data", "some"], '--data: "some" is not a number of batches'),
+        (["--data", "0"], '--data: "0" is not a number of batches'),
+        (["--data", "all", "--steps", "5"], "--data: it cannot be combined with --steps"),
+        (["--data", "all", "--keep-going"], "--data: it cannot be combined with --keep-going"),
+        (["--generate-length", "-3"], '--generate-length: "-3" is not a number of tokens'),
+    ],
+)
 def test_lengths_and_epochs_that_make_no_sense(tidemark, options, said):
     done = tidemark(*H100, *options, "--", "python", "train.py")
     assert done.returncode == 2 and said in done.stderr
@@ -262,9 +265,7 @@ def test_a_forking_program_leaves_no_processes(tidemark, ready, script, python, 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_reaches_the_program(start, ready, script, python, folders, number):
-    script("import signal, sys, time\n"
-           f"signal.signal({int(number)}, lambda *_: sys.exit(42))\n"
-           "open('started', 'w').close()\ntime.sleep(600)\n")
+    script(f"import signal, sys, time\nsignal.signal({int(number)}, lambda *_: sys.exit(42))\nopen('started', 'w').close()\ntime.sleep(600)\n")
     process = start(*H100, "--", python, "train.py", stderr=subprocess.DEVNULL)
     assert wait_for(lambda: (folders / "work" / "started").exists())
     process.send_signal(number)
@@ -274,7 +275,7 @@ def test_a_signal_reaches_the_program(start, ready, script, python, folders, num
 
 def test_a_terminated_run_cleans_up(start, ready, script, python, folders, tmp_path):
     marker = f"terminated-{tmp_path.name}-{os.getpid()}"
-    script(f"import time\nopen('started', 'w').close()\ntime.sleep(600)\n")
+    script("import time\nopen('started', 'w').close()\ntime.sleep(600)\n")
     process = start(*H100, "--", python, "train.py", marker, stderr=subprocess.PIPE)
     assert wait_for(lambda: (folders / "work" / "started").exists())
     process.terminate()
@@ -333,4 +334,4 @@ def test_a_live_line_on_a_terminal(on_a_terminal, ready, script, python):
     code, shown = on_a_terminal(*H100, "--", python, script(text))
     assert code == 3
     assert "\r\x1b[Kstep 1  now 1 GiB  peak 2 GiB\r\x1b[K" in shown
-    assert shown.count("step 1  now 1 GiB  peak 2 GiB  2 s\r") == 1   # a line that stands says that there is life
+    assert shown.count("step 1  now 1 GiB  peak 2 GiB  2 s\r") == 1  # a line that stands says that there is life

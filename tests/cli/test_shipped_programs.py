@@ -17,7 +17,7 @@ def predicted(tidemark, folders):
 
     def run(config, *options, **environment):
         (folders / "work" / "config.json").write_text(json.dumps(config))
-        has_own = config["model_type"] == "resnet" or "--seq" in options   # which takes no text
+        has_own = config["model_type"] == "resnet" or "--seq" in options  # which takes no text
         asked = (*ASKED[:2], *ASKED[4:]) if has_own else ASKED
         done = tidemark("predict", "config.json", *asked, *options, "--json", "report.json", **environment)
         return json.loads((folders / "work" / "report.json").read_text()) if done.returncode in (0, 1) else done
@@ -52,7 +52,16 @@ def test_how_much_is_rotated_is_read_where_older_files_have_it(predicted, model_
 
 
 def test_texts_keys_may_stand_at_the_top_of_glm_s_files_where_that_release_reads_them_there(predicted):
-    text = {"hidden_size": 4096, "intermediate_size": 300, "num_hidden_layers": 2, "num_attention_heads": 32, "num_key_value_heads": 1, "vocab_size": 400, "partial_rotary_factor": 0.5, "rope_scaling": {"type": "default", "mrope_section": [8, 12, 12]}}
+    text = {
+        "hidden_size": 4096,
+        "intermediate_size": 300,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 1,
+        "vocab_size": 400,
+        "partial_rotary_factor": 0.5,
+        "rope_scaling": {"type": "default", "mrope_section": [8, 12, 12]},
+    }
     whole = {"model_type": "glm4v", "vision_config": {"depth": 2, "hidden_size": 1536, "num_heads": 12, "intermediate_size": 13696, "out_hidden_size": 4096}}
     options = ("--images", 1, "--image-size", "112x168", "--seq", 96, "--transformers", "5.17.0")
     flat, nested = (predicted({**whole, **keys}, *options, **NO_PYTHON) for keys in (text, {"text_config": text}))
@@ -112,7 +121,7 @@ def test_the_program_of_the_nearest_release_answers(predicted):
     assert equal == ["the model is a program, captured of transformers 5.23.0 with torch 2.15.0; at the family's default configuration 5.24.0 is equal"]
     newer = told_of(predicted(llama, "--transformers", "5.99.0", **NO_PYTHON))
     assert newer[0] == "transformers 5.99.0 has not been compared with predictions: it is taken for 5.24.0, the newest that has"
-    classes = {**llama, "architectures": ["LlamaForSequenceClassification"], "pad_token_id": 0}   # of these 5.17.0 alone has a program
+    classes = {**llama, "architectures": ["LlamaForSequenceClassification"], "pad_token_id": 0}  # of these 5.17.0 alone has a program
     said = told_of(predicted(classes, "--transformers", "5.23.0", **NO_PYTHON))
     assert said[0] == "transformers 5.23.0 has not been compared with predictions: it is taken for 5.17.0, the newest that has"
 
@@ -120,11 +129,22 @@ def test_the_program_of_the_nearest_release_answers(predicted):
 @pytest.mark.parametrize("release", ["5.17.0", "5.23.0"])
 def test_sizes_that_the_class_does_not_declare_count(predicted, release):
     """Qwen3-30B-A3B has heads of 128 where its width has a share of 64 for each: the code asks for head_dim, which its configuration class does not know of."""
-    experts = {"model_type": "qwen3_moe", "hidden_size": 256, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "vocab_size": 500, "norm_topk_prob": True}
+    experts = {
+        "model_type": "qwen3_moe",
+        "hidden_size": 256,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "num_hidden_layers": 2,
+        "num_experts": 4,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 64,
+        "vocab_size": 500,
+        "norm_topk_prob": True,
+    }
     share, wider = (predicted({**experts, **more}, "--transformers", release, **NO_PYTHON) for more in ({"head_dim": 64}, {"head_dim": 128}))
     assert answer(share) == answer(predicted(experts, "--transformers", release, **NO_PYTHON))
     assert wider["peak"]["allocated_bytes"] > share["peak"]["allocated_bytes"]
-    other = predicted({"model_type": "olmo2", "hidden_size": 256, "num_attention_heads": 4, "head_dim": 128}, "--transformers", release, **NO_PYTHON)   # nothing that is published is so
+    other = predicted({"model_type": "olmo2", "hidden_size": 256, "num_attention_heads": 4, "head_dim": 128}, "--transformers", release, **NO_PYTHON)  # nothing that is published is so
     assert other.returncode == 3 and "head_dim == hidden_size//num_attention_heads alone, and head_dim is 128" in other.stderr
 
 
@@ -147,7 +167,7 @@ def test_images_and_captions_are_what_clip_is_trained_for(predicted):
     assert nobody == said and "the model is a program, captured of transformers 5.17.0 with torch 2.11.0" in said[-1]
     asked = predicted(clip, "--head", "contrastive", **NO_PYTHON)
     assert answer(asked) == answer(predicted(clip, **NO_PYTHON))
-    old = {**clip, "text_config": {**clip["text_config"], "eos_token_id": 2}}   # the last of a text is told otherwise
+    old = {**clip, "text_config": {**clip["text_config"], "eos_token_id": 2}}  # the last of a text is told otherwise
     assert answer(predicted(old, **NO_PYTHON))
 
 
@@ -186,7 +206,7 @@ def test_the_stages_of_a_pipeline_have_images_in_the_first(tidemark, folders):
         assert tidemark("predict", "config.json", *words, "--json", "report.json", **NO_PYTHON).returncode == 0
         return json.loads((folders / "work" / "report.json").read_text())["peak"]["allocated_bytes"]
 
-    assert peak(0) > 2**31 > peak(1)   # a tower of 300 million weights
+    assert peak(0) > 2**31 > peak(1)  # a tower of 300 million weights
 
 
 def test_older_keys_are_taken(predicted):
@@ -232,7 +252,7 @@ def test_a_family_takes_any_number_of_images_or_sounds(tidemark, folders):
         assert peaks[1] > peaks[0], model_type
     refused = asked("paligemma", 700, 1, "--image-size", "448")
     assert refused.returncode == 3 and "paligemma takes images of one size" in refused.stderr and "leave image_size out" in refused.stderr
-    assert "images are of 336 x 672 pixels, as nobody said" in asked("llava_next", 4000, 1).stdout   # the first of its pinpoints, of which its tiles are cut
+    assert "images are of 336 x 672 pixels, as nobody said" in asked("llava_next", 4000, 1).stdout  # the first of its pinpoints, of which its tiles are cut
     assert asked("llava_next", 4000, 1, "--image-size", "336x672").returncode == 0
     refused = asked("llava_next", 4000, 1, "--image-size", "336")
     assert refused.returncode == 3 and "the program of llava_next is of images of 336 x 672" in refused.stderr
@@ -289,9 +309,11 @@ def test_keys_that_nobody_reads_are_listed_and_mistakes_are_refused(predicted):
     assert report["assumptions"][0]["what"] == "config.json: transformers does not read hidden_sizes, n_special, num_hidden_layer, so it changes nothing"
     missing = predicted({"model_type": "granite", "num_hidden_layer": 9}, **NO_PYTHON)
     assert "num_hidden_layer (num_hidden_layers?)" in missing["assumptions"][0]["what"]
-    for config, options, said in (({**GRANITE, "num_attention_heads": "six"}, (), 'config.json: num_attention_heads: expected a number, found "six"'),
-                                  ({**GRANITE, "num_hidden_layers": 0}, (), "config.json: num_hidden_layers: expected at least 1, found 0"),
-                                  (GRANITE, ("--images", 1), "images: granite takes none")):
+    for config, options, said in (
+        ({**GRANITE, "num_attention_heads": "six"}, (), 'config.json: num_attention_heads: expected a number, found "six"'),
+        ({**GRANITE, "num_hidden_layers": 0}, (), "config.json: num_hidden_layers: expected at least 1, found 0"),
+        (GRANITE, ("--images", 1), "images: granite takes none"),
+    ):
         refused = predicted(config, *options, **NO_PYTHON)
         assert refused.returncode == 2 and said in refused.stderr
     long = predicted({**GRANITE, "max_position_embeddings": 63}, **NO_PYTHON)

@@ -70,7 +70,12 @@ def test_what_it_refuses(predict, model, tp, more, code, says):
 
 
 def test_the_text_of_a_model_with_images_is_split(predict, work):
-    model = {"model_type": "llava", "text_config": LLAMA, "vision_config": {"model_type": "clip_vision_model", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 56, "patch_size": 14}, "image_token_index": 500}
+    model = {
+        "model_type": "llava",
+        "text_config": LLAMA,
+        "vision_config": {"model_type": "clip_vision_model", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 56, "patch_size": 14},
+        "image_token_index": 500,
+    }
     ends = [report(predict, work, model, {"degree": degree}, images=1)["steps"][1]["end_allocated_bytes"] for degree in (1, 2)]
     assert ends[0] > ends[1]
 

@@ -8,8 +8,18 @@ import pytest
 from test_errors import USAGE, refused
 
 UNSUPPORTED = 3
-LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4,
-         "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 4096, "max_position_embeddings": 2048, "dtype": "bfloat16"}
+LLAMA = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 256,
+    "intermediate_size": 688,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 8,
+    "vocab_size": 4096,
+    "max_position_embeddings": 2048,
+    "dtype": "bfloat16",
+}
 
 LLAMAFACTORY = """### model
 model_name_or_path: model
@@ -104,8 +114,19 @@ lora_target_modules: all-linear
 optim: adamw_torch
 logging_steps: 25
 """
-TRAINER = {"output_dir": "out", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 4, "learning_rate": "1e-4", "num_train_epochs": 3,
-           "bf16": True, "optim": "adamw_torch", "gradient_checkpointing": True, "max_grad_norm": 1.0, "report_to": ["wandb"], "save_steps": 500}
+TRAINER = {
+    "output_dir": "out",
+    "per_device_train_batch_size": 2,
+    "gradient_accumulation_steps": 4,
+    "learning_rate": "1e-4",
+    "num_train_epochs": 3,
+    "bf16": True,
+    "optim": "adamw_torch",
+    "gradient_checkpointing": True,
+    "max_grad_norm": 1.0,
+    "report_to": ["wandb"],
+    "save_steps": 500,
+}
 
 BASE = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, "--max-grad-norm", 1, "--autocast", "bf16", "--loop", "trainer"]
 LORA = ["--lora-r", 16, "--lora-target-modules", "all-linear"]
@@ -172,7 +193,8 @@ QUANTIZED = [
     ("llamafactory.yaml", {"quantization_bit": 4}, [*NESTED, "--quantization-quant-storage", "bf16"]),
     ("llamafactory.yaml", {"quantization_bit": 4, "double_quantization": "false"}, [*NF4, "--quantization-quant-storage", "bf16"]),
     ("axolotl.yml", {"adapter": "qlora", "load_in_4bit": "true"}, [*NESTED, "--quantization-quant-storage", "bf16"]),
-    ("trl.yaml", {"load_in_8bit": "true"}, [IN_8BIT, "--lora-adapter-dtype", "bf16"]), ("llamafactory.yaml", {"quantization_bit": 8}, [IN_8BIT]),
+    ("trl.yaml", {"load_in_8bit": "true"}, [IN_8BIT, "--lora-adapter-dtype", "bf16"]),
+    ("llamafactory.yaml", {"quantization_bit": 8}, [IN_8BIT]),
     ("axolotl.yml", {"load_in_8bit": "true"}, [IN_8BIT]),
 ]
 
@@ -216,7 +238,7 @@ def test_a_plan_that_packs_weights_is_written(tidemark, predicted, work, form, p
     assert answer["spec"]["quantization"].items() >= ({"quant_type": "nf4"} if packed == "nf4" else {"load_in_8bit": True}).items() and answer["spec"]["lora"]["adapter_dtype"] == CHOSEN[form]
     report = predicted("--trainer", f"{form}.yaml")
     assert (report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]) == (answer["peak"]["allocated_bytes"], answer["peak"]["reserved_bytes"])
-    for_it = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--trainers", form)   # planned for it, not written
+    for_it = tidemark(*options, "--fix", "allocator,attention,checkpointing,optimizer_impl", "--trainers", form)  # planned for it, not written
     assert for_it.returncode == 0 and json.loads((work / "plan.json").read_text())["answers"][0] == answer
 
 
@@ -272,12 +294,23 @@ def test_what_is_off_changes_nothing(predicted, work, name, key, value):
 
 
 NOT_PREDICTED = [
-    ("llamafactory.yaml", "quantization_bit", 3), ("llamafactory.yaml", "use_galore", "true"), ("llamafactory.yaml", "stage", "dpo"),
-    ("llamafactory.yaml", "finetuning_type", "freeze"), ("llamafactory.yaml", "flash_attn", "fa2"), ("llamafactory.yaml", "use_unsloth", "true"),
-    ("llamafactory.yaml", "optim", "adamw_8bit"), ("llamafactory.yaml", "enable_liger_kernel", "true"),
-    ("axolotl.yml", "sample_packing", "true"), ("axolotl.yml", "adapter", "qlora"),
-    ("axolotl.yml", "optimizer", "paged_adamw_8bit"), ("axolotl.yml", "gradient_checkpointing", "offload"), ("axolotl.yml", "attn_implementation", "flash_attention_2"),
-    ("trl.yaml", "packing", "true"), ("trl.yaml", "num_generations", 8), ("trl.yaml", "optim", "adafactor"), ("trl.yaml", "use_liger_kernel", "true"),
+    ("llamafactory.yaml", "quantization_bit", 3),
+    ("llamafactory.yaml", "use_galore", "true"),
+    ("llamafactory.yaml", "stage", "dpo"),
+    ("llamafactory.yaml", "finetuning_type", "freeze"),
+    ("llamafactory.yaml", "flash_attn", "fa2"),
+    ("llamafactory.yaml", "use_unsloth", "true"),
+    ("llamafactory.yaml", "optim", "adamw_8bit"),
+    ("llamafactory.yaml", "enable_liger_kernel", "true"),
+    ("axolotl.yml", "sample_packing", "true"),
+    ("axolotl.yml", "adapter", "qlora"),
+    ("axolotl.yml", "optimizer", "paged_adamw_8bit"),
+    ("axolotl.yml", "gradient_checkpointing", "offload"),
+    ("axolotl.yml", "attn_implementation", "flash_attention_2"),
+    ("trl.yaml", "packing", "true"),
+    ("trl.yaml", "num_generations", 8),
+    ("trl.yaml", "optim", "adafactor"),
+    ("trl.yaml", "use_liger_kernel", "true"),
 ]
 
 
@@ -310,15 +343,41 @@ def test_accelerate_goes_with_a_trainer(tidemark, work):
     refused(tidemark("predict", "model", "--accelerate", "x.yaml", "--gpu", "h100-80gb"), USAGE, "--accelerate", "--trainer")
 
 
-ZERO2 = {"bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2, "allgather_bucket_size": 2e8, "overlap_comm": False, "reduce_bucket_size": "auto", "contiguous_gradients": True},
-         "gradient_clipping": "auto", "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}
+ZERO2 = {
+    "bf16": {"enabled": "auto"},
+    "zero_optimization": {"stage": 2, "allgather_bucket_size": 2e8, "overlap_comm": False, "reduce_bucket_size": "auto", "contiguous_gradients": True},
+    "gradient_clipping": "auto",
+    "train_batch_size": "auto",
+    "train_micro_batch_size_per_gpu": "auto",
+    "gradient_accumulation_steps": "auto",
+}
 
 
 def test_deepspeed(predicted, work):
     (work / "ds").mkdir()
     (work / "ds" / "z2.json").write_text(json.dumps(ZERO2))
     (work / "args.json").write_text(json.dumps({**TRAINER, "deepspeed": "ds/z2.json"}))
-    options = ["model", "--batch", 2, "--seq", 512, "--grad-accumulation", 4, *NON_REENTRANT, "--loop", "trainer", "--gpus", 2, "--parallel", "zero2", "--zero-reduce-bucket-size", 256 * 256, "--zero-allgather-bucket-size", 200_000_000, "--no-zero-overlap-comm"]
+    options = [
+        "model",
+        "--batch",
+        2,
+        "--seq",
+        512,
+        "--grad-accumulation",
+        4,
+        *NON_REENTRANT,
+        "--loop",
+        "trainer",
+        "--gpus",
+        2,
+        "--parallel",
+        "zero2",
+        "--zero-reduce-bucket-size",
+        256 * 256,
+        "--zero-allgather-bucket-size",
+        200_000_000,
+        "--no-zero-overlap-comm",
+    ]
     assert steps(predicted("model", "--trainer", "args.json", "--seq", 512, card=("--gpu", "h100-80gbx2"))) == steps(predicted(*options))
     (work / "args.json").write_text(json.dumps(TRAINER))
     assert steps(predicted("model", "--trainer", "args.json", "--deepspeed", "ds/z2.json", "--seq", 512, "--gpus", 2)) == steps(predicted(*options))
@@ -404,7 +463,17 @@ def test_what_is_written_says_what_was_planned(tidemark, predicted, work, form, 
     assert (work / path).read_text() == first, "it is not the same twice"
 
 
-@pytest.mark.parametrize("form, more, word", [("trainer", ["--lora"], "lora"), ("axolotl", [], "base_model"), ("trl", ["--freeze", "embed_tokens"], "freeze"), ("llamafactory", ["--checkpointing", "non_reentrant", "--checkpoint-layers", "0"], "checkpoint_layers"), ("swift", ["--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "fsdp"), ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel")])
+@pytest.mark.parametrize(
+    "form, more, word",
+    [
+        ("trainer", ["--lora"], "lora"),
+        ("axolotl", [], "base_model"),
+        ("trl", ["--freeze", "embed_tokens"], "freeze"),
+        ("llamafactory", ["--checkpointing", "non_reentrant", "--checkpoint-layers", "0"], "checkpoint_layers"),
+        ("swift", ["--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "fsdp"),
+        ("python", ["--images", 0, "--parallel", "fsdp2", "--gpus", 2, "--fix", "data_parallel"], "parallel"),
+    ],
+)
 def test_what_cannot_be_written_is_an_error(tidemark, work, form, more, word):
     done = tidemark("plan", "model", "--batch", 2, "--seq", 256, "--gpu", "h100-80gb", "--fix", "allocator,attention,checkpointing", *more, "--write", f"{form}=out.yaml")
     assert done.returncode == UNSUPPORTED and word in done.stderr, done.stdout + done.stderr
@@ -440,7 +509,17 @@ mode = "none"
 enable = false
 components = ["model", "loss"]
 """
-DEBUG_MODEL = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 6, "num_attention_heads": 16, "vocab_size": 2048, "max_position_embeddings": 512, "rms_norm_eps": 1e-5}
+DEBUG_MODEL = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 256,
+    "intermediate_size": 768,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 16,
+    "vocab_size": 2048,
+    "max_position_embeddings": 512,
+    "rms_norm_eps": 1e-5,
+}
 ALWAYS = {"batch": 2, "seq": 512, "dtype": "fp32", "max-grad-norm": 1, "zero-grad": "before_forward", "use-cache": "false", "optimizer-impl": "fused"}
 MIXED = {"autocast": "bf16"}
 FULLY = {"parallel": "fsdp2", "load": "wrapped", "fsdp2-param-dtype": "bf16", "fsdp2-reduce-dtype": "fp32"}
@@ -475,11 +554,20 @@ def test_torchtitan(predicted, work, old, new, gpus, options):
     assert "keys that are not read: training.nobody_knows" in assumed(predicted("titan.toml"))
 
 
-@pytest.mark.parametrize("old, new", [
-    ('mode = "none"', 'mode = "selective"\nselective_ac_option = "op"'), ('mode = "none"', 'mode = "memory_budget"'), ("_shard_degree = -1", "_shard_degree = -1\ntensor_parallel_degree = 2"),
-    ("_shard_degree = -1", "_shard_degree = 3"), ("enable = false", "enable = true"), ('flavor = "debugmodel"', 'flavor = "8B_flex"'), ('flavor = "debugmodel"', 'flavor = "8B"\nconverters = ["float8"]'),
-    ("lr = 8e-4", "early_step_in_backward = true"), ("max_norm = 1.0", "enable_cpu_offload = true"),
-])
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ('mode = "none"', 'mode = "selective"\nselective_ac_option = "op"'),
+        ('mode = "none"', 'mode = "memory_budget"'),
+        ("_shard_degree = -1", "_shard_degree = -1\ntensor_parallel_degree = 2"),
+        ("_shard_degree = -1", "_shard_degree = 3"),
+        ("enable = false", "enable = true"),
+        ('flavor = "debugmodel"', 'flavor = "8B_flex"'),
+        ('flavor = "debugmodel"', 'flavor = "8B"\nconverters = ["float8"]'),
+        ("lr = 8e-4", "early_step_in_backward = true"),
+        ("max_norm = 1.0", "enable_cpu_offload = true"),
+    ],
+)
 def test_torchtitan_names_what_is_not_predicted(tidemark, work, old, new):
     (work / "titan.toml").write_text(TITAN.replace(old, new))
     refused(tidemark("predict", "titan.toml", "--gpu", "h100-80gb", "--gpus", 1), UNSUPPORTED, "titan.toml", new.split("\n")[-1].split(" = ")[0])

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/capture"))
-from prove import allocations  # noqa: E402
+from prove import allocations
 
 TRAINED = json.loads(pathlib.Path(__file__).with_name("transformers-4.57.6.json").read_text())
 LLAMA = {"model_type": "llama", "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 500}
@@ -70,7 +70,7 @@ def test_a_rotation_is_read_where_files_of_that_time_have_it(predicted):
         said = predicted({**LLAMA, "rope_theta": 500000.0, "rope_scaling": rotation, "torch_dtype": "bfloat16"}, *ASKED, "--transformers", "4.57.6")
         assert said["peak"] == usual["peak"] and told_of(said) == told_of(usual)
     other = predicted({**LLAMA, "rope_scaling": {"type": "dynamic", "factor": 2.0}}, *ASKED, "--transformers", "4.57.6")
-    assert other.returncode == 3 and 'rope_type is "dynamic"' in other.stderr   # which it does not hold for
+    assert other.returncode == 3 and 'rope_type is "dynamic"' in other.stderr  # which it does not hold for
 
 
 def test_frozen_embeddings_are_not_asked_for_gradients(predicted):

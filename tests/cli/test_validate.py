@@ -7,8 +7,7 @@ import pytest
 from test_errors import USAGE, refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 2, "num_attention_heads": 8,
-         "num_key_value_heads": 4, "vocab_size": 1024}
+LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 1024}
 SPEC = {"model": LLAMA, "batch": 2, "seq": 128}
 GIB = 1 << 30
 
@@ -66,7 +65,7 @@ def test_a_missed_bar_is_exit_code_1_and_named(tidemark, corpus):
     met = {**bar, "limit": 1}
     corpus(row(measured_bytes=100 * GIB), bars=[met])
     assert tidemark("validate", "c").returncode == 0
-    assert "bar" not in tidemark("validate", "c", "--only", "a").stdout   # some of the rows say nothing of a bar
+    assert "bar" not in tidemark("validate", "c", "--only", "a").stdout  # some of the rows say nothing of a bar
 
 
 def test_stored_answers_are_compared_without_a_run(tidemark, corpus):
@@ -75,11 +74,20 @@ def test_stored_answers_are_compared_without_a_run(tidemark, corpus):
     assert done.returncode == 0 and "run, as stored: 1 rows predicted" in done.stdout and "100.00 %" in done.stdout
 
 
-@pytest.mark.parametrize("line, says", [
-    ({"mesured_bytes": 1}, 'line 1: "mesured_bytes" is not a known key'), ({"gpu": "t5"}, 'line 1: gpu: there is no card "t5"'), ({"measured_bytes": "much"}, "line 1: measured_bytes: expected a whole number"),
-    ({"metric": "reservd"}, "did you mean reserved?"), ({"n_gpus": 2}, "it says 1 GPUs, and the row 2"), ({"predict": {**SPEC, "bacth": 3}}, "predict: \"bacth\" is not a known key"),
-    ({"predict": {**SPEC, "gpu": "h200"}}, "it says the card h200, and the row t4"), ({"predict": {"batch": 3}}, "which model?"), ({"memory_bytes": 5}, "less than the driver, the CUDA context and libraries take"),
-])
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ({"mesured_bytes": 1}, 'line 1: "mesured_bytes" is not a known key'),
+        ({"gpu": "t5"}, 'line 1: gpu: there is no card "t5"'),
+        ({"measured_bytes": "much"}, "line 1: measured_bytes: expected a whole number"),
+        ({"metric": "reservd"}, "did you mean reserved?"),
+        ({"n_gpus": 2}, "it says 1 GPUs, and the row 2"),
+        ({"predict": {**SPEC, "bacth": 3}}, 'predict: "bacth" is not a known key'),
+        ({"predict": {**SPEC, "gpu": "h200"}}, "it says the card h200, and the row t4"),
+        ({"predict": {"batch": 3}}, "which model?"),
+        ({"memory_bytes": 5}, "less than the driver, the CUDA context and libraries take"),
+    ],
+)
 def test_bad_rows_are_refused_with_their_place(tidemark, corpus, line, says):
     corpus(row(**line))
     refused(tidemark("validate", "c"), USAGE, "c/rows.jsonl: line 1", says)
@@ -99,8 +107,18 @@ def test_bad_corpora_are_refused(tidemark, corpus, work):
     refused(tidemark("validate", "c"), USAGE, 'no row has the id "z"')
 
 
-@pytest.mark.parametrize("options, says", [(["--by", "familly"], "did you mean family?"), (["--engine", "runn"], "--engine"), (["--only", "zzz"], "no row that can be asked"), (["--update"], "nothing is run"),
-                                           (["--json", "no/such/v.json"], "does not exist"), (["--html", "no/such/v.html"], "does not exist"), (["--rivls"], "did you mean --rivals?")])
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--by", "familly"], "did you mean family?"),
+        (["--engine", "runn"], "--engine"),
+        (["--only", "zzz"], "no row that can be asked"),
+        (["--update"], "nothing is run"),
+        (["--json", "no/such/v.json"], "does not exist"),
+        (["--html", "no/such/v.html"], "does not exist"),
+        (["--rivls"], "did you mean --rivals?"),
+    ],
+)
 def test_bad_options_are_refused(tidemark, corpus, options, says):
     corpus(row())
     refused(tidemark("validate", "c", *options), USAGE, says)

@@ -1,4 +1,5 @@
 """data/device_memory.json: its form, its sources, and that its figures follow from what they cite."""
+
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ SCHEMA = json.loads((ROOT / "docs" / "reference" / "device-memory.schema.json").
 CARDS = {card["key"]: card for card in json.loads((ROOT / "data" / "gpus.json").read_text(encoding="utf-8"))["cards"]}
 NCCL = TABLE["nccl"]
 MIB, GIB = 2**20, 2**30
-ROUNDING = 0.01 * GIB   # two figures with two decimals, either off by half of the last
+ROUNDING = 0.01 * GIB  # two figures with two decimals, either off by half of the last
 
 
 def ranges(value):
@@ -58,7 +59,7 @@ def test_contexts_are_the_catalogues(row):
 def test_libraries_are_what_the_messages_leave():
     rows = TABLE["libraries"]["measured"]
     found, bytes_ = [beside_pytorch_and_context(row) for row in rows], TABLE["libraries"]["bytes"]
-    assert bytes_["typical"] == 0   # not known
+    assert bytes_["typical"] == 0  # not known
     assert abs(bytes_["low"] - max(0, min(found) - ROUNDING)) < MIB
     assert abs(bytes_["high"] - (max(found) + ROUNDING)) < MIB
 

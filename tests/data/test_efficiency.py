@@ -52,7 +52,7 @@ def test_variants_are_what_the_script_makes_of_their_rows():
     from make import variants
 
     rows = [row for row in TABLE["rows"] if "variant_of" not in row]
-    assert list(variants(rows, GPUS)) == TABLE["rows"][len(rows):]
+    assert list(variants(rows, GPUS)) == TABLE["rows"][len(rows) :]
 
 
 def test_grids_have_the_shape_of_the_axes():

@@ -1,4 +1,5 @@
 """data/gpus.json: its form, its sources, and whether its figures are physically possible."""
+
 import json
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_schema():
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(CATALOGUE, SCHEMA)
-    jsonschema.validate(CARDS[0], SCHEMA)      # a card alone, as in a user's own file
+    jsonschema.validate(CARDS[0], SCHEMA)  # a card alone, as in a user's own file
     broken = dict(CARDS[0], total_bytes="80 GB")
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(broken, SCHEMA)

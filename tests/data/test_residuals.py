@@ -1,4 +1,5 @@
 """data/residuals.json, which `--margin` reads: its form.  That it is current is asserted by tests/validation/test_accuracy.py."""
+
 import json
 from pathlib import Path
 

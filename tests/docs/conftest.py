@@ -37,7 +37,7 @@ def shell(folder):
     environment = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(folder), "VIRTUAL_ENV": str(folder), "HF_HUB_CACHE": str(folder / "hub"), "HF_HUB_OFFLINE": "1"}
 
     def run(command):
-        (folder / "train.yaml").write_text(SPEC)   # which a command may write over
+        (folder / "train.yaml").write_text(SPEC)  # which a command may write over
         return subprocess.run(["/bin/bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
     return run

@@ -44,7 +44,7 @@ def test_without_a_repository_they_name_what_is_there(tmp_path):
     done = build(ROOT, tmp_path, DOCS_REPOSITORY="")
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     cluster = (tmp_path / "start/cluster.html").read_text()
-    assert "<code>integrations/slurm/README.md</code>" in cluster and "README.md\"" not in cluster
+    assert "<code>integrations/slurm/README.md</code>" in cluster and 'README.md"' not in cluster
 
 
 @BUILDER
@@ -61,11 +61,14 @@ def test_nothing_is_asked_of_another_place(site):
 
 
 @BUILDER
-@pytest.mark.parametrize("line, said", [
-    ("[a](howto/nowhere.md)", "howto/nowhere.md"),
-    ("[a](howto/plan.md#no-such-heading)", "no-such-heading"),
-    ("[a](../src/nowhere.cpp)", "there is no ../src/nowhere.cpp"),
-])
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("[a](howto/nowhere.md)", "howto/nowhere.md"),
+        ("[a](howto/plan.md#no-such-heading)", "no-such-heading"),
+        ("[a](../src/nowhere.cpp)", "there is no ../src/nowhere.cpp"),
+    ],
+)
 def test_a_link_that_leads_nowhere_fails(tmp_path, line, said):
     for name in ("docs", "python/tidemark", "tools/site", "tools/build_docs.sh", "mkdocs.yml", *(path.name for path in ROOT.glob("*.md"))):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ def run(request, tmp_path, temporary):
         assert not left, f"files were left behind: {left}"
         finished = Run(done, tmp_path)
         if finished.report:
-            request.node.user_properties.append(("peak", finished.peak))   # for tests/outcomes.py
+            request.node.user_properties.append(("peak", finished.peak))  # for tests/outcomes.py
         return finished
 
     return start

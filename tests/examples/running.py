@@ -12,7 +12,7 @@ TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tid
 PYTHON = os.environ.get("TIDEMARK_PYTHON", str(ROOT / ".venv/bin/python"))
 OLDEST = os.environ.get("TIDEMARK_PYTHON_26", "")
 PYTHONS = [PYTHON] + [OLDEST] * os.path.exists(OLDEST)
-PYTHON_NAMES = ["newest", "torch-2.6"][: len(PYTHONS)]   # in the tests' names, which validation/releases keeps: no paths
+PYTHON_NAMES = ["newest", "torch-2.6"][: len(PYTHONS)]  # in the tests' names, which validation/releases keeps: no paths
 
 
 class Run:

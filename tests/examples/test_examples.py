@@ -13,14 +13,14 @@ from running import PYTHON, ROOT, TIDEMARK, major_version_of, skip_unless_compar
 pytestmark = pytest.mark.oracle
 
 MIB = 1 << 20
-READ_BACK = "float value read back from the device: 0"                                                                    # loss.item()
+READ_BACK = "float value read back from the device: 0"  # loss.item()
 INITIALISED = "random initialisation on the host: skipped (float data is not computed)"
 LIBRARIES = "what cuBLAS, cuDNN and loaded kernels take of the device is not known: 0 B counted, up to 122 MiB published"
 COMMUNICATORS = "buffers of communicators are those of NCCL with the channels that others logged over nvlink; NCCL's own kernels are not counted"
-CHECKS_OF_TRAINER = {"float data is finite", "comparison (eq) of float data: false", "comparison (ne) of float data: true"}   # is the loss NaN?
+CHECKS_OF_TRAINER = {"float data is finite", "comparison (eq) of float data: false", "comparison (ne) of float data: true"}  # is the loss NaN?
 SCALER = {"integers that _amp_update_scale_ computes from float data: 0"}
 TIMES = {"times measured on the device: 1 ms each, so autotuning takes the first configuration"}
-ANOTHER_STREAM = "memory that another stream used"   # says how often events were asked for
+ANOTHER_STREAM = "memory that another stream used"  # says how often events were asked for
 ROUTING = {"top-k of float scores: balanced routing"}
 
 
@@ -28,12 +28,12 @@ ROUTING = {"top-k of float scores: balanced routing"}
 class Example:
     script: str
     options: str
-    parameters_bytes: int               # of the model as it is built here: parameters and buffers, each rounded to 512 bytes
-    trained_bytes: int = None           # of those that an optimizer trains; None: all
-    states: float = 2                   # optimizer states per trained parameter
+    parameters_bytes: int  # of the model as it is built here: parameters and buffers, each rounded to 512 bytes
+    trained_bytes: int = None  # of those that an optimizer trains; None: all
+    states: float = 2  # optimizer states per trained parameter
     launcher: tuple = (PYTHON,)
     run_options: tuple = ()
-    assumed: frozenset = frozenset()    # beyond INITIALISED, READ_BACK and LIBRARIES
+    assumed: frozenset = frozenset()  # beyond INITIALISED, READ_BACK and LIBRARIES
 
     def __post_init__(self):
         self.trained_bytes = self.parameters_bytes if self.trained_bytes is None else self.trained_bytes
@@ -41,7 +41,7 @@ class Example:
 
 EXAMPLES = [
     Example("llava_pretrain.py", "--batch 1 --sequence 700", 14_126_860_288, trained_bytes=41_959_424),
-    Example("qwen2_5_vl_lora.py", "--layers 2 --vision-layers 8 --checkpointing", 3_519_629_824 + 11_534_336, trained_bytes=11_534_336, assumed=frozenset({"comparison (eq) of float data: false"})),   # transformers 4 asks the mask
+    Example("qwen2_5_vl_lora.py", "--layers 2 --vision-layers 8 --checkpointing", 3_519_629_824 + 11_534_336, trained_bytes=11_534_336, assumed=frozenset({"comparison (eq) of float data: false"})),  # transformers 4 asks the mask
     Example("llama_trainer.py", "--layers 2 --batch 2 --sequence 256 --checkpointing", 1_537_254_400, assumed=CHECKS_OF_TRAINER),
     Example("trl_sft.py", "--layers 2 --batch 2 --sequence 128 --samples 32 --packing", 748_182_528, assumed=CHECKS_OF_TRAINER | {f"comparison ({how}) of float data: false" for how in ("ge", "gt")} | {"argmax of float data: 0"}),
     Example("lightning_vit.py", "--layers 2 --batch 8", 62_755_840),
@@ -72,7 +72,7 @@ def test_example(run, example):
     assert [step["step"] for step in report["steps"]] == [1, 2, 3]
     assert {phase["phase"] for phase in report["steps"][0]["phases"]} >= {"forward", "backward", "optimizer"}
     assert about(example.parameters_bytes)(done.category("parameters"))
-    if report["peak"]["step"] > 1:   # in the first step the states come into being during the optimizer's part
+    if report["peak"]["step"] > 1:  # in the first step the states come into being during the optimizer's part
         assert about(example.states * example.trained_bytes)(done.category("optimizer_state"))
     if report["peak"]["phase"] == "optimizer":
         assert about(example.trained_bytes)(done.category("gradients"))
@@ -85,7 +85,17 @@ def test_example(run, example):
 
 def test_every_example_is_here():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
-    elsewhere = {"llava_finetune.py", "deepspeed_llava.py", "fsdp2_llama.py", "pipeline_llama.py", "tensor_parallel_llama.py", "context_parallel_llama.py", "expert_parallel_mixtral.py", "mesh_transformers.py", "pipeline_transformers.py"} | {name for name in scripts if any(word in name for word in ("qlora", "bitsandbytes", "liger", "compile"))}
+    elsewhere = {
+        "llava_finetune.py",
+        "deepspeed_llava.py",
+        "fsdp2_llama.py",
+        "pipeline_llama.py",
+        "tensor_parallel_llama.py",
+        "context_parallel_llama.py",
+        "expert_parallel_mixtral.py",
+        "mesh_transformers.py",
+        "pipeline_transformers.py",
+    } | {name for name in scripts if any(word in name for word in ("qlora", "bitsandbytes", "liger", "compile"))}
     assert scripts - elsewhere == {example.script for example in EXAMPLES}
 
 
@@ -111,7 +121,7 @@ def test_finetuning_trains_what_pretraining_freezes(run):
     assert done.exit_code == 0, done.errors[-2000:]
     assert done.report["peak"]["phase"] == "optimizer"
     vision_tower = 14_126_860_288 - done.category("gradients")
-    assert 0.6e9 < vision_tower < 0.65e9   # CLIP ViT-L in bf16
+    assert 0.6e9 < vision_tower < 0.65e9  # CLIP ViT-L in bf16
 
 
 def test_padding_is_not_packing(run):

@@ -7,8 +7,8 @@ pytestmark = pytest.mark.oracle
 
 CONFIGS = {
     "llama": "transformers.LlamaConfig(hidden_size=256, intermediate_size=700, num_hidden_layers=3, num_attention_heads=8, num_key_value_heads=2, vocab_size=3000)",
-    "gpt2": "transformers.GPT2Config(n_embd=256, n_layer=3, n_head=4, vocab_size=3001)",   # tied
-    "mixtral": "transformers.MixtralConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=8, num_key_value_heads=2, vocab_size=3000, num_local_experts=4)",   # experts are stored one by one
+    "gpt2": "transformers.GPT2Config(n_embd=256, n_layer=3, n_head=4, vocab_size=3001)",  # tied
+    "mixtral": "transformers.MixtralConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=8, num_key_value_heads=2, vocab_size=3000, num_local_experts=4)",  # experts are stored one by one
 }
 WRITE = "import sys, torch, transformers; model = transformers.AutoModelForCausalLM.from_config({config}).to(torch.bfloat16); model.save_pretrained(sys.argv[1]); torch.zeros(1).cuda()"
 LOAD = """
@@ -26,7 +26,7 @@ def checkpoints(run_code, tmp_path):
 
     def make(python, config):
         real, empty = tmp_path / "real", tmp_path / "empty"
-        assert run_code(WRITE.format(config=CONFIGS[config]), real, python=python).exit_code == 0   # under the launcher: this torch may have no NVIDIA packages
+        assert run_code(WRITE.format(config=CONFIGS[config]), real, python=python).exit_code == 0  # under the launcher: this torch may have no NVIDIA packages
         empty.mkdir()
         for file in real.glob("*.json"):
             (empty / file.name).write_bytes(file.read_bytes())
@@ -55,21 +55,29 @@ def test_as_a_real_checkpoint(run_code, checkpoints, python, config, options):
         assert runs[0].report["peak"] == runs[1].report["peak"]
 
 
-LARGE = {   # what their configurations say
+LARGE = {  # what their configurations say
     "32b": "transformers.Qwen2Config(hidden_size=5120, intermediate_size=27648, num_hidden_layers=64, num_attention_heads=40, num_key_value_heads=8, vocab_size=152064, torch_dtype='bfloat16')",
     "70b": "transformers.LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8, vocab_size=128256, torch_dtype='bfloat16')",
 }
 
 
 @pytest.mark.parametrize("config", LARGE)
-@pytest.mark.parametrize(("options", "width"), [("torch_dtype=torch.bfloat16, device_map='cuda'", 2), ("torch_dtype=torch.bfloat16", 2), ("torch_dtype=torch.float32, device_map='cuda'", 4), ("torch_dtype=torch.float32", 4)], ids=["device_map", "to", "fp32-device_map", "fp32-to"])
+@pytest.mark.parametrize(
+    ("options", "width"),
+    [("torch_dtype=torch.bfloat16, device_map='cuda'", 2), ("torch_dtype=torch.bfloat16", 2), ("torch_dtype=torch.float32, device_map='cuda'", 4), ("torch_dtype=torch.float32", 4)],
+    ids=["device_map", "to", "fp32-device_map", "fp32-to"],
+)
 def test_host_memory_does_not_grow_with_the_checkpoint(run_code, tmp_path, config, options, width):
-    done = run_code(f"""
+    done = run_code(
+        f"""
 import sys, torch, transformers
 {LARGE[config]}.save_pretrained(sys.argv[1])
 model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1], {options}).to("cuda")
 print(sum(p.numel() for p in model.parameters()))
-""", tmp_path / "model", options=("--keep-going", "--fake-weights", "--memory", "400GB"))
+""",
+        tmp_path / "model",
+        options=("--keep-going", "--fake-weights", "--memory", "400GB"),
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     assert done.report["host"]["peak_rss_bytes"] < 4 << 30
     assert done.report["peak"]["allocated_bytes"] >= width * int(done.output.splitlines()[0]) > width * 32_000_000_000
@@ -78,7 +86,8 @@ print(sum(p.numel() for p in model.parameters()))
 def test_weights_that_are_written_to_are_there(run_code, checkpoints):
     """Zeros until something is written; what was not is a float that nobody knows."""
     _, empty = checkpoints(PYTHON, "llama")
-    done = run_code("""
+    done = run_code(
+        """
 import sys, torch, transformers
 model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1])
 weights = [model.model.embed_tokens.weight, model.lm_head.weight]
@@ -87,7 +96,10 @@ with torch.no_grad():
     weights[0][5].fill_(3)
 print(int(weights[0].float().sum()))
 torch.zeros(1).cuda()
-""", empty, options=("--keep-going", "--fake-weights"))
+""",
+        empty,
+        options=("--keep-going", "--fake-weights"),
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     assert done.output.splitlines()[:2] == ["0 0", f"{3 * 256}"]
 
@@ -107,12 +119,16 @@ def test_a_configuration_object_counts(run_code, checkpoints):
 
 
 def test_diffusers(run_code, tmp_path):
-    done = run_code("""
+    done = run_code(
+        """
 import sys, torch
 from diffusers import UNet2DModel
 model = UNet2DModel(sample_size=16, block_out_channels=(32, 64), down_block_types=("DownBlock2D", "DownBlock2D"), up_block_types=("UpBlock2D", "UpBlock2D"))
 model.save_config(sys.argv[1])
 loaded = UNet2DModel.from_pretrained(sys.argv[1], torch_dtype=torch.float16).cuda()
 assert loaded.dtype == torch.float16 and sum(p.numel() for p in loaded.parameters()) == sum(p.numel() for p in model.parameters())
-""", tmp_path / "unet", options=("--keep-going", "--fake-weights"))
+""",
+        tmp_path / "unet",
+        options=("--keep-going", "--fake-weights"),
+    )
     assert done.exit_code == 0, done.errors[-2000:]

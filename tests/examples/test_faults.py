@@ -14,7 +14,7 @@ from running import PYTHON, TIDEMARK
 
 pytestmark = pytest.mark.oracle
 
-PATIENCE = 110   # seconds, on a machine that does much else
+PATIENCE = 110  # seconds, on a machine that does much else
 
 LOADER = """
 import os, signal, torch
@@ -46,7 +46,7 @@ def test_a_worker_that_dies_in_a_signal_handler(run_code, death, name):
     done = run_code(LOADER.format(killed_at=400, death=death), options=("--keep-going",), timeout=PATIENCE)
     assert done.exit_code == 4, done.errors[-2000:]
     assert ("killed by signal" if name else "in a handler") in done.errors and "tidemark/inside" not in done.errors
-    assert "lost sys.stderr" not in done.errors and "fault" not in done.errors.replace("default", "")   # torch's handler raises wherever the program is, in our functions too
+    assert "lost sys.stderr" not in done.errors and "fault" not in done.errors.replace("default", "")  # torch's handler raises wherever the program is, in our functions too
     assert done.report["verdict"].startswith("not known: the program ended with exit code 1; until then its peak was ")
 
 
@@ -91,11 +91,14 @@ def test_a_program_that_is_killed_behind_a_launcher(run_code, tmp_path):
     assert len(said) == 1 and re.fullmatch(r"tidemark: the process that used the card \(pid \d+\) was killed by signal 6 \(SIGABRT\)", said[0]), done.errors[-2000:]
 
 
-GROWING = TRAINING + """
+GROWING = (
+    TRAINING
+    + """
 kept = []
 while True:
     kept.append(torch.full((1 << 23,), 1.5))   # 32 MiB, all of them written
 """
+)
 
 
 def test_the_hosts_memory_is_short(run_code):
@@ -137,7 +140,8 @@ def test_a_full_disk_for_the_users_file(run_code):
 
 # Ctrl-C in a terminal, whose kernel sends it to every process of the group.  `{moment}` is printed when it has come.
 CTRL_C = b"\x03"
-SLOW = """
+SLOW = (
+    """
 import sys, time
 def moment(name):
     if name == {wanted!r}:
@@ -146,13 +150,16 @@ def moment(name):
 moment("before torch")
 import atexit
 atexit.register(lambda: moment("after the program"))
-""" + TRAINING.replace("    optimizer.step()", "    optimizer.step()\n    if step == 1: moment('between steps')") + """
+"""
+    + TRAINING.replace("    optimizer.step()", "    optimizer.step()\n    if step == 1: moment('between steps')")
+    + """
 from torch.utils.data import DataLoader
 for batch in DataLoader(torch.ones(64, 64), num_workers=2):
     moment("among workers")
     model(batch.cuda()).sum().backward()
 moment("after training")
 """
+)
 
 
 def processes_of(group):
@@ -176,13 +183,14 @@ def interrupted(tmp_path, temporary):
 
     def take_terminal():
         fcntl.ioctl(of_program, termios.TIOCSCTTY, 0)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)   # which a shell has its background ignore
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # which a shell has its background ignore
 
     def start(code, send):
         (tmp_path / "program.py").write_text(code)
         command = [TIDEMARK, "run", "--gpu", "a100-80gb", "--keep-going", "--", PYTHON, str(tmp_path / "program.py")]
-        process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   pass_fds=(of_program,), preexec_fn=take_terminal)
+        process = subprocess.Popen(
+            command, env={**os.environ, "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, pass_fds=(of_program,), preexec_fn=take_terminal
+        )
         process.press = lambda key: os.write(terminal, key)
         try:
             assert process.stdout.readline() == "now\n"

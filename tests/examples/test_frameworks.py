@@ -62,7 +62,8 @@ def test_asking_for_torch_before_importing_it(run_code):
 
 
 def test_peft_files_adapters_apart(run_code):
-    done = run_code("""
+    done = run_code(
+        """
 import torch
 from peft import LoraConfig, get_peft_model
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -76,7 +77,9 @@ for _ in range(3):
     optimizer.step()
     optimizer.zero_grad()
 print("trained", sum(4 * p.numel() for p in model.parameters() if p.requires_grad))
-""", options=("--keep-going",))
+""",
+        options=("--keep-going",),
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     trained = int(done.output.split("trained ")[1].split()[0])
     assert trained <= done.category("gradients") <= 1.1 * trained + (2 << 20) or done.report["peak"]["phase"] != "optimizer"
@@ -84,7 +87,8 @@ print("trained", sum(4 * p.numel() for p in model.parameters() if p.requires_gra
 
 
 def test_trainer_evaluates_between_steps(run_code):
-    done = run_code("""
+    done = run_code(
+        """
 import tempfile, torch
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 
@@ -99,7 +103,9 @@ with tempfile.TemporaryDirectory() as folder:
     settings = TrainingArguments(output_dir=folder, max_steps=4, per_device_train_batch_size=4, eval_strategy="steps", eval_steps=2, save_strategy="steps", save_steps=2, report_to="none", dataloader_num_workers=2)
     Trainer(model=model, args=settings, train_dataset=Tokens(), eval_dataset=Tokens()).train()
 print("trained to the end")
-""", options=("--keep-going",))
+""",
+        options=("--keep-going",),
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     assert "trained to the end" in done.output
     assert [step["step"] for step in done.report["steps"]][:4] == [1, 2, 3, 4]

@@ -23,7 +23,7 @@ FULL = "tokens that are drawn: the first of the vocabulary that ends no text, wh
 def generate(run_code, how, end, *options):
     done = run_code(GENERATE, json.dumps(how), json.dumps(end), options=("--keep-going", *options))
     lines = dict(line.split(" ", 1) for line in done.output.splitlines() if line.startswith(("tokens", "classes")))
-    assert lines["classes"] == "[0, 0, 0, 0]"   # outside of generation nothing is a token
+    assert lines["classes"] == "[0, 0, 0, 0]"  # outside of generation nothing is a token
     return json.loads(lines["tokens"]), [row["what"] for row in done.report["assumptions"]]
 
 

@@ -21,12 +21,15 @@ def step(model, optimizer, batch=64, width=512):
     optimizer.zero_grad()
     return loss
 """
-TRAIN = SETUP + """
+TRAIN = (
+    SETUP
+    + """
 model = network()
 optimizer = torch.optim.AdamW(model.parameters())
 for _ in range(2):
     step(model, optimizer)
 """
+)
 TO_THE_END = ("--keep-going",)
 
 
@@ -63,9 +66,9 @@ def test_flat_buffers_are_shared_out_among_their_modules(run_code):
     peak = run_code(FLAT, options=TO_THE_END).report["at_peak"]
     by_module = {row["name"]: row["bytes"] for row in peak["by_module"]}
     weight = 4 << 20
-    assert by_module["0"] == 2 * weight + 4096   # and its output
-    assert by_module["1"] >= 2 * 2 * weight + 2 * weight   # and its gradient, before it is added
-    assert by_module["(no module)"] >= 2 * 5 * 4096   # what no parameter takes
+    assert by_module["0"] == 2 * weight + 4096  # and its output
+    assert by_module["1"] >= 2 * 2 * weight + 2 * weight  # and its gradient, before it is added
+    assert by_module["(no module)"] >= 2 * 5 * 4096  # what no parameter takes
     assert sum(by_module.values()) == sum(row["bytes"] for row in peak["by_category"])
 
 
@@ -92,6 +95,7 @@ def test_frames_are_let_go_however_deep_a_call_is(run_code):
 
 # How a program ends
 
+
 def test_never_steps(run_code):
     done = run_code(SETUP + "with torch.no_grad():\n    network()(torch.randn(64, 512, device='cuda'))" + PEAK)
     assert done.exit_code == 0 and ends_as_on_a_real_card(done)
@@ -114,7 +118,9 @@ def test_exit_codes(run_code, ending, code):
 
 
 def test_an_exception_looks_as_it_would_without_us(run, run_code, tmp_path):
-    code = SETUP + """
+    code = (
+        SETUP
+        + """
 class Broken(nn.Module):
     def forward(self, x):
         try:
@@ -125,6 +131,7 @@ class Broken(nn.Module):
 model = nn.Sequential(nn.Identity(), Broken()).to(sys.argv[1])
 model(torch.zeros(2, 4, device=sys.argv[1]))
 """
+    )
     done = run_code(code, "cuda")
     plain = run([PYTHON, ROOT / "tests/oracle/programs/bare.py", tmp_path / "program.py", "cpu"], options=())
     frames = [re.findall(r'^  File "(.*)", line (\d+), in (.*)$', errors, re.M) for errors in (done.errors, plain.errors)]
@@ -134,7 +141,9 @@ model(torch.zeros(2, 4, device=sys.argv[1]))
 
 
 def test_no_frame_of_ours_in_collected_tracebacks(run_code):
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 import logging, traceback
 class Broken(nn.Module):
     def forward(self, x):
@@ -144,7 +153,8 @@ try:
 except KeyError as error:
     logging.exception("caught")
     print(traceback.format_exc(), *traceback.format_tb(error.__traceback__), *map(str, traceback.extract_tb(error.__traceback__)))
-""")
+"""
+    )
     assert done.exit_code == 0 and "KeyError" in done.output and "KeyError" in done.errors
     assert "tidemark/inside" not in done.output + done.errors
 
@@ -156,6 +166,7 @@ def test_own_excepthook(run_code):
 
 
 # Out of memory
+
 
 def test_out_of_memory_is_raised_where_it_happens(run_code):
     done = run_code(TRAIN + "keep = [torch.empty(10 << 30, dtype=torch.uint8, device='cuda') for _ in range(10)]")
@@ -172,19 +183,24 @@ def test_out_of_memory_while_loading_says_what_is_there(run_code):
 
 
 def test_caught_and_given_up(run_code):
-    done = run_code(TRAIN + """
+    done = run_code(
+        TRAIN
+        + """
 try:
     keep = [torch.empty(10 << 30, dtype=torch.uint8, device="cuda") for _ in range(10)]
 except torch.OutOfMemoryError:
     print("it does not fit")
     sys.exit(7)
-""")
+"""
+    )
     assert "it does not fit" in done.output
     assert done.report["fits"] is False and done.report["oom"]
 
 
 def test_caught_and_tried_again_smaller(run_code):
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 from accelerate.utils import find_executable_batch_size
 
 @find_executable_batch_size(starting_batch_size=1 << 26)
@@ -196,7 +212,10 @@ def train(batch):
         step(model, optimizer, batch=batch)
 
 train()
-""" + PEAK, options=TO_THE_END)
+"""
+        + PEAK,
+        options=TO_THE_END,
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     batches = list(map(int, re.findall(r"^batch (\d+)$", done.output, re.M)))
     assert len(batches) > 1 and batches == sorted(batches, reverse=True)
@@ -206,9 +225,12 @@ train()
 
 # Processes
 
+
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_data_loader_workers(run_code, how):
-    done = run_code(SETUP + f"""
+    done = run_code(
+        SETUP
+        + f"""
 class Data(torch.utils.data.Dataset):
     def __len__(self): return 512
     def __getitem__(self, i): return torch.full((512,), float(i)), i
@@ -224,7 +246,9 @@ if __name__ == "__main__":
         optimizer.zero_grad()
     assert sorted(seen) == list(range(512)), seen
     print("all seen")
-""", options=TO_THE_END)
+""",
+        options=TO_THE_END,
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     assert "all seen" in done.output and len(done.report["steps"]) == 8
 
@@ -232,20 +256,25 @@ if __name__ == "__main__":
 def test_stopping_with_workers_leaves_no_process(run_code):
     import psutil
 
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 loader = torch.utils.data.DataLoader(torch.zeros(100000, 512), batch_size=64, num_workers=2, persistent_workers=True)
 model = network()
 optimizer = torch.optim.AdamW(model.parameters())
 for x in loader:
     model(x.cuda()).sum().backward()
     optimizer.step()
-""")
+"""
+    )
     assert done.exit_code == 0 and done.report["script"]["stopped_after_steps"] == 3
     assert not [process for process in psutil.process_iter(["cmdline"]) if any("program.py" in word and "test_stopping_with_workers" in word for word in process.info["cmdline"] or ())]
 
 
 def test_spawned_processes_that_train(run_code):
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 import torch.multiprocessing as mp
 
 def work(rank):
@@ -257,27 +286,35 @@ def work(rank):
 if __name__ == "__main__":
     mp.spawn(work, nprocs=1)
     print("joined")
-""", options=TO_THE_END)
+""",
+        options=TO_THE_END,
+    )
     assert done.exit_code == 0, done.errors[-2000:]
     assert "joined" in done.output and len(done.report["steps"]) >= 2
 
 
 def test_cuda_in_a_forked_child_is_refused_as_by_pytorch(run_code):
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 torch.zeros(1, device="cuda")
 if os.fork() == 0:
     torch.zeros(1, device="cuda")
 _, status = os.wait()
 print("child", os.waitstatus_to_exitcode(status))
-""")
+"""
+    )
     assert done.exit_code == 0 and "child 1" in done.output
     assert "Cannot re-initialize CUDA in forked subprocess" in done.errors
 
 
 # Training loops
 
+
 def test_two_optimizers(run_code):
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 generator, critic = network(), network()
 for_generator, for_critic = torch.optim.Adam(generator.parameters()), torch.optim.Adam(critic.parameters())
 for _ in range(10):
@@ -288,14 +325,17 @@ for _ in range(10):
     critic(generator(torch.randn(64, 512, device="cuda"))).sum().backward()
     for_generator.step()
     for_generator.zero_grad()
-""")
+"""
+    )
     assert done.exit_code == 0 and done.report["script"]["stopped_after_steps"] == 3
     assert done.category("optimizer_state") >= 2 * 2 * 2 * 512 * 512 * 4
 
 
 def test_a_second_training_in_the_same_program(run_code):
     """A model that the program drops is not kept alive by the one who watches."""
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 def train():
     model = network(4096)
     optimizer = torch.optim.AdamW(model.parameters())
@@ -305,15 +345,20 @@ train()
 import gc; gc.collect()
 print("left", torch.cuda.memory_allocated())
 train()
-""" + PEAK, options=TO_THE_END)
+"""
+        + PEAK,
+        options=TO_THE_END,
+    )
     assert done.exit_code == 0 and ends_as_on_a_real_card(done)
     left = int(re.search(r"left (\d+)", done.output)[1])
-    assert left < 64 << 20   # workspaces of cuBLAS
+    assert left < 64 << 20  # workspaces of cuBLAS
     assert len(done.report["steps"]) >= 3
 
 
 def test_gradient_accumulation(run_code):
-    done = run_code(SETUP + """
+    done = run_code(
+        SETUP
+        + """
 model = network()
 optimizer = torch.optim.SGD(model.parameters())
 for i in range(12):
@@ -321,30 +366,55 @@ for i in range(12):
     if i % 4 == 3:
         optimizer.step()
         optimizer.zero_grad()
-""", options=TO_THE_END)
+""",
+        options=TO_THE_END,
+    )
     assert done.exit_code == 0 and len(done.report["steps"]) == 3
 
 
-@pytest.mark.parametrize("body", [
-    "torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()",
-    "x = torch.randn(1 << 20).pin_memory(); assert x.is_pinned(); y = x.cuda(non_blocking=True); torch.cuda.synchronize()",
-    "side = torch.cuda.Stream()\nwith torch.cuda.stream(side):\n    y = torch.zeros(1 << 22, device='cuda')\ny.record_stream(torch.cuda.current_stream()); side.synchronize(); e = torch.cuda.Event(enable_timing=True); e.record(); e.synchronize(); del y",
-    "import copy; ema = copy.deepcopy(model).eval().requires_grad_(False)\nwith torch.no_grad():\n    for a, b in zip(ema.parameters(), model.parameters()): a.lerp_(b, 0.1)",
-    "half = network().half(); assert half(torch.zeros(4, 512, device='cuda', dtype=torch.half)).dtype == torch.half",
-    "model.eval()\nwith torch.no_grad(): model(torch.zeros(4096, 512, device='cuda'))\nmodel.train()",
-    "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda', requires_grad=True), use_reentrant=True).sum().backward()",
-    "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda'), use_reentrant=False).sum().backward()",
-    "torch.save(model.state_dict(), os.devnull); model.load_state_dict(model.state_dict())",
-    "optimizer.load_state_dict(optimizer.state_dict())",
-    "static = torch.zeros(64, 512, device='cuda')\nmodel(static)\ngraph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    out = model(static)\ngraph.replay(); del graph",
-    "torch.cuda.memory._record_memory_history(); model(torch.zeros(4, 512, device='cuda')); torch.cuda.memory._snapshot(); torch.cuda.memory._record_memory_history(enabled=None)",
-    "from torch.profiler import profile\nwith profile(): step(model, optimizer)",
-    "torch.cuda.set_per_process_memory_fraction(0.5); print(torch.cuda.mem_get_info(), torch.cuda.memory_summary()[:20])",
-    "optimizer.zero_grad(set_to_none=False); model(torch.zeros(4, 512, device='cuda')).sum().backward()",
-    "import threading; t = threading.Thread(target=lambda: model(torch.zeros(4, 512, device='cuda'))); t.start(); t.join()",
-    "torch.backends.cuda.matmul.allow_tf32 = True; torch.set_float32_matmul_precision('high'); torch.use_deterministic_algorithms(True, warn_only=True)",
-    "lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=2)\nlbfgs.step(lambda: model(torch.zeros(4, 512, device='cuda')).sum())",
-], ids=["empty_cache", "pinned", "streams", "ema", "half", "evaluation", "checkpoint", "checkpoint_without_reentry", "state_dict", "optimizer_state_dict", "graphs", "history", "profiler", "fraction", "zero_grad_to_zero", "threads", "settings", "lbfgs"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()",
+        "x = torch.randn(1 << 20).pin_memory(); assert x.is_pinned(); y = x.cuda(non_blocking=True); torch.cuda.synchronize()",
+        "side = torch.cuda.Stream()\nwith torch.cuda.stream(side):\n    y = torch.zeros(1 << 22, device='cuda')\ny.record_stream(torch.cuda.current_stream()); side.synchronize(); e = torch.cuda.Event(enable_timing=True); e.record(); e.synchronize(); del y",
+        "import copy; ema = copy.deepcopy(model).eval().requires_grad_(False)\nwith torch.no_grad():\n    for a, b in zip(ema.parameters(), model.parameters()): a.lerp_(b, 0.1)",
+        "half = network().half(); assert half(torch.zeros(4, 512, device='cuda', dtype=torch.half)).dtype == torch.half",
+        "model.eval()\nwith torch.no_grad(): model(torch.zeros(4096, 512, device='cuda'))\nmodel.train()",
+        "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda', requires_grad=True), use_reentrant=True).sum().backward()",
+        "from torch.utils.checkpoint import checkpoint; checkpoint(model, torch.zeros(64, 512, device='cuda'), use_reentrant=False).sum().backward()",
+        "torch.save(model.state_dict(), os.devnull); model.load_state_dict(model.state_dict())",
+        "optimizer.load_state_dict(optimizer.state_dict())",
+        "static = torch.zeros(64, 512, device='cuda')\nmodel(static)\ngraph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    out = model(static)\ngraph.replay(); del graph",
+        "torch.cuda.memory._record_memory_history(); model(torch.zeros(4, 512, device='cuda')); torch.cuda.memory._snapshot(); torch.cuda.memory._record_memory_history(enabled=None)",
+        "from torch.profiler import profile\nwith profile(): step(model, optimizer)",
+        "torch.cuda.set_per_process_memory_fraction(0.5); print(torch.cuda.mem_get_info(), torch.cuda.memory_summary()[:20])",
+        "optimizer.zero_grad(set_to_none=False); model(torch.zeros(4, 512, device='cuda')).sum().backward()",
+        "import threading; t = threading.Thread(target=lambda: model(torch.zeros(4, 512, device='cuda'))); t.start(); t.join()",
+        "torch.backends.cuda.matmul.allow_tf32 = True; torch.set_float32_matmul_precision('high'); torch.use_deterministic_algorithms(True, warn_only=True)",
+        "lbfgs = torch.optim.LBFGS(model.parameters(), max_iter=2)\nlbfgs.step(lambda: model(torch.zeros(4, 512, device='cuda')).sum())",
+    ],
+    ids=[
+        "empty_cache",
+        "pinned",
+        "streams",
+        "ema",
+        "half",
+        "evaluation",
+        "checkpoint",
+        "checkpoint_without_reentry",
+        "state_dict",
+        "optimizer_state_dict",
+        "graphs",
+        "history",
+        "profiler",
+        "fraction",
+        "zero_grad_to_zero",
+        "threads",
+        "settings",
+        "lbfgs",
+    ],
+)
 def test_what_loops_do(run_code, body):
     done = run_code(TRAIN + body + "\nstep(model, optimizer)\nstep(model, optimizer)\n", options=TO_THE_END)
     assert done.exit_code == 0, done.errors[-2000:]
@@ -352,7 +422,8 @@ def test_what_loops_do(run_code, body):
 
 
 def test_training_in_a_forked_child(run_code):
-    done = run_code("""
+    done = run_code(
+        """
 import os, torch
 
 def train():
@@ -367,7 +438,9 @@ if child == 0:
     train()
     os._exit(0)
 print("child ended with", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-""", options=("--keep-going",))
+""",
+        options=("--keep-going",),
+    )
     assert done.exit_code == 0, done.errors
     assert "child ended with 0" in done.output
     assert len(done.report["steps"]) >= 3 and done.report["consistent"]

@@ -6,10 +6,10 @@ import pytest
 from running import PYTHON, ROOT, TIDEMARK
 
 sys.path.insert(0, str(ROOT / "validation/programs"))
-import described  # noqa: E402
-import environments  # noqa: E402
-import page  # noqa: E402
-import programs  # noqa: E402
+import described
+import environments
+import page
+import programs
 
 LIVE = [name for name in described.names() if described.read(name)["live"]]
 HOST_BYTES = 4 << 30
@@ -22,7 +22,9 @@ def test_description(name):
 
 def test_what_is_wrong_with_a_description_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(described, "HERE", tmp_path)
-    (tmp_path / "a.json").write_text('{"title": "a", "source": {"package": "a"}, "command": ["python {x}"], "sorce": 1, "standins": {"data": {"kind": "chat"}, "more": {"kind": "chats", "lines": 1}, "model": {"kind": "model", "config": "gpt-9"}}}')
+    (tmp_path / "a.json").write_text(
+        '{"title": "a", "source": {"package": "a"}, "command": ["python {x}"], "sorce": 1, "standins": {"data": {"kind": "chat"}, "more": {"kind": "chats", "lines": 1}, "model": {"kind": "model", "config": "gpt-9"}}}'
+    )
     (tmp_path / "b.json").write_text('{"title": "b", "source": {"repository": "a/b", "commit": "12", "release": "1"}, "command": ["python"]}')
     said = " ".join(problem for name in described.names() for problem in described.problems(name))
     for words in ("`sorce` is no key", "nothing gives {x}", "no kind `chat`", "no configuration `gpt-9` is recorded", "unexpected keyword argument 'lines'", "`commit` has 40 digits"):
@@ -60,14 +62,17 @@ def test_stand_ins_are_the_same_on_every_machine(tmp_path):
         described.standins.KINDS["llama_weights"](tmp_path / folder, config="llama-3.2-1b")
     assert (tmp_path / "a/train.jsonl").read_bytes() == (tmp_path / "b/train.jsonl").read_bytes()
     weights = (tmp_path / "a/model.safetensors").stat()
-    assert weights.st_size > 2 * 1_235_000_000 and weights.st_blocks * 512 < 1 << 20   # a hole
+    assert weights.st_size > 2 * 1_235_000_000 and weights.st_blocks * 512 < 1 << 20  # a hole
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("x\n[rank0]: Traceback (most recent call last):\n[rank0]:   File a\n[rank0]: ValueError: first\nTraceback (most recent call last):\n  File b\nRuntimeError: second\n", "ValueError: first"),
-    ("tidemark: the program failed with exit code 3\n\n", "tidemark: the program failed with exit code 3"),
-    ("", ""),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x\n[rank0]: Traceback (most recent call last):\n[rank0]:   File a\n[rank0]: ValueError: first\nTraceback (most recent call last):\n  File b\nRuntimeError: second\n", "ValueError: first"),
+        ("tidemark: the program failed with exit code 3\n\n", "tidemark: the program failed with exit code 3"),
+        ("", ""),
+    ],
+)
 def test_the_first_error(text, why):
     assert programs.first_error(text) == why
 

@@ -27,7 +27,7 @@ for step, length in enumerate({lengths}):
     with torch.no_grad():
         model(torch.zeros(1, step + 1, dtype=torch.long, device="cuda"))   # an evaluation is no batch
 """
-VARYING = "[90, 90, 40, 40, 40, 40, 40, 40, 300, 80]"   # settles before the long one comes
+VARYING = "[90, 90, 40, 40, 40, 40, 40, 40, 300, 80]"  # settles before the long one comes
 
 
 def test_batches_that_vary_make_it_at_least(run_code):
@@ -44,7 +44,7 @@ def test_a_whole_run_has_seen_them_all(run_code):
     stopped, whole = (run_code(TRAIN.format(lengths=VARYING), options=options) for options in ((), ("--keep-going",)))
     assert whole.report["varying_inputs"] == [{"name": "input_ids", "shapes": 4, "smallest": [4, 40], "largest": [4, 300]}]
     assert whole.report["verdict"].startswith("fits: peak ") and "at least" not in whole.output
-    assert whole.peak > stopped.peak   # which is why the other said so
+    assert whole.peak > stopped.peak  # which is why the other said so
 
 
 def test_batches_of_one_shape(run_code):

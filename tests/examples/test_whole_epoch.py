@@ -47,7 +47,14 @@ for epoch in range(50):
 
 def test_a_short_epoch_is_trained_whole(run_code):
     done = run_code(SHORT, options=("--data", "all"))
-    assert done.report["data"] == {"batches": 6, "trained_batches": 6, "batches_per_step": 1, "whole": True, "largest_trained": True, "inputs": [{"name": "input", "shapes": 6, "smallest": [2, 64], "median": [7, 64], "p90": [300, 64], "largest": [900, 64]}]}
+    assert done.report["data"] == {
+        "batches": 6,
+        "trained_batches": 6,
+        "batches_per_step": 1,
+        "whole": True,
+        "largest_trained": True,
+        "inputs": [{"name": "input", "shapes": 6, "smallest": [2, 64], "median": [7, 64], "p90": [300, 64], "largest": [900, 64]}],
+    }
     assert 6 <= done.report["script"]["stopped_after_steps"] <= 8
     assert done.report["verdict"].startswith("fits: peak ")
 

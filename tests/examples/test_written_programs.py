@@ -10,14 +10,24 @@ import pytest
 from running import PYTHON, ROOT, TIDEMARK
 
 sys.path.insert(0, str(ROOT / "validation/programs"))
-import environments  # noqa: E402
+import environments
 
 pytestmark = pytest.mark.oracle
 
-LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 4, "vocab_size": 4096, "max_position_embeddings": 2048}
+LLAMA = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 256,
+    "intermediate_size": 688,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "vocab_size": 4096,
+    "max_position_embeddings": 2048,
+}
 FIXED = "checkpointing,attention,optimizer_impl,allocator,micro_batch,data_parallel,tensor_parallel,pipeline,context_parallel,offload,reshard,bucket_view"
 PACKED = ["--lora-r", 4, "--lora-target-modules", "all-linear", "--quantization-quant-type", "nf4", "--quantization-use-double-quant", "--quantization-compute-dtype", "bf16"]
-CHOSEN = ["--lora-r", 4, "--lora-target-modules", "all-linear", "--allow", "quantization=nf4", "--goal", "least_memory"]   # the plan packs, since that takes less
+CHOSEN = ["--lora-r", 4, "--lora-target-modules", "all-linear", "--allow", "quantization=nf4", "--goal", "least_memory"]  # the plan packs, since that takes less
 CASES = {
     "plain": [],
     "all_at_once": ["--grad-accumulation", 2, "--max-grad-norm", 1, "--checkpointing", "non_reentrant", "--optimizer-impl", "fused", "--dtype", "fp32", "--autocast", "bf16", "--attn", "eager"],
@@ -83,7 +93,7 @@ def test_the_program_has_the_peak_that_was_planned(run, tmp_path, name):
         program.write_text(as_long_as_real(program.read_text()))
     gpus = 2 if "--parallel" in CASES[name] else 1
     launcher = ["torchrun", "--nproc_per_node", gpus] if gpus > 1 else ["python"]
-    weights = ["--fake-weights"] if spec.get("quantization") else []   # they are packed while they are loaded
+    weights = ["--fake-weights"] if spec.get("quantization") else []  # they are packed while they are loaded
     finished = run([*launcher, program], options=("--steps", "3", *weights, *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
     assert finished.peak == peak
@@ -98,7 +108,7 @@ def test_the_trainer_has_the_peak_that_was_planned(run, tmp_path, name):
     arguments.write_text(json.dumps({**json.loads(arguments.read_text()), "output_dir": str(tmp_path / "output")}))
     gpus = spec["gpus"]
     launcher = ["torchrun", "--nproc_per_node", gpus] if gpus > 1 else [PYTHON]
-    if "offload" in name:   # what is on the host is reduced by a backend that is made where the launcher says so
+    if "offload" in name:  # what is on the host is reduced by a backend that is made where the launcher says so
         launcher = ["accelerate", "launch", "--config_file", tmp_path / "arguments.accelerate.yaml"]
     finished = run([*launcher, PROGRAM, arguments], options=("--steps", "3", *(("--gpus", str(gpus)) if gpus > 1 else ())), gpu="h100-80gb")
     assert finished.exit_code == 0, finished.errors
@@ -118,7 +128,17 @@ def torchtitan():
     return environment_with("torchtitan", [["--no-deps", "torchtitan==0.2.2"], ["torchdata>=0.8.0", "tomli", "tyro", "tensorboard"]])
 
 
-TITAN_MODEL = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 768, "num_hidden_layers": 6, "num_attention_heads": 16, "vocab_size": 2048, "max_position_embeddings": 512, "rms_norm_eps": 1e-5}
+TITAN_MODEL = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 256,
+    "intermediate_size": 768,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 16,
+    "vocab_size": 2048,
+    "max_position_embeddings": 512,
+    "rms_norm_eps": 1e-5,
+}
 # By how much the prediction is above it at most: torchtitan's Llama has other operations, and lets go of the logits earlier (docs/howto/trainer-configs.md).
 BY_TORCHTITAN = {"plain": ([], 0.055), "checkpointed": (["--checkpointing", "non_reentrant"], 0.013), "accumulated": (["--grad-accumulation", 2, "--optimizer-impl", "foreach"], 0.055), "fsdp2": (["--parallel", "fsdp2"], 0.085)}
 
@@ -126,6 +146,7 @@ BY_TORCHTITAN = {"plain": ([], 0.055), "checkpointed": (["--checkpointing", "non
 def tokenizer_in(folder, **config):
     """Of fewer words than the models know."""
     from tokenizers import Tokenizer, models, pre_tokenizers
+
     tokenizer = Tokenizer(models.WordLevel({f"w{number}": number for number in range(2040)} | {"<unk>": 2040}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.add_special_tokens(["<s>", "</s>"])
@@ -176,6 +197,7 @@ def started(run, tmp_path, method, form, command, python, rows, **environment):
 @pytest.mark.parametrize("method", METHODS)
 def test_trl_starts_with_what_is_written(run, tmp_path, method):
     """Its own head makes no logits, and its weights come by device_map="auto"."""
+
     def command(at, written, data):
         return ["python", "-m", "trl.scripts.sft", "--config", written, "--dataset_name", data, "--output_dir", tmp_path / "out", "--report_to", "none"]
 
@@ -215,11 +237,19 @@ def test_axolotl_starts_with_what_is_written(run, tmp_path, method):
     python = environment_with("axolotl", packages)
 
     def command(at, written, data):
-        yaml = {"datasets": [{"path": str(data), "ds_type": "json", "data_files": [str(data / "train.jsonl")], "type": "alpaca"}], "excess_length_strategy": "truncate", "val_set_size": 0, "learning_rate": 1e-4,
-                "num_epochs": 1, "lr_scheduler": "cosine", "output_dir": str(tmp_path / "out"), "dataset_prepared_path": str(tmp_path / "prepared")}
+        yaml = {
+            "datasets": [{"path": str(data), "ds_type": "json", "data_files": [str(data / "train.jsonl")], "type": "alpaca"}],
+            "excess_length_strategy": "truncate",
+            "val_set_size": 0,
+            "learning_rate": 1e-4,
+            "num_epochs": 1,
+            "lr_scheduler": "cosine",
+            "output_dir": str(tmp_path / "out"),
+            "dataset_prepared_path": str(tmp_path / "prepared"),
+        }
         written.write_text(written.read_text() + "".join(f"{key}: {json.dumps(value)}\n" for key, value in yaml.items()))
         return [at / "axolotl", "train", written]
 
-    rows = [{"instruction": f"w{number} w2", "input": "", "output": WORDS} for number in range(40)]   # it drops what it has seen
+    rows = [{"instruction": f"w{number} w2", "input": "", "output": WORDS} for number in range(40)]  # it drops what it has seen
     (allocated, _), (planned_bytes, _) = started(run, tmp_path, method, "axolotl", command, python, rows, AXOLOTL_DO_NOT_TRACK="1")
     assert allocated == pytest.approx(planned_bytes, rel=1e-4)

@@ -8,9 +8,9 @@ from ray.cluster_utils import Cluster
 
 ROOT, SMALL = sys.argv[1], json.loads(sys.argv[2])
 sys.path[:0] = [f"{ROOT}/python", f"{ROOT}/integrations/ray"]
-import placed  # noqa: E402
-import tidemark  # noqa: E402
-import tidemark.ray  # noqa: E402
+import placed
+import tidemark
+import tidemark.ray
 
 
 def placed_on(names, **keys):

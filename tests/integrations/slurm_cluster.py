@@ -64,14 +64,13 @@ class Cluster:
         rows = [f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=8 Feature={card} Gres=gpu:{card}:{gpus}" for (name, (card, gpus)), port in zip(nodes.items(), ports[1:])]
         (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, ports=ports, folder=folder, nodes="\n".join(rows)))
         for number in range(max(gpus for _, gpus in nodes.values())):
-            (folder / f"gpu{number}").touch()   # in the place of /dev/nvidia0
+            (folder / f"gpu{number}").touch()  # in the place of /dev/nvidia0
         (folder / "gres.conf").write_text("".join(f"NodeName={name} Name=gpu Type={card} File={folder}/gpu[0-{gpus - 1}]\n" for name, (card, gpus) in nodes.items()))
         (folder / "cli_filter.lua").write_text(script)
         (folder / "munge.key").write_bytes(os.urandom(128))
         (folder / "munge.key").chmod(0o600)
         try:
-            self._start("munged", "--foreground", "--force", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key", f"--log-file={folder}/munged.log",
-                        f"--pid-file={folder}/munged.pid", f"--seed-file={folder}/munged.seed")
+            self._start("munged", "--foreground", "--force", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key", f"--log-file={folder}/munged.log", f"--pid-file={folder}/munged.pid", f"--seed-file={folder}/munged.seed")
             self._until("munged listens", lambda: (folder / "munge.socket").exists())
             self._start("slurmctld", "-D", "-c")
             for name in nodes:

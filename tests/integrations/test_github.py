@@ -52,9 +52,16 @@ def run(tmp_path, repository):
             (tmp_path / name).write_text("")
         (tmp_path / "temp").mkdir(exist_ok=True)
         environment = {
-            "PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(tmp_path), "GITHUB_ACTION_PATH": str(HERE), "GITHUB_REPOSITORY": "us/ours", "RUNNER_TEMP": str(tmp_path / "temp"),
-            "GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
-            "GH_CALLS": str(tmp_path / "calls"), "GH_EARLIER": str(tmp_path / "earlier"), "GH_BODY": str(tmp_path / "body"),
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "GITHUB_ACTION_PATH": str(HERE),
+            "GITHUB_REPOSITORY": "us/ours",
+            "RUNNER_TEMP": str(tmp_path / "temp"),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "GH_CALLS": str(tmp_path / "calls"),
+            "GH_EARLIER": str(tmp_path / "earlier"),
+            "GH_BODY": str(tmp_path / "body"),
         }
         known = {f"inputs.{name}": str(inputs.get(name, row.get("default", ""))) for name, row in ACTION["inputs"].items()}
         event = {"github.event_name": "pull_request" if base else "push", "github.event.pull_request.base.sha": base or "", "github.event.pull_request.number": "7" if base else ""}
@@ -140,7 +147,7 @@ def test_the_base_is_fetched_where_the_clone_is_shallow(run, repository, tmp_pat
     repository(train={"batch": 4})
     origin = tmp_path / "origin"
     repository.folder.rename(origin)
-    subprocess.run(["git", "-C", origin, "config", "uploadpack.allowAnySHA1InWant", "true"], check=True)   # as on GitHub
+    subprocess.run(["git", "-C", origin, "config", "uploadpack.allowAnySHA1InWant", "true"], check=True)  # as on GitHub
     subprocess.run(["git", "clone", "--quiet", "--depth", "1", f"file://{origin}", repository.folder], check=True)
     code, said, read = run({"specs": "train.json"}, base)
     assert code == 0 and "before: fits" in read["body"], said

@@ -21,8 +21,11 @@ class Processes:
     """`tidemark serve`, and a webhook that asks it."""
 
     def __init__(self, folder, cards=CARDS, server=None):
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-                        "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, capture_output=True)
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+            check=True,
+            capture_output=True,
+        )
         (folder / "cards.json").write_text(json.dumps(cards))
         self.started = []
         server = server or f"http://127.0.0.1:{self._start([TIDEMARK, 'serve', '--port', '0', '--workers', '1'])}"

@@ -42,7 +42,7 @@ def commit(tmp_path, hooks, environment):
 
     def go(name, keys, args=()):
         config = {"repos": [{"repo": str(hooks[0]), "rev": hooks[1], "hooks": [{"id": "tidemark-fits", "files": "^specs/", "args": list(args)}]}]}
-        (folder / ".pre-commit-config.yaml").write_text(json.dumps(config))   # YAML too
+        (folder / ".pre-commit-config.yaml").write_text(json.dumps(config))  # YAML too
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps({"model": SMALL, "batch": 2, "seq": 128, **keys}))
         subprocess.run([*GIT, "add", "--all"], cwd=folder, check=True)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Every operation that a header of src/ops declares is listed by `tidemark ops` and has a golden of ordered allocations: python check_ops.py ROOT"""
+
 import pathlib
 import re
 import sys

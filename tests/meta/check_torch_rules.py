@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Each rule of src/tensor/torch_rules.h cites the release from which torch_rules.cpp has it: python check_torch_rules.py ROOT"""
+
 import pathlib
 import re
 import sys

@@ -110,7 +110,7 @@ def test_every_step_case_is_recorded():
     import step_cases
 
     recorded = {path.name.removesuffix(".txt.gz") for path in (root / "tests/golden/steps").glob("*.txt.gz")}
-    for later in (root / "tests/golden/steps").glob("torch-*.diff.gz"):   # what the base does not have yet
+    for later in (root / "tests/golden/steps").glob("torch-*.diff.gz"):  # what the base does not have yet
         recorded |= set(re.findall(r"^case (\S+)$", gzip.open(later, "rt").read(), re.MULTILINE))
     assert {case["name"] for case in step_cases.cases()} == recorded
 
@@ -135,8 +135,10 @@ def test_rules_cite_the_release_that_they_begin_in(tmp_path):
     write(tmp_path, "src/tensor/torch_rules.h", RULES)
     write(tmp_path, "src/tensor/torch_rules.cpp", ROWS)
     assert check_torch_rules.check(tmp_path) == [
-        "torch_rules.h: one cites 2.15.0, torch_rules.cpp has it from 2.13.0 on", "torch_rules.h: other cites 2.13.0, torch_rules.cpp has it from 2.15.0 on",
-        "torch_rules.cpp sets third, which torch_rules.h does not describe"]
+        "torch_rules.h: one cites 2.15.0, torch_rules.cpp has it from 2.13.0 on",
+        "torch_rules.h: other cites 2.13.0, torch_rules.cpp has it from 2.15.0 on",
+        "torch_rules.cpp sets third, which torch_rules.h does not describe",
+    ]
 
 
 def test_our_rules_cite_the_release_that_they_begin_in():

@@ -75,5 +75,5 @@ def first_divergence(bare, whole, names=(), first_allocation=0):
         i = min(len(bare), len(whole))
     allocation = first_allocation + sum(1 for event in whole[:i] if event[0] == "alloc")
     around = ["+" + " ".join(name) for name in names[max(0, allocation - 3) : allocation + 3]]
-    show = lambda events: events[i] if i < len(events) else "(no more events)"   # noqa: E731
+    show = lambda events: events[i] if i < len(events) else "(no more events)"
     return f"event {i} of {len(bare)} and {len(whole)}: bare {show(bare)}, with Tidemark {show(whole)}\n" + "\n".join(around)

@@ -7,17 +7,23 @@ import pytest
 from harness import PROGRAMS, TIDEMARK, report_of, versions_of
 
 GPU = "a100-80gb"
-LLAMA = {"model": {"model_type": "llama", "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 6, "num_attention_heads": 4,
-                   "num_key_value_heads": 4, "vocab_size": 1024}, "batch": 8, "seq": 512, "optimizer": "sgd"}
+LLAMA = {"model": {"model_type": "llama", "hidden_size": 256, "intermediate_size": 688, "num_hidden_layers": 6, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 1024}, "batch": 8, "seq": 512, "optimizer": "sgd"}
 GPT2 = {"model": {"model_type": "gpt2", "n_embd": 256, "n_layer": 4, "n_head": 4, "vocab_size": 1024}, "batch": 4, "seq": 256}
-LLAVA = {"model": {"model_type": "llava", "text_config": LLAMA["model"], "image_token_index": 1000,
-                   "vision_config": {"model_type": "clip_vision_model", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3,
-                                     "num_attention_heads": 4, "image_size": 56, "patch_size": 14, "projection_dim": 64}},
-         "images": 1, "batch": 2, "seq": 512, "optimizer": "sgd"}
+LLAVA = {
+    "model": {
+        "model_type": "llava",
+        "text_config": LLAMA["model"],
+        "image_token_index": 1000,
+        "vision_config": {"model_type": "clip_vision_model", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": 56, "patch_size": 14, "projection_dim": 64},
+    },
+    "images": 1,
+    "batch": 2,
+    "seq": 512,
+    "optimizer": "sgd",
+}
 LORA = {"r": 8, "alpha": 16, "target_modules": "all-linear"}
 # name: what is trained, and how much of what checkpointing spares the budget has
-CASES = {"llama": (LLAMA, 0.3), "llama_roomy": (LLAMA, 0.8), "llama_lora": ({**LLAMA, "lora": LORA}, 0.6), "llama_reentrant": ({**LLAMA, "checkpointing": "reentrant"}, 0.5),
-         "gpt2": (GPT2, 0.4), "llava": (LLAVA, 0.5)}
+CASES = {"llama": (LLAMA, 0.3), "llama_roomy": (LLAMA, 0.8), "llama_lora": ({**LLAMA, "lora": LORA}, 0.6), "llama_reentrant": ({**LLAMA, "checkpointing": "reentrant"}, 0.5), "gpt2": (GPT2, 0.4), "llava": (LLAVA, 0.5)}
 TORCH, TRANSFORMERS = versions_of("torch", "transformers").values()
 
 

@@ -29,4 +29,4 @@ def test_a_step_counts_what_the_program_makes(tmp_path):
     bare, whole = counted(tmp_path, bare=True), counted(tmp_path, bare=False)
     assert sum(growth(bare)) > 20
     assert growth(whole) == growth(bare)
-    assert abs(bare["collections"] - whole["collections"]) <= 1   # where in its count each began is another thing
+    assert abs(bare["collections"] - whole["collections"]) <= 1  # where in its count each began is another thing

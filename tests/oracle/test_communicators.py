@@ -8,14 +8,28 @@ import pytest
 from harness import PROGRAMS, ROOT, TIDEMARK, report_of
 
 sys.path.insert(0, str(ROOT / "tools" / "trace"))
-from step_cases import cases  # noqa: E402
+from step_cases import cases
 
 SPECS = {case["name"]: case["spec"] for case in cases()}
 # A case of tests/golden/steps, GPUs of a node where it is not all, and the rank.
 TRAININGS = {
-    "ddp_plain": (None, 1), "zero1_plain": (None, 1), "zero2_plain": (None, 0), "zero3_plain": (None, 1), "fsdp1_plain": (None, 0), "fsdp1_hybrid_plain": (2, 3), "fsdp2_plain": (None, 1),
-    "hsdp_mixed": (2, 1), "tp_plan": (None, 1), "tp_fsdp2_plain": (2, 3), "tp_ddp_plain": (2, 2), "ep_full": (None, 0), "pp_1f1b_1": (None, 1), "pp_fsdp2_plain_1": (2, 1),
-    "cp_two_1": (None, 1), "cp_four_alltoall_1": (2, 1), "cp_four_fsdp2_3": (2, 3),
+    "ddp_plain": (None, 1),
+    "zero1_plain": (None, 1),
+    "zero2_plain": (None, 0),
+    "zero3_plain": (None, 1),
+    "fsdp1_plain": (None, 0),
+    "fsdp1_hybrid_plain": (2, 3),
+    "fsdp2_plain": (None, 1),
+    "hsdp_mixed": (2, 1),
+    "tp_plan": (None, 1),
+    "tp_fsdp2_plain": (2, 3),
+    "tp_ddp_plain": (2, 2),
+    "ep_full": (None, 0),
+    "pp_1f1b_1": (None, 1),
+    "pp_fsdp2_plain_1": (2, 1),
+    "cp_two_1": (None, 1),
+    "cp_four_alltoall_1": (2, 1),
+    "cp_four_fsdp2_3": (2, 3),
 }
 
 
@@ -51,7 +65,7 @@ def test_groups_of_a_group_have_ranks_of_the_world(tmp_path):
     rows = {tuple(row["ranks"]): row for row in found["communicators"]}
     assert set(rows) == {tuple(range(8)), (4, 5, 6, 7), (4, 6), (6,)}
     assert rows[4, 6]["collective"] and not rows[4, 5, 6, 7]["collective"]
-    assert 0 < rows[6,]["typical_bytes"] < rows[4, 6]["typical_bytes"]   # one rank moves nothing, and its communicator is made all the same
+    assert 0 < rows[6,]["typical_bytes"] < rows[4, 6]["typical_bytes"]  # one rank moves nothing, and its communicator is made all the same
 
 
 def test_groups_may_outlive_the_interpreter(tmp_path):

@@ -13,10 +13,11 @@ pytestmark = pytest.mark.oracle
 def needs(package, of=""):
     """Skips where the programs' interpreter has no such package, or, where `of` names one of its modules, where that refuses to be imported."""
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
-    if subprocess.run([PYTHON, "-c", code], check=False).returncode:   # looked up, not imported: torch imports only over the stand-ins
+    if subprocess.run([PYTHON, "-c", code], check=False).returncode:  # looked up, not imported: torch imports only over the stand-ins
         pytest.skip(f"no {package}")
     if of and (refused := re.search("ImportError: (.*)", tidemark_run("-c", f"import {of}").stderr)):
         pytest.skip(refused[1])
+
 
 EXAMPLES = ROOT / "examples"
 SMALL = ("--layers", 2, "--hidden", 512, "--batch", 4, "--sequence", 1024)
@@ -40,8 +41,8 @@ def checked(program, *arguments, folder, **more):
 def test_a_users_own_triton_kernel(tmp_path):
     needs("triton")
     report, output = report_of(PROGRAMS / "triton_kernel.py", folder=tmp_path)
-    assert "target 80 spills 0" in output                      # compiled for the card's architecture
-    assert "chosen BLOCK: 128, num_warps: 2" in output         # the first configuration: every launch takes as long
+    assert "target 80 spills 0" in output  # compiled for the card's architecture
+    assert "chosen BLOCK: 128, num_warps: 2" in output  # the first configuration: every launch takes as long
     assert "'max_shared_mem': 166912" in output
     assert any("autotuning" in assumption["what"] for assumption in report["assumptions"])
 
@@ -69,11 +70,11 @@ def test_what_compiling_adds_is_told_apart(tmp_path):
     """The peak is that of a run with a warm cache, to the byte."""
     needs("triton")
     cold, warm = (checked(PROGRAMS / "compiled_training.py", folder=tmp_path, environment=cache_in(tmp_path), timeout=600) for _ in range(2))
-    assert cold["compiling"]["graphs"] == 2      # forward and backward
+    assert cold["compiling"]["graphs"] == 2  # forward and backward
     assert warm.get("compiling", {"graphs": 0})["graphs"] == 0
     assert cold["compiling"]["peak_reserved_bytes"] > cold["peak"]["reserved_bytes"]
     assert cold["peak"] == warm["peak"] and cold["interval"] == warm["interval"]
-    whole = lambda report: sum(row["bytes"] for row in report["at_peak"]["by_operation"])   # noqa: E731
+    whole = lambda report: sum(row["bytes"] for row in report["at_peak"]["by_operation"])
     assert whole(cold) == whole(warm) == warm["peak"]["allocated_bytes"]
 
 
@@ -82,13 +83,13 @@ def test_a_checkpoint_inside_a_compiled_graph(tmp_path):
     outputs = [report_of(PROGRAMS / "compiled_checkpoint.py", *more, folder=tmp_path, timeout=600)[1] for more in (["--keep"], [])]
     kept, computed_again = (int(next(line for line in reversed(output.splitlines()) if line.startswith("peak ")).split()[1]) for output in outputs)
     attention = 4 * 1024 * 8 * 64 * 2
-    assert computed_again <= kept - 3 * 3 * attention      # queries, keys and values of all blocks but the one that is in work
+    assert computed_again <= kept - 3 * 3 * attention  # queries, keys and values of all blocks but the one that is in work
 
 
 def test_flex_attention_knows_its_blocks(tmp_path):
     needs("triton")
     output = report_of(PROGRAMS / "flex_attention.py", folder=tmp_path, timeout=600)[1]
-    assert "blocks 20\n" in output      # of 64: two documents of four, each with the lower triangle of its own
+    assert "blocks 20\n" in output  # of 64: two documents of four, each with the lower triangle of its own
 
 
 @pytest.mark.parametrize("optimizer", ["paged_adamw_8bit", "adamw_8bit"])

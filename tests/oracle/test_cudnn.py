@@ -12,7 +12,7 @@ TIDEMARK = os.environ.get("TIDEMARK_BIN", os.path.join(ROOT, "build/release/apps
 PYTHON = os.environ.get("TIDEMARK_PYTHON", os.path.join(ROOT, ".venv/bin/python"))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from tidemark import cudnn_fetch  # noqa: E402
+from tidemark import cudnn_fetch
 
 PROGRAM = """
 import sys, torch
@@ -35,7 +35,10 @@ def run(folder, program, *arguments, gpu="a100-80gb", **environment):
     (folder / "program.py").write_text(program)
     return subprocess.run(
         [TIDEMARK, "run", "--gpu", gpu, "--keep-going", "--", PYTHON, str(folder / "program.py"), *arguments],
-        capture_output=True, text=True, timeout=900, env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env={**os.environ, **environment},
     )
 
 
@@ -145,8 +148,7 @@ def test_cudnn_before_the_device_less_interface_answers(tmp_path):
     if not os.path.isdir(packages) or not any(name.startswith("nvidia_cudnn_cu12-9.1.0") for name in os.listdir(packages)):
         pytest.skip("needs torch 2.6 and its cuDNN")
     (tmp_path / "program.py").write_text(GRADIENT)
-    done = subprocess.run([TIDEMARK, "run", "--gpu", "rtx-3060", "--keep-going", "--", python, str(tmp_path / "program.py")],
-                          capture_output=True, text=True, timeout=900)
+    done = subprocess.run([TIDEMARK, "run", "--gpu", "rtx-3060", "--keep-going", "--", python, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=900)
     assert re.findall(r"workspace (\d+)", done.stdout) == ["10727440"], done.stderr
 
 

@@ -99,8 +99,30 @@ def test_data_parallel_training_of_one_rank(tmp_path):
     peaks = set()
     for order in ORDERS:
         path = tmp_path / "ddp.json"
-        command = [TIDEMARK, "run", "--gpu", "a10", "--quiet", "--steps", "3", "--event-order", order, "--json", str(path), "--", os.path.join(os.path.dirname(PYTHON), "torchrun"),
-                   "--nproc-per-node", "1", str(ROOT / "examples" / "torchrun_ddp.py"), "--batch", "2", "--sequence", "128", "--layers", "2"]
+        command = [
+            TIDEMARK,
+            "run",
+            "--gpu",
+            "a10",
+            "--quiet",
+            "--steps",
+            "3",
+            "--event-order",
+            order,
+            "--json",
+            str(path),
+            "--",
+            os.path.join(os.path.dirname(PYTHON), "torchrun"),
+            "--nproc-per-node",
+            "1",
+            str(ROOT / "examples" / "torchrun_ddp.py"),
+            "--batch",
+            "2",
+            "--sequence",
+            "128",
+            "--layers",
+            "2",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, done.stdout + done.stderr
         peaks.add(json.loads(path.read_text())["peak"]["allocated_bytes"])
@@ -119,12 +141,30 @@ def test_data_parallel_training_of_four_ranks(tmp_path):
     peaks = {}
     for order in ("clock", "late", "clock"):
         path = tmp_path / "ddp.json"
-        command = [TIDEMARK, "run", "--gpu", "h100-80gb", "--gpus", "4", "--quiet", "--steps", "3", "--event-order", order, "--json", str(path), "--",
-                   os.path.join(os.path.dirname(PYTHON), "torchrun"), "--nproc-per-node", "4", str(PROGRAMS / "data_parallel.py")]
+        command = [
+            TIDEMARK,
+            "run",
+            "--gpu",
+            "h100-80gb",
+            "--gpus",
+            "4",
+            "--quiet",
+            "--steps",
+            "3",
+            "--event-order",
+            order,
+            "--json",
+            str(path),
+            "--",
+            os.path.join(os.path.dirname(PYTHON), "torchrun"),
+            "--nproc-per-node",
+            "4",
+            str(PROGRAMS / "data_parallel.py"),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         assert done.returncode == 0, done.stdout + done.stderr
         steps = [row["peak_allocated_bytes"] for row in json.loads(path.read_text())["steps"]]
-        assert peaks.setdefault(order, steps) == steps   # the second run by the clock is the first again
-    buckets = 2 * int(done.stdout.split("parameters ")[1].split()[0])   # one full copy of the gradients
+        assert peaks.setdefault(order, steps) == steps  # the second run by the clock is the first again
+    buckets = 2 * int(done.stdout.split("parameters ")[1].split()[0])  # one full copy of the gradients
     assert peaks["late"][0] == peaks["clock"][0]
     assert peaks["late"][1] == peaks["clock"][1] + buckets

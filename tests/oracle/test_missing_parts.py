@@ -109,6 +109,6 @@ def test_what_does_not_load(run_without, whole):
 def test_steps_and_phases_from_counters(run_without, whole):
     """The same table: every phase's peak, every step's."""
     one = run_without("events", not_compiled)
-    rows = lambda report: [{**step, "phases": [phase for phase in step["phases"] if phase["phase"] != "other"]} for step in report["steps"][:4]]   # noqa: E731
+    rows = lambda report: [{**step, "phases": [phase for phase in step["phases"] if phase["phase"] != "other"]} for step in report["steps"][:4]]
     assert rows(one.report) == rows(whole.report)
     assert "timeline" not in one.report or not one.report["timeline"]

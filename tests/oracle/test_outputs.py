@@ -73,9 +73,24 @@ def test_html_renders_in_a_browser(outputs):
         pytest.skip("no chromium")
     profile = folder / "profile"
     done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
-         "--enable-logging=stderr", f"--user-data-dir={profile}", "--virtual-time-budget=2000", "--dump-dom", f"file://{folder / 'r.html'}"],
-        capture_output=True, text=True, timeout=900,
+        [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+            "--enable-logging=stderr",
+            f"--user-data-dir={profile}",
+            "--virtual-time-budget=2000",
+            "--dump-dom",
+            f"file://{folder / 'r.html'}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=900,
     )
     assert report["verdict"].split(",")[0] in done.stdout
     assert "<canvas" in done.stdout

@@ -16,7 +16,7 @@ from harness import PYTHON, ROOT, TIDEMARK, versions_of
 
 sys.path.insert(0, str(ROOT / "validation" / "measure"))
 
-from specs import cases, spec_of  # noqa: E402
+from specs import cases, spec_of
 
 CARD = "h200"
 # id -> why the predicted reserved bytes differ.  At most one row in twenty may stand here.
@@ -30,8 +30,7 @@ def measured(rows, folder):
     """What measure.py wrote on the virtual GPU: {id: row}."""
     listed = folder / "cases.jsonl"
     listed.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [TIDEMARK, "run", "--gpu", CARD, "--quiet", "--steps", "1000", "--",
-               PYTHON, str(ROOT / "validation/measure/measure.py"), str(listed), str(folder), "--only", rows[0]["id"].split("/")[0]]
+    command = [TIDEMARK, "run", "--gpu", CARD, "--quiet", "--steps", "1000", "--", PYTHON, str(ROOT / "validation/measure/measure.py"), str(listed), str(folder), "--only", rows[0]["id"].split("/")[0]]
     done = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=1200)
     written = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     assert len(written) == len(rows), done.stdout + done.stderr
@@ -41,20 +40,17 @@ def measured(rows, folder):
 def predicted(case, folder):
     spec, report = folder / "spec.json", folder / "report.json"
     spec.write_text(json.dumps({**spec_of(case), "torch": TORCH}))
-    done = subprocess.run([TIDEMARK, "predict", "--spec", str(spec), "--gpu", CARD, "--json", str(report)], capture_output=True, text=True,
-                          timeout=900)
+    done = subprocess.run([TIDEMARK, "predict", "--spec", str(spec), "--gpu", CARD, "--json", str(report)], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(report.read_text())
 
 
 def bytes_of_measured(row):
-    return [{**{phase: step[name][0] for phase, name in zip(PHASES, ("after_forward", "after_backward", "after_zero_grad"))},
-             "peak": step["peak_allocated"]} for step in row["steps"]]
+    return [{**{phase: step[name][0] for phase, name in zip(PHASES, ("after_forward", "after_backward", "after_zero_grad"))}, "peak": step["peak_allocated"]} for step in row["steps"]]
 
 
 def bytes_of_report(report):
-    return [{**{phase["phase"]: phase["end_allocated_bytes"] for phase in step["phases"]}, "peak": step["peak_allocated_bytes"]}
-            for step in report["steps"]]
+    return [{**{phase["phase"]: phase["end_allocated_bytes"] for phase in step["phases"]}, "peak": step["peak_allocated_bytes"]} for step in report["steps"]]
 
 
 @pytest.mark.parametrize("rows", [rows for _, rows in GROUPS], ids=[name for name, _ in GROUPS])

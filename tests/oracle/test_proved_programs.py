@@ -1,13 +1,22 @@
 """A few families whose programs are proved, live: docs/proved-models.md has them all."""
 
 import subprocess
-import sys
 
 import pytest
 from harness import PYTHON, ROOT, TIDEMARK
 
 
-@pytest.mark.parametrize("mode, model_types", [("full", ["granite", "gpt_oss", "llava_next", "qwen2_vl", "idefics3", "mistral3", "t5", "qwen3_next", "deberta-v2", "resnet", "pegasus_x", "gemma4", "glm4v", "mllama", "qwen3_5", "qwen2_audio", "siglip2", "voxtral", "t5gemma", "blip"]), ("checkpointed", ["olmo3"]), ("lora", ["falcon", "siglip", "deepseek_v3"])])
+@pytest.mark.parametrize(
+    "mode, model_types",
+    [
+        (
+            "full",
+            ["granite", "gpt_oss", "llava_next", "qwen2_vl", "idefics3", "mistral3", "t5", "qwen3_next", "deberta-v2", "resnet", "pegasus_x", "gemma4", "glm4v", "mllama", "qwen3_5", "qwen2_audio", "siglip2", "voxtral", "t5gemma", "blip"],
+        ),
+        ("checkpointed", ["olmo3"]),
+        ("lora", ["falcon", "siglip", "deepseek_v3"]),
+    ],
+)
 def test_a_program_is_trained_as_the_model_is(mode, model_types, tmp_path):
     command = [PYTHON, str(ROOT / "tools" / "capture" / "prove.py"), "--tidemark", TIDEMARK, "--out", str(tmp_path), *model_types, "--modes", mode]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.oracle
 
 
 def test_every_operation_agrees_with_the_host():
-    done = tidemark_run(PROGRAMS / "true_integers.py", environment={"GLIBC_TUNABLES": "glibc.malloc.perturb=165:glibc.malloc.tcache_count=0"})   # what is freed is not what it was
+    done = tidemark_run(PROGRAMS / "true_integers.py", environment={"GLIBC_TUNABLES": "glibc.malloc.perturb=165:glibc.malloc.tcache_count=0"})  # what is freed is not what it was
     line = next((text for text in done.stdout.splitlines() if text.startswith('{"passed"')), None)
     assert line, done.stdout + done.stderr
     result = json.loads(line)

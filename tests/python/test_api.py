@@ -11,14 +11,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-import tidemark  # noqa: E402
+import tidemark
 
 REPORT = {
-    "schema": "tidemark.report/1", "engine": "run", "fits": True, "verdict": "fits: peak 1.00 GiB of 79.3 GiB, 78.3 GiB free", "oom": None,
+    "schema": "tidemark.report/1",
+    "engine": "run",
+    "fits": True,
+    "verdict": "fits: peak 1.00 GiB of 79.3 GiB, 78.3 GiB free",
+    "oom": None,
     "peak": {"allocated_bytes": 1 << 30, "reserved_bytes": 3 << 29, "device_bytes": 2 << 30, "step": 2, "phase": "backward"},
     "steps": [{"step": 1, "peak_allocated_bytes": 5}, {"step": 2, "peak_allocated_bytes": 7}],
     "at_peak": {"by_category": [{"name": "parameters", "bytes": 300}, {"name": "activations", "bytes": 700}]},
-    "script": {"command": [], "exit_code": 0, "stopped_after_steps": 3}, "assumptions": [],
+    "script": {"command": [], "exit_code": 0, "stopped_after_steps": 3},
+    "assumptions": [],
 }
 
 
@@ -136,11 +141,14 @@ def test_errors_of_the_launcher(launcher, code, error):
     assert not isinstance(caught.value, tidemark.ProgramFailed)
 
 
-@pytest.mark.parametrize(("ours", "code", "errors"), [
-    (4, 2, "usage: train.py\ntidemark: the program ended with exit code 2 before it used the card\n"),
-    (4, 1, "Traceback\nValueError: x\ntidemark: the program ended with exit code 1 before it used the card\n"),
-    (139, 139, "tidemark: the program was ended by signal 11\n"),
-])
+@pytest.mark.parametrize(
+    ("ours", "code", "errors"),
+    [
+        (4, 2, "usage: train.py\ntidemark: the program ended with exit code 2 before it used the card\n"),
+        (4, 1, "Traceback\nValueError: x\ntidemark: the program ended with exit code 1 before it used the card\n"),
+        (139, 139, "tidemark: the program was ended by signal 11\n"),
+    ],
+)
 def test_errors_of_the_program(launcher, ours, code, errors):
     launcher(exit_code=ours, report=None, errors=errors)
     with pytest.raises(tidemark.ProgramFailed, match=errors.splitlines()[-1]) as caught:

@@ -43,7 +43,7 @@ def step_of(length, optional, moved=False):
     """Rows of events: a block of the length, perhaps a scratch block, which may end before or after the next."""
     asked = [("a", 8 * length), *([("scratch", 1000 + length)] if optional else []), ("b", 4 * length)]
     rows, address = [], {name: i + 1 for i, (name, _) in enumerate(asked)}
-    event = lambda name, size, action: (address[name], size, 0, 0, 1, 1, ord(name[0]) + 1000 * (action != ALLOC), action, 0, 0, 0)   # noqa: E731
+    event = lambda name, size, action: (address[name], size, 0, 0, 1, 1, ord(name[0]) + 1000 * (action != ALLOC), action, 0, 0, 0)
     for name, size in asked:
         rows.append(event(name, size, ALLOC))
         if name == "scratch" and not moved or name == "b" and optional and moved:
@@ -75,7 +75,7 @@ def test_an_optional_request_that_does_not_follow_is_asked_for_on_one_side():
     made = made_of([({"length": length}, step_of(length, random.random() < 0.5, random.random() < 0.5)) for length in LENGTHS])
     smaller, larger = made.of(200, 0, {"length": 777}, {"length": 777})
     assert asked_of(smaller) == ([8 * 777, 4 * 777], [ALLOC, ALLOC, *[FREE_REQUESTED, FREE_COMPLETED] * 2])
-    assert asked_of(larger) == ([8 * 777, 1777, 4 * 777], [ALLOC] * 3 + [FREE_REQUESTED, FREE_COMPLETED] * 3)   # until its last end
+    assert asked_of(larger) == ([8 * 777, 1777, 4 * 777], [ALLOC] * 3 + [FREE_REQUESTED, FREE_COMPLETED] * 3)  # until its last end
 
 
 def test_a_block_that_stays_in_some_steps_only_is_refused():

@@ -30,7 +30,7 @@ def test_the_first_the_longest_and_the_shortest_are_kept():
     assert found.ended and len(found.sizes) == 400
     assert len(found.kept) == MOST and {*range(FIRST), 200, 300} <= found.kept.keys()
     kept = sorted(lengths[position] for position in found.kept)
-    assert max(b - a for a, b in zip(kept[1:-1], kept[2:-1])) <= 30   # of every size between
+    assert max(b - a for a, b in zip(kept[1:-1], kept[2:-1])) <= 30  # of every size between
     assert found.largest_kept()
 
 
@@ -72,7 +72,7 @@ KINDS = {
 def test_expressions_are_found_and_right_elsewhere():
     random.seed(1)
     samples = [(4, random.randint(8000, 48000), random.randint(10, 900)) for _ in range(60)]
-    named = lambda b, s, p: {"rows": b, "length": s, "mask": s, "patches": p}   # noqa: E731
+    named = lambda b, s, p: {"rows": b, "length": s, "mask": s, "patches": p}
     solved = Solved([(named(*sample), {kind: size(*sample) for kind, size in KINDS.items()}) for sample in samples])
     asked = known = 0
     for _ in range(500):
@@ -82,7 +82,7 @@ def test_expressions_are_found_and_right_elsewhere():
             if found is not None:
                 known += 1
                 assert found == KINDS[kind](*sample), kind
-    assert known > 0.9 * asked   # steps leave the size at which they rise open, within what samples tell
+    assert known > 0.9 * asked  # steps leave the size at which they rise open, within what samples tell
 
 
 def test_what_does_not_follow_is_not_known():

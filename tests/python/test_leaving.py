@@ -82,5 +82,4 @@ def test_compile_workers_that_cannot_be_asked_are_said(shutdown):
 
 
 def test_compile_workers_are_not_loaded_for_that():
-    assert left_with("del sys.modules['torch._inductor.async_compile']; import atexit; leaving._real_exit = lambda code: "
-                     "sys.exit(3 if 'torch._inductor.async_compile' not in sys.modules else 4)") == ("", "")
+    assert left_with("del sys.modules['torch._inductor.async_compile']; import atexit; leaving._real_exit = lambda code: sys.exit(3 if 'torch._inductor.async_compile' not in sys.modules else 4)") == ("", "")

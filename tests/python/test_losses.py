@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-from tidemark.inside import door, losses, relied_on, tracebacks  # noqa: E402
+from tidemark.inside import door, losses, relied_on, tracebacks
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_a_fault_of_ours_is_not_theirs():
     assert fails(holder) is None and fails(holder) is None
     [(what, count)] = lost()
     assert what.startswith("nothing is named (Tidemark's own fault: TypeError: 'list' object is not callable (") and count == 2
-    assert sys.getrefcount(holder) == 2   # no traceback keeps it
+    assert sys.getrefcount(holder) == 2  # no traceback keeps it
 
     @losses.guarded("nothing is named")
     def interrupted():
@@ -82,7 +82,7 @@ def test_parts_that_are_not_there_are_silent(tmp_path):
     assert library.present == set()
     assert library.tidemark_event_count() == 0 and library.tidemark_assumptions() == b"" and library.tidemark_set_phase(1) is None
     assert ("no timeline (x.cpp does not compile: no y)", 1) in lost()
-    assert not any("blame" in what for what, _ in lost())   # its work would have gone into the events
+    assert not any("blame" in what for what, _ in lost())  # its work would have gone into the events
 
 
 def ours(code):

@@ -6,17 +6,21 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 import tidemark
 from tidemark import errors, sharing
 
 ROOT = Path(__file__).resolve().parents[2]
-RAY = os.environ.get("TIDEMARK_INTEGRATIONS", str(ROOT / ".venv-integrations/bin/python"))   # tools/requirements/integrations.txt
+RAY = os.environ.get("TIDEMARK_INTEGRATIONS", str(ROOT / ".venv-integrations/bin/python"))  # tools/requirements/integrations.txt
 LLAMA = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 4096}
 ASKED = {"batch": 8, "seq": 256, "gpu": "l4x2", "torch": "2.15.0", "transformers": "5.23.0", "fix": ["attention", "bucket_view", "optimizer_impl", "allocator", "pipeline", "tensor_parallel"]}
 QUESTIONS = {
-    "fastest": {"memory": "900MiB"}, "five_of_least_memory": {"goal": "least_memory", "answers": 5}, "smallest_change": {"goal": "smallest_change", "memory": "750MiB"},
-    "cheapest": {"cheapest": {"l4": 1.0, "l4x2": 0.9}}, "pareto": {"goal": "pareto"}, "nothing_fits": {"memory": "600MiB"}, "one_family": {"gpu": "l4", "fix": ["attention", "checkpointing", "optimizer_impl", "allocator"]},
+    "fastest": {"memory": "900MiB"},
+    "five_of_least_memory": {"goal": "least_memory", "answers": 5},
+    "smallest_change": {"goal": "smallest_change", "memory": "750MiB"},
+    "cheapest": {"cheapest": {"l4": 1.0, "l4x2": 0.9}},
+    "pareto": {"goal": "pareto"},
+    "nothing_fits": {"memory": "600MiB"},
+    "one_family": {"gpu": "l4", "fix": ["attention", "checkpointing", "optimizer_impl", "allocator"]},
 }
 PROGRAM = """
 import json, sys

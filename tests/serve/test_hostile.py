@@ -24,7 +24,16 @@ def test_bodies(start, topic):
 
 def test_depth_and_size(server):
     deep = "[" * 100_000
-    for body in (deep, '{"spec":' * 20_000, '{"spec": {"model": ' + "{\"a\":" * 1000 + "1" + "}" * 1002, '{"spec": {"batch": 1e999}}', '{"spec": {"batch": 99999999999999999999}}', "\x00" * 1000, '{"spec": {"spec": {}}}', '{"spec": {"seq": 16777216, "batch": 1048576, "gpu": "l4", "model": {"model_type": "gpt2"}}}'):
+    for body in (
+        deep,
+        '{"spec":' * 20_000,
+        '{"spec": {"model": ' + '{"a":' * 1000 + "1" + "}" * 1002,
+        '{"spec": {"batch": 1e999}}',
+        '{"spec": {"batch": 99999999999999999999}}',
+        "\x00" * 1000,
+        '{"spec": {"spec": {}}}',
+        '{"spec": {"seq": 16777216, "batch": 1048576, "gpu": "l4", "model": {"model_type": "gpt2"}}}',
+    ):
         status, text = server.ask("/v1/predict", body)
         assert status in (400, 422, 200), (body[:50], status, text)
     assert server.ask("/health")[0] == 200
@@ -39,5 +48,5 @@ def test_requests(server):
                 while client.recv(65536):
                     pass
             except OSError:
-                pass   # closed from the other side
+                pass  # closed from the other side
     assert server.ask("/v1/predict", {"spec": {"model": SMALL, "seq": 64, "gpu": "l4"}})[0] == 200

@@ -141,7 +141,7 @@ def test_too_much_at_once(start):
         thread.start()
     time.sleep(0.5)
     assert server.metric("tidemark_waiting") == 1 and server.metric("tidemark_working") == 1
-    assert server.ask("/health")[0] == 200   # which asks no worker
+    assert server.ask("/health")[0] == 200  # which asks no worker
     for thread in threads:
         thread.join()
     assert found == [503] * 4

@@ -35,7 +35,8 @@ def test_programs_and_the_table_say_the_same():
         (program.name, release.name, on)
         for release in (ROOT / "data/programs").iterdir()
         for program in release.iterdir()
-        for line in program.read_text().split("\nmodules ")[0].splitlines() if line.startswith("equal_on ")
+        for line in program.read_text().split("\nmodules ")[0].splitlines()
+        if line.startswith("equal_on ")
         for on in line.split()[1:]
     }
     assert said and said == {name for name in noted if compare.is_taken(*name)}

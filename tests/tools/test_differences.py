@@ -30,8 +30,7 @@ def test_edits_new_recordings_and_missing_ones_are_stored(tmp_path):
     base = folder_of(tmp_path / "base", {"adamw": "torch 2.11.0\n+512\n-512\n", "gemini": "+1\n", "sgd": "+2\n"})
     raw = folder_of(tmp_path / "raw", {"adamw": "torch 2.15.0\n+512\n+1024\n-512\n", "muon": "+3\ncase of its own\n+4\n", "sgd": "+2\n"})
     text = differences.differences(base, raw, "2.15.0")
-    assert text.splitlines() == ["base 2.11.0", "release 2.15.0", "without gemini", "case adamw", "a2 1", "+1024", "case muon", "a0 3", "+3",
-                                 "case of its own", "+4"]
+    assert text.splitlines() == ["base 2.11.0", "release 2.15.0", "without gemini", "case adamw", "a2 1", "+1024", "case muon", "a0 3", "+3", "case of its own", "+4"]
     scripts, without = differences.stored(text)
     assert without == ["gemini"]
     assert differences.edited("", scripts["muon"]) == "+3\ncase of its own\n+4\n"
@@ -50,7 +49,7 @@ def test_the_stored_file_is_no_recording_itself(tmp_path, monkeypatch, capsys):
 
 
 def test_new_recordings_come_to_those_that_are_stored(tmp_path, monkeypatch, capsys):
-    base = folder_of(tmp_path / "steps", {"adamw": "2.11.0\n+512\n", "sgd": "+2\n", "adam": "+7\n"})
+    folder_of(tmp_path / "steps", {"adamw": "2.11.0\n+512\n", "sgd": "+2\n", "adam": "+7\n"})
     monkeypatch.setattr(differences, "GOLDEN", tmp_path)
     differences.write("steps", folder_of(tmp_path / "raw", {"adamw": "2.15.0\n+1024\n"}), "2.15.0")
     differences.add("steps", folder_of(tmp_path / "new", {"sgd": "+3\n"}), "2.15.0")

@@ -21,8 +21,14 @@ def test_a_list_is_read_without_its_comments_and_by_canonical_names():
 def test_a_release_replaces_torch_and_what_belongs_to_it_and_keeps_the_rest():
     resolved = report(torch="2.15.0", torchvision="0.29.2", triton="3.9.0", transformers="5.23.0", nvidia_cudnn_cu13="9.26.0.51", numpy="2.4.6")
     assert environment.with_release(environment.pins(BASE), resolved).splitlines() == [
-        "numpy==2.4.6", "nvidia-cudnn-cu13==9.26.0.51", "pytorch-lightning==2.6.6", "torch==2.15.0", "torchvision==0.29.2", "transformers==5.23.0",
-        "triton==3.9.0"]
+        "numpy==2.4.6",
+        "nvidia-cudnn-cu13==9.26.0.51",
+        "pytorch-lightning==2.6.6",
+        "torch==2.15.0",
+        "torchvision==0.29.2",
+        "transformers==5.23.0",
+        "triton==3.9.0",
+    ]
 
 
 def test_of_nvidias_packages_only_cudnn_is_installed_and_never_two_of_it():
@@ -67,9 +73,21 @@ def registry(tmp_path, monkeypatch):
     """A base list, and a registry with newer and older packages than it has; an environment to install them into."""
     for folder in ("wheels", "environment"):
         (tmp_path / folder).mkdir()
-    for name, version, *requires in (("torch", "2.6.0"), ("torch", "2.11.0"), ("torchvision", "0.21.0", "torch==2.6.0"), ("torchvision", "0.26.0", "torch==2.11.0"), ("transformers", "4.52.4", "hub<1"),
-                                     ("transformers", "5.17.0", "hub>=1"), ("hub", "0.36.2"), ("hub", "1.33.0"), ("hub", "1.34.0"), ("datasets", "5.0.1", "hub>=0.25"), ("datasets", "5.2.0", "hub>=1"),
-                                     ("accelerate", "1.15.0", "hub>=0.21"), ("accelerate", "1.16.0", "hub>=0.21")):
+    for name, version, *requires in (
+        ("torch", "2.6.0"),
+        ("torch", "2.11.0"),
+        ("torchvision", "0.21.0", "torch==2.6.0"),
+        ("torchvision", "0.26.0", "torch==2.11.0"),
+        ("transformers", "4.52.4", "hub<1"),
+        ("transformers", "5.17.0", "hub>=1"),
+        ("hub", "0.36.2"),
+        ("hub", "1.33.0"),
+        ("hub", "1.34.0"),
+        ("datasets", "5.0.1", "hub>=0.25"),
+        ("datasets", "5.2.0", "hub>=1"),
+        ("accelerate", "1.15.0", "hub>=0.21"),
+        ("accelerate", "1.16.0", "hub>=0.21"),
+    ):
         wheel(tmp_path / "wheels", name, version, *requires)
     (tmp_path / "base.txt").write_text("accelerate==1.15.0\ndatasets==5.2.0\nhub==1.33.0\ntorch==2.11.0\ntorchvision==0.26.0\ntransformers==5.17.0\n")
     monkeypatch.setattr(environment, "BASE", tmp_path / "base.txt")

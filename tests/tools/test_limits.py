@@ -7,7 +7,7 @@ import pytest
 from conftest import TOOLS
 
 sys.path.insert(0, str(TOOLS / "capture"))
-from limits import TooSlow, at_most  # noqa: E402
+from limits import TooSlow, at_most
 
 
 def work(seconds):

@@ -6,15 +6,45 @@ import sys
 from conftest import TOOLS
 
 sys.path.insert(0, str(TOOLS / "capture"))
-import models  # noqa: E402
-from tiny import merged, shrunk  # noqa: E402
+import models
+from tiny import merged, shrunk
 
 
 def test_sizes_are_small_and_go_together():
-    keys = shrunk({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "hidden_act": "silu",
-                   "tie_word_embeddings": False, "rms_norm_eps": 1e-6, "max_position_embeddings": 40960, "bos_token_id": 151643, "eos_token_id": 151645, "pad_token_id": None})
-    assert keys == {"vocab_size": 256, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "hidden_act": "silu",
-                    "tie_word_embeddings": False, "rms_norm_eps": 1e-6, "max_position_embeddings": 1024, "bos_token_id": 200, "eos_token_id": 201, "pad_token_id": None}
+    keys = shrunk(
+        {
+            "vocab_size": 151936,
+            "hidden_size": 4096,
+            "intermediate_size": 12288,
+            "num_hidden_layers": 36,
+            "num_attention_heads": 32,
+            "num_key_value_heads": 8,
+            "head_dim": 128,
+            "hidden_act": "silu",
+            "tie_word_embeddings": False,
+            "rms_norm_eps": 1e-6,
+            "max_position_embeddings": 40960,
+            "bos_token_id": 151643,
+            "eos_token_id": 151645,
+            "pad_token_id": None,
+        }
+    )
+    assert keys == {
+        "vocab_size": 256,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "hidden_act": "silu",
+        "tie_word_embeddings": False,
+        "rms_norm_eps": 1e-6,
+        "max_position_embeddings": 1024,
+        "bos_token_id": 200,
+        "eos_token_id": 201,
+        "pad_token_id": None,
+    }
 
 
 def test_as_many_heads_of_keys_as_of_queries_stay_so():

@@ -31,7 +31,10 @@ def test_every_case_has_three_rows_or_a_reason(tmp_path):
     result = validate(tmp_path / "corpus", "--engine", "predict")
     (engine,) = result["engines"]
     assert [(row["id"], row["metric"], row["measured_bytes"]) for row in engine["rows"]] == [
-        (f"{CASES[0]} allocated", "allocated", 60_000_000), (f"{CASES[0]} reserved", "reserved", 70_000_000), (f"{CASES[0]} device", "device", 700_000_000)]
+        (f"{CASES[0]} allocated", "allocated", 60_000_000),
+        (f"{CASES[0]} reserved", "reserved", 70_000_000),
+        (f"{CASES[0]} device", "device", 700_000_000),
+    ]
     assert [one["reason"] for one in result["left_out"]] == ["the run failed: OutOfMemoryError: no"]
 
 

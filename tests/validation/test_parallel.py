@@ -12,12 +12,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "validation" / "parallel"
 sys.path.insert(0, str(FOLDER))
 
-import compare_strategies  # noqa: E402
-import compare_zero2  # noqa: E402
-import llmem_choices  # noqa: E402
-import llmem_score  # noqa: E402
-from comparing import ends, peaks  # noqa: E402
-from llmem_models import CHOICES, ON_FOUR, chosen  # noqa: E402
+import compare_strategies
+import compare_zero2
+import llmem_choices
+import llmem_score
+from comparing import ends, peaks
+from llmem_models import CHOICES, ON_FOUR, chosen
 
 ROWS = [json.loads(line) for line in (FOLDER / "zero2_llava.jsonl").read_text().splitlines()]
 
@@ -101,8 +101,7 @@ def test_llmem_pages_say_what_the_rows_say(page):
 
 def test_no_run_contradicts_llmem():
     rows = llmem_score.rows_of(FOLDER / "llmem.jsonl")
-    verdicts = {(model, method): llmem_score.verdict(seconds, rows[model, method][1])
-                for model, there in CHOICES.items() for method, seconds in zip(ON_FOUR, there)}
+    verdicts = {(model, method): llmem_score.verdict(seconds, rows[model, method][1]) for model, there in CHOICES.items() for method, seconds in zip(ON_FOUR, there)}
     assert len(verdicts) == 27
     may_fit = {("facebook/opt-2.7b", "4DP"), ("facebook/opt-2.7b", "2DP+2TP"), ("bigscience/bloom-3b", "4TP"), ("Salesforce/codegen-2B-nl", "2DP+2TP")}
     assert {place: found for place, found in verdicts.items() if found != "agrees"} == dict.fromkeys(may_fit, "open")

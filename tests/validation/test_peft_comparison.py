@@ -56,7 +56,7 @@ def test_lengths_have_the_stated_mean_and_one_longest():
     space = script("bucket_of", "windows_of")
     bucket, windows = space["bucket_of"](space["LONGEST"]), space["windows_of"](space["LONGEST"])
     assert len(bucket) == space["BATCHES"] and bucket == sorted(bucket, reverse=True)
-    assert space["MEAN"] < statistics.mean(bucket) < 1.05 * space["MEAN"]   # padding to the longest of four
+    assert space["MEAN"] < statistics.mean(bucket) < 1.05 * space["MEAN"]  # padding to the longest of four
     lengths = [length for window in windows for length in window]
     assert max(lengths) == windows[-1][0] == space["LONGEST"] <= space["LIMIT"] and lengths.count(space["LONGEST"]) == 1
     assert f"**{space['LONGEST']}**" in (FOLDER / "README.md").read_text()

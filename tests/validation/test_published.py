@@ -10,8 +10,30 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "validation" / "published"
 CORPUS = json.loads((FOLDER / "corpus.json").read_text())
-KEYS = {"id", "source", "model", "family", "modality", "method", "gpu", "memory_bytes", "n_gpus", "rank", "metric", "measured_bytes", "rounding_bytes", "out_of_memory", "versions", "predict",
-        "predict_reason", "run", "run_reason", "left_out", "setting", "estimates"}
+KEYS = {
+    "id",
+    "source",
+    "model",
+    "family",
+    "modality",
+    "method",
+    "gpu",
+    "memory_bytes",
+    "n_gpus",
+    "rank",
+    "metric",
+    "measured_bytes",
+    "rounding_bytes",
+    "out_of_memory",
+    "versions",
+    "predict",
+    "predict_reason",
+    "run",
+    "run_reason",
+    "left_out",
+    "setting",
+    "estimates",
+}
 
 
 def lines(name):

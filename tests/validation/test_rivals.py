@@ -12,11 +12,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "validation" / "rivals"
 sys.path.insert(0, str(FOLDER))
 
-import estimate  # noqa: E402
-import guide  # noqa: E402
-import rivals  # noqa: E402
-import rivals_table  # noqa: E402
-import training  # noqa: E402
+import guide
+import rivals
+import rivals_table
+import training
+
+import estimate
 
 TRAININGS = {one.id: one for one in training.trainings()}
 STORED = estimate.stored()
@@ -90,21 +91,29 @@ def test_guide_of_its_own_example():
 def one(measured, estimated, *, oom=False, verdicts=None):
     """On the RTX 3060; in hundredths of its memory."""
     percent = rivals_table.card_bytes({"gpu": "rtx-3060"}) / 100
-    row = {"gpu": "rtx-3060", "measured_bytes": round(measured * percent), "out_of_memory": oom, "estimates": {tool: round(at * percent) for tool, at in (verdicts or {})},
-           "verdicts": {tool: {"out_of_memory": False, "survived": survived} for (tool, _), survived in (verdicts or {}).items()}}
+    row = {
+        "gpu": "rtx-3060",
+        "measured_bytes": round(measured * percent),
+        "out_of_memory": oom,
+        "estimates": {tool: round(at * percent) for tool, at in (verdicts or {})},
+        "verdicts": {tool: {"out_of_memory": False, "survived": survived} for (tool, _), survived in (verdicts or {}).items()},
+    }
     return rivals_table.Compared(row, round(estimated * percent), estimated > 100, None)
 
 
-@pytest.mark.parametrize("compared, lowest, highest, saved_percent", [
-    (one(50, 60), 0, 0, 40),               # at least the peak
-    (one(50, 49.6), 0, 0, 50.4),           # the limit is rounded to two digits
-    (one(50, 40), 0, 1, 0),                # less, and nobody tried
-    (one(50, 40, verdicts={("xmem", 45): False}), 1, 1, 0),    # a higher limit was not survived
-    (one(50, 40, verdicts={("xmem", 35): True}), 0, 0, 60),    # a lower one was
-    (one(50, 110), 1, 1, -100),            # a false alarm costs the card
-    (one(90, 110, oom=True), 0, 0, 100),   # foretold
-    (one(90, 95, oom=True), 1, 1, -100),   # not foretold
-])
+@pytest.mark.parametrize(
+    "compared, lowest, highest, saved_percent",
+    [
+        (one(50, 60), 0, 0, 40),  # at least the peak
+        (one(50, 49.6), 0, 0, 50.4),  # the limit is rounded to two digits
+        (one(50, 40), 0, 1, 0),  # less, and nobody tried
+        (one(50, 40, verdicts={("xmem", 45): False}), 1, 1, 0),  # a higher limit was not survived
+        (one(50, 40, verdicts={("xmem", 35): True}), 0, 0, 60),  # a lower one was
+        (one(50, 110), 1, 1, -100),  # a false alarm costs the card
+        (one(90, 110, oom=True), 0, 0, 100),  # foretold
+        (one(90, 95, oom=True), 1, 1, -100),  # not foretold
+    ],
+)
 def test_failure_and_saving_by_hand(compared, lowest, highest, saved_percent):
     found_lowest, found_highest, saved_bytes = rivals_table.failure_and_saving([compared])
     assert (found_lowest, found_highest) == (lowest, highest)
@@ -131,9 +140,17 @@ def test_readme_is_what_is_stored():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, key", [("accelerate", GPT2), ("deepspeed-zero2", GPT2), ("deepspeed-zero3", "T5-small Adam 25 rtx-3060 -"),
-                                       ("guide", "opt-125m AdamW 38 rtx-3060 -"), ("mem-tracker", "distilgpt2 Adam 20 rtx-3060 -"),
-                                       ("mem-tracker", "MobileNetV2 SGD 298 rtx-4060 -")])
+@pytest.mark.parametrize(
+    "name, key",
+    [
+        ("accelerate", GPT2),
+        ("deepspeed-zero2", GPT2),
+        ("deepspeed-zero3", "T5-small Adam 25 rtx-3060 -"),
+        ("guide", "opt-125m AdamW 38 rtx-3060 -"),
+        ("mem-tracker", "distilgpt2 Adam 20 rtx-3060 -"),
+        ("mem-tracker", "MobileNetV2 SGD 298 rtx-4060 -"),
+    ],
+)
 def test_rival_answers_again_the_same(name, key):
     if not os.access(estimate.ENVIRONMENT / "bin" / "python", os.X_OK):
         pytest.skip("validation/rivals/install.sh has not made .venv-rivals")

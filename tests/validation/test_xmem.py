@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "validation" / "xmem"
 sys.path.insert(0, str(FOLDER))
 
-import readme  # noqa: E402
+import readme
 
 ROWS = readme.lines("rows.jsonl")
 STORED = readme.lines("predictions.jsonl")
@@ -55,9 +55,18 @@ def test_readme_is_what_the_results_say():
 
 # One of each: model, optimizer, card, round, zero_grad mode, random lengths, at the limit, out of memory.
 SAMPLE = [
-    "Qwen3-4B Adafactor 1 a100-40gb 0", "gpt2 AdamW 27 rtx-3060 -", "gpt2 AdamW 42 rtx-4060 -", "opt-125m AdamW 38 rtx-3060 -",
-    "distilgpt2 Adam 20 rtx-3060 -", "T5-small SGD 61 rtx-3060 1", "T5-small AdamW 68 rtx-3060 2", "T5-small SGD 36 rtx-4060 0",
-    "T5-small AdamW 7 rtx-4060 1", "ConvNeXtTiny AdamW 400 rtx-3060 0", "MobileNetV2 AdamW 415 rtx-4060 -", "ResNet101 SGD 399 rtx-4060 -",
+    "Qwen3-4B Adafactor 1 a100-40gb 0",
+    "gpt2 AdamW 27 rtx-3060 -",
+    "gpt2 AdamW 42 rtx-4060 -",
+    "opt-125m AdamW 38 rtx-3060 -",
+    "distilgpt2 Adam 20 rtx-3060 -",
+    "T5-small SGD 61 rtx-3060 1",
+    "T5-small AdamW 68 rtx-3060 2",
+    "T5-small SGD 36 rtx-4060 0",
+    "T5-small AdamW 7 rtx-4060 1",
+    "ConvNeXtTiny AdamW 400 rtx-3060 0",
+    "MobileNetV2 AdamW 415 rtx-4060 -",
+    "ResNet101 SGD 399 rtx-4060 -",
 ]
 
 

@@ -29,7 +29,7 @@ def rewritten(text):
         found = EMPTY.match(line)
         is_of_values = found and keys and keys[4] == found[4]
         keys = None if is_of_values else found
-        joins = joined(lines[number + 1:], found[2]) if is_of_values else None
+        joins = joined(lines[number + 1 :], found[2]) if is_of_values else None
         behind = joins and f"dtype({joins})"
         if not behind or behind == found[4]:
             made.append(line)
@@ -43,7 +43,7 @@ def joined(lines, name):
     """What stands behind the value of that name where both are joined."""
     for line in lines:
         if not line.startswith(" "):
-            return None   # another body
+            return None  # another body
         found = re.search(rf"torch\.cat\(\[{re.escape(name)}, ([%$][\w.^]+)\]", line)
         if found:
             return found[1]
@@ -55,11 +55,12 @@ def events(program, release, folder):
     config.write_text(f'{{"model_type": "{program.name}"}}')
     told.unlink(missing_ok=True)
     subprocess.run([TIDEMARK, "predict", config, "--program", program, "--transformers", release, *ASKED, "--events", told], capture_output=True)
-    return told.read_text() if told.exists() else None   # the family has no usable default, or wants images
+    return told.read_text() if told.exists() else None  # the family has no usable default, or wants images
 
 
 def _last_before(kind):
     """The family's program of the last release before."""
+
     def number(program):
         return tuple(map(int, program.parent.name.split(".")))
 
@@ -75,8 +76,8 @@ def main():
         changed = rewritten(text)
         if changed == text:
             continue
-        if not re.search(r"^equal_on ", text, re.MULTILINE):   # without which it does not answer for that release; compare.py --note has the last word
-            changed = re.sub(r"^(transformers .*\n)", rf"\1equal_on {SINCE}\n", changed, flags=re.MULTILINE)   # of each program in the file
+        if not re.search(r"^equal_on ", text, re.MULTILINE):  # without which it does not answer for that release; compare.py --note has the last word
+            changed = re.sub(r"^(transformers .*\n)", rf"\1equal_on {SINCE}\n", changed, flags=re.MULTILINE)  # of each program in the file
         program.write_text(changed)
         with tempfile.TemporaryDirectory() as folder:
             before, since = (events(program, release, pathlib.Path(folder)) for release in (program.parent.name, SINCE))

@@ -24,17 +24,17 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "python")]
-from limits import at_most  # noqa: E402
+from limits import at_most
 
 TIDEMARK = os.environ.get("TIDEMARK_BIN", ROOT / "build/release/apps/cli/tidemark")
 MOST_LAYERS = 8
-ALIKE = {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}   # of processes that do the same: scripted functions are Python ones, and sets go in one order
+ALIKE = {"PYTORCH_JIT": "0", "TORCHDYNAMO_DISABLE": "1", "PYTHONHASHSEED": "0"}  # of processes that do the same: scripted functions are Python ones, and sets go in one order
 ASKED = ["--gpu", "h200", "--memory", "4000GB", "--torch", importlib.metadata.version("torch").partition("+")[0], "--offline", "--quiet"]
-WAYS = {"none": [], "other": ["--dtype", "fp32", "--autocast", "bf16"], "own": ["--autocast", "bf16"]}   # of autocast, as python/tidemark/capture/autocast.py tells it
+WAYS = {"none": [], "other": ["--dtype", "fp32", "--autocast", "bf16"], "own": ["--autocast", "bf16"]}  # of autocast, as python/tidemark/capture/autocast.py tells it
 TOKENS = 160
 TEXT = {"batch": 2, "images": 0, "grid": None}
-SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})   # patches down and across, of images of any size
-HIGH = {"batch": 2, "images": 3, "grid": (20, 12)}   # of programs that go another way for those that are higher than wide
+SEEN = ({"batch": 2, "images": 1, "grid": (8, 12)}, {"batch": 3, "images": 2, "grid": (12, 20)})  # patches down and across, of images of any size
+HIGH = {"batch": 2, "images": 3, "grid": (20, 12)}  # of programs that go another way for those that are higher than wide
 LAYERS = ("num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "n_layers", "depth", "num_decoder_layers")
 NAMED = re.compile(r"index|indices|_layers$")
 LABELS = 10
@@ -70,7 +70,7 @@ def configuration(model_type, way, text, layers=()):
     given = published(model_type, way)
     whole = keys_of(CONFIG_MAPPING[model_type](**given), given)
     config = {**with_few_layers(whole), "model_type": model_type, "architectures": [trained]}
-    for part, key, count in re.findall(r"^holds ([a-z][\w.]*\.)?(%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):   # as many as it has by default, or none that it holds for
+    for part, key, count in re.findall(r"^holds ([a-z][\w.]*\.)?(%s) == (\d+)$" % "|".join(LAYERS), text, re.MULTILINE):  # as many as it has by default, or none that it holds for
         if at(config, part + key) != int(count):
             config = with_whole(config, whole, part[:-1])
     for path, period, rest in re.findall(r"^holds ([a-z][\w.]*) % (\d+) == (\d+)$", text, re.MULTILINE):
@@ -86,7 +86,7 @@ def configuration(model_type, way, text, layers=()):
             config = changed(config, {one: at(config, other)})
     if re.search(r"^key num_labels ", text, re.MULTILINE):
         config = {**without_names_of_labels(config), "num_labels": LABELS}
-    if config.get("is_encoder_decoder"):   # without which there are no labels to shift
+    if config.get("is_encoder_decoder"):  # without which there are no labels to shift
         config |= {key: 0 for key in ("decoder_start_token_id", "pad_token_id") if config.get(key) is None}
     return json.dumps(config, default=str)
 
@@ -98,7 +98,7 @@ def batches_of(text):
     if "images=" in sizes:
         first, *others = [{**batch, **takes_text} if "grid_h=" in sizes else {**batch, **takes_text, "grid": None} for batch in SEEN]
     else:
-        text_alone = {**TEXT, "images": int(takes_text["takes_text"] and "\ninput pixel_values:" in text), **takes_text}   # or one image beside each
+        text_alone = {**TEXT, "images": int(takes_text["takes_text"] and "\ninput pixel_values:" in text), **takes_text}  # or one image beside each
         first, others = text_alone, [{**text_alone, "tokens": path} for path in sorted(set(re.findall(r"^main .*\bS % ([a-z][\w.]*) == 0", text, re.MULTILINE)))]
     if re.search(r"^main .*\bgrid_w\b", text, re.MULTILINE):
         others.append({**HIGH, **takes_text})
@@ -119,7 +119,13 @@ def capture(program, folder):
         keys = AutoConfig.for_model(**json.loads(config.read_text()))
         vision = getattr(keys, "vision_config", keys)
         patch, merges = first_of(vision, "patch_size"), first_of(vision, "spatial_merge_size", "pooling_kernel_size") or 1
-        asked = {"batch": batch["batch"], "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else heard(keys, TOKENS), "takes_text": batch["takes_text"], "images": batch["images"], "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None}
+        asked = {
+            "batch": batch["batch"],
+            "seq": at(keys.to_dict(), batch["tokens"]) if "tokens" in batch else heard(keys, TOKENS),
+            "takes_text": batch["takes_text"],
+            "images": batch["images"],
+            "image_size": [-(-side // merges) * merges * patch for side in batch["grid"]] if batch["grid"] else None,
+        }
         exact = captured_at(config, asked)
         minds = re.search(r"^autocast (.*)$", exact, re.MULTILINE)
         for way in WAYS:
@@ -153,7 +159,7 @@ def captured_all(programs, folder):
     import transformers
 
     transformers.logging.set_verbosity_error()
-    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.program"):   # the last two load what most models do
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.program"):  # the last two load what most models do
         __import__(name)
     for program in programs:
         child = os.fork()
@@ -161,7 +167,7 @@ def captured_all(programs, folder):
             try:
                 with at_most(SECONDS):
                     capture(program, folder)
-            except BaseException as error:   # whatever a model of such a configuration raises
+            except BaseException as error:  # whatever a model of such a configuration raises
                 (folder / f"{program.name}.failed").write_text(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             os._exit(0)
         os.waitpid(child, 0)
@@ -199,7 +205,11 @@ def with_layers(config, path, count):
     above = path.rpartition(".")[0]
     beside = at(config, above) if above else config
     lists = {f"{above}.{key}" if above else key: value[:count] for key, value in beside.items() if isinstance(value, list) and len(value) == beside[path.rpartition(".")[2]]}
-    numbered = {f"{above}.{key}" if above else key: [n for n in value if n < count] for key, value in beside.items() if NAMED.search(key) and isinstance(value, list) and value and all(isinstance(n, int) and not isinstance(n, bool) for n in value) and value == sorted(set(value))}
+    numbered = {
+        f"{above}.{key}" if above else key: [n for n in value if n < count]
+        for key, value in beside.items()
+        if NAMED.search(key) and isinstance(value, list) and value and all(isinstance(n, int) and not isinstance(n, bool) for n in value) and value == sorted(set(value))
+    }
     return changed(config, {**lists, **numbered, path: count})
 
 
@@ -225,12 +235,12 @@ def compared(program, folder):
         config, exact, asked = (folder / f"{program.name}.{number}.{kind}" for kind in ("json", f"{way}.program", "asked"))
         if not asked.exists():
             return f"not captured: {failed.read_text() if failed.exists() else 'the process ended'}"
-        uncached = ["--use-cache", "false"] if re.search(r"^cache false$", exact.read_text(), re.MULTILINE) else []   # a class whose default that is
+        uncached = ["--use-cache", "false"] if re.search(r"^cache false$", exact.read_text(), re.MULTILINE) else []  # a class whose default that is
         family = [config, "--program", program, "--transformers", importlib.metadata.version("transformers")]
         try:
             ours, theirs = (predicted(folder, asked, *model, *WAYS[way], *uncached) for model in (family, ["--program", exact]))
         except RuntimeError as error:
-            if way != "none" and re.search("holds for autocast |does under autocast what is not told by its program", str(error)):   # prove.py tells of these
+            if way != "none" and re.search("holds for autocast |does under autocast what is not told by its program", str(error)):  # prove.py tells of these
                 continue
             return str(error).replace(str(ROOT) + "/", "").replace(str(folder) + "/", "")
         if ours != theirs:
@@ -297,7 +307,7 @@ def main():
     parser.add_argument("--on-virtual-gpu", type=pathlib.Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     release = importlib.metadata.version("transformers")
-    families = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if "." not in path.name]   # tests/golden/steps has what tells classes apart
+    families = [path for path in sorted((ROOT / "data/programs" / asked.of).glob("*")) if "." not in path.name]  # tests/golden/steps has what tells classes apart
     programs = [path for path in families if not asked.model_types or path.name in asked.model_types]
     if not programs:
         parser.error(f"data/programs/{asked.of} has no program of {' or '.join(asked.model_types) or 'anything'}")

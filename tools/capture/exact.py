@@ -33,8 +33,16 @@ def capture(name, spec, folder):
     config = pathlib.Path(folder) / "config.json"
     config.write_text(json.dumps(spec["model"]))
     experts = spec.get("experts_implementation")
-    request = {"source": str(config), "batch": spec.get("batch", 2), "seq": spec.get("seq", 64), "images": spec.get("images", 0), "image_size": [int(side) for side in spec["image_size"].split("x")] if "image_size" in spec else None,
-               "head": spec.get("head"), "experts": experts, "padded": False}
+    request = {
+        "source": str(config),
+        "batch": spec.get("batch", 2),
+        "seq": spec.get("seq", 64),
+        "images": spec.get("images", 0),
+        "image_size": [int(side) for side in spec["image_size"].split("x")] if "image_size" in spec else None,
+        "head": spec.get("head"),
+        "experts": experts,
+        "padded": False,
+    }
     for attention in ("sdpa", "eager"):
         for cache in (True, False):
             text = inside.run({**request, "attn": attention, "use_cache": cache})

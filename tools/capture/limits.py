@@ -4,7 +4,7 @@ import contextlib
 import signal
 
 
-class TooSlow(BaseException):   # a model's own `except Exception` must not take it
+class TooSlow(BaseException):  # a model's own `except Exception` must not take it
     pass
 
 

@@ -28,9 +28,8 @@ def asked(model_type, config):
 def captured(model_type, folder, overrides):
     """What the table tells of a model type."""
     from limits import TooSlow, at_most
-    from tiny import tiny
-
     from tidemark.capture import inside
+    from tiny import tiny
 
     stage = "configuration"
     try:
@@ -47,13 +46,16 @@ def captured(model_type, folder, overrides):
     functions = collections.Counter(re.findall(r"^ .*?((?:torch|transformers)\.[\w.]+)\(", text, re.MULTILINE))
     header = dict(line.partition(" ")[::2] for line in text.splitlines()[:30] if not line.startswith("input "))
     return {key: header[key] for key in ("class", "points", "unsolved", "concrete", "elsewhere", "dtypes", "transformers", "torch") if key in header} | {
-        "lines": text.count("\n"), "functions": dict(functions), "applied": sorted(set(re.findall(r"= apply (\w+)#", text))), "images": "input pixel_values" in text or "input input_features" in text}
+        "lines": text.count("\n"),
+        "functions": dict(functions),
+        "applied": sorted(set(re.findall(r"= apply (\w+)#", text))),
+        "images": "input pixel_values" in text or "input input_features" in text,
+    }
 
 
 def model_types():
-    from transformers.models.auto import modeling_auto
-
     from tidemark.capture.models import HEADS
+    from transformers.models.auto import modeling_auto
 
     return list(dict.fromkeys(kind for head in HEADS for kind in getattr(modeling_auto, f"MODEL_FOR_{head}_MAPPING_NAMES")))
 
@@ -64,7 +66,7 @@ def capture(folder, wanted):
         found = folder / f"{model_type}.json"
         if found.exists() and not wanted:
             continue
-        found.write_text(json.dumps({"failed": "capture: the process ended"}))   # what is found if it does
+        found.write_text(json.dumps({"failed": "capture: the process ended"}))  # what is found if it does
         start = time.time()
         row = captured(model_type, folder, overrides.get(model_type, {}))
         found.write_text(json.dumps({**row, "seconds": round(time.time() - start, 1)}, indent=1))
@@ -78,10 +80,15 @@ def table(folder, page):
     versions = next(iter(done.values()))
     functions = {name for row in done.values() for name in row["functions"]}
     lines = [
-        "# Model types that are captured", "",
-        f"Made by `tools/capture/models.py` with transformers {versions['transformers']} and torch {versions['torch']}, of tiny configurations, at 2 samples of 96 tokens, of one image or sound where a model takes them.", "",
-        f"{len(done)} of {len(rows)} model types are captured; in {len(solved)} of them every number is solved in the sizes of the batch. They call {len(functions)} torch functions.", "",
-        "| model type | class | lines | torch functions | sizes |", "| --- | --- | ---: | ---: | --- |"]
+        "# Model types that are captured",
+        "",
+        f"Made by `tools/capture/models.py` with transformers {versions['transformers']} and torch {versions['torch']}, of tiny configurations, at 2 samples of 96 tokens, of one image or sound where a model takes them.",
+        "",
+        f"{len(done)} of {len(rows)} model types are captured; in {len(solved)} of them every number is solved in the sizes of the batch. They call {len(functions)} torch functions.",
+        "",
+        "| model type | class | lines | torch functions | sizes |",
+        "| --- | --- | ---: | ---: | --- |",
+    ]
     for kind, row in done.items():
         sizes = f"concrete: {row['concrete']}" if "concrete" in row else f"solved, {row['unsolved']} left" if row["unsolved"] != "0" else "solved"
         sizes += f"; other sizes go another way: {row['elsewhere']}" if "elsewhere" in row else ""

@@ -26,9 +26,9 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "trace"), str(HERE.parents[1] / "python")]
 SIZES = {"batch": 2, "seq": 96, "images": 1}
-MEMORY = "4000GB"   # as compare.py has it: models of any size fit
-SECONDS = 240   # a capture, or a training, unless --seconds says otherwise
-PARTS = ("visual", "vision", "audio", "encoder", "tower", "embed", "wte", "embd")   # the first that a model has is frozen
+MEMORY = "4000GB"  # as compare.py has it: models of any size fit
+SECONDS = 240  # a capture, or a training, unless --seconds says otherwise
+PARTS = ("visual", "vision", "audio", "encoder", "tower", "embed", "wte", "embd")  # the first that a model has is frozen
 Mode = collections.namedtuple("Mode", "spec captured")
 MODES = {
     "full": Mode({}, {}),
@@ -36,7 +36,7 @@ MODES = {
     "lora": Mode({"lora": {"r": 8, "alpha": 16, "target_modules": "all-linear"}}, {}),
     "checkpointed": Mode({"checkpointing": "non_reentrant"}, {"use_cache": False}),
     "autocast": Mode({"dtype": "fp32", "autocast": "bf16"}, {"autocast": "other"}),
-    "autocast_own": Mode({"autocast": "bf16"}, {"autocast": "own"}),   # of weights that are bf16 themselves
+    "autocast_own": Mode({"autocast": "bf16"}, {"autocast": "own"}),  # of weights that are bf16 themselves
     "eager": Mode({"attn": "eager"}, {"attn": "eager"}),
 }
 
@@ -51,10 +51,9 @@ def named():
 def source_of(model_type, mode, folder):
     """The capturer's own: it makes the model, and what its forward is called with."""
     import transformers
-    from tiny import tiny
-
     from tidemark.capture import models
     from tidemark.capture.batches import heard
+    from tiny import tiny
 
     config = config_of(model_type, folder)
     if not config.exists():
@@ -87,6 +86,7 @@ def take_shipped(model_type, mode, folder):
 
 def nearest(model_type, release):
     """The program of this release, else of the nearest before it, else of the oldest; those with the same first number go before others (src/base/release.h, nearest_release)."""
+
     def number(text):
         return [int(part) for part in text.split(".")][:2]
 
@@ -100,7 +100,6 @@ def make_batch(model_type, mode, folder):
     """Before the training, on a device of its own: a model is asked how many tokens its images are, which takes minutes on the host.  In a text that has room for them."""
     import record_steps
     import torch
-
     from tidemark.capture.batches import Shape, heard
     from tidemark.capture.mistakes import with_room
 
@@ -126,13 +125,13 @@ def train(model_type, mode, folder):
     model = source.make(getattr(torch, record_steps.DTYPES[spec.get("dtype", "bf16")]), "cpu")
     batch = torch.load(batch_file(model_type, mode, folder))
     spec["seq"], rows = batch["seq"], {name: value for name, value in batch["rows"].items() if torch.is_tensor(value)}
-    if len(rows) < len(batch["rows"]):   # what is told is no data that is loaded: return_loss
+    if len(rows) < len(batch["rows"]):  # what is told is no data that is loaded: return_loss
         model.forward = functools.partial(model.forward, **{name: value for name, value in batch["rows"].items() if name not in rows})
     model.to("cuda")
     if "freeze" in spec:
         names = [name for name, _ in model.named_parameters()]
         spec["freeze"] = [next(part for part in (*spec["freeze"], "0") if any(part in name for name in names))]
-        if hasattr(model, "freeze_feature_encoder"):   # of what hears sounds as they are, which is told so
+        if hasattr(model, "freeze_feature_encoder"):  # of what hears sounds as they are, which is told so
             spec["freeze"] = ["feature_extractor"]
             model.freeze_feature_encoder()
         for name, parameter in model.named_parameters():
@@ -158,7 +157,7 @@ def grid_of(rows):
     """Patches down and across, of images of any size."""
     if "image_grid_thw" in rows:
         return rows["image_grid_thw"][0, 1:].tolist()
-    if "image_position_ids" in rows:   # of each patch, across first
+    if "image_position_ids" in rows:  # of each patch, across first
         return (rows["image_position_ids"][0].amax(0) + 1).tolist()[::-1]
     if "spatial_shapes" in rows:
         return rows["spatial_shapes"][0].tolist()
@@ -170,7 +169,7 @@ def attention_projections(model):
     import torch
 
     called = [(name.rpartition(".")[2], name, module) for name, module in model.named_modules()]
-    others = {last for last, _, module in called if not isinstance(module, torch.nn.Linear)}   # a convolution may be called so, too
+    others = {last for last, _, module in called if not isinstance(module, torch.nn.Linear)}  # a convolution may be called so, too
     return sorted({last for last, name, module in called if isinstance(module, torch.nn.Linear) and "attn" in name} - others)
 
 
@@ -211,7 +210,7 @@ def forked(work, *arguments, log, seconds):
             log.write_text(traceback.format_exc())
             log.with_suffix(".error").write_text(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             os._exit(1)
-        os._exit(0)   # the report is written (inside/leaving.py)
+        os._exit(0)  # the report is written (inside/leaving.py)
     if os.waitpid(child, 0)[1] == 0:
         return None
     error = log.with_suffix(".error")
@@ -317,13 +316,16 @@ def predicted(model_type, mode, folder, tidemark):
     program = program_of(model_type, mode, folder)
     if not takes_images(program):
         del spec["images"]
-    if " S=" not in named_sizes(program):   # images alone
+    if " S=" not in named_sizes(program):  # images alone
         del spec["seq"]
     question, ours = folder / f"{model_type}.{mode}.ask", folder / f"{model_type}.{mode}.ours"
     question.write_text(json.dumps(spec))
     config = [str(config_of(model_type, folder)), "--transformers", importlib.metadata.version("transformers")] if is_of_family(program) else []
-    asked = subprocess.run([tidemark, "predict", *config, "--program", str(program), "--spec", str(question), "--gpu", "h200", "--memory", MEMORY, "--torch", importlib.metadata.version("torch").partition("+")[0], "--quiet", "--events", str(ours)],
-                           capture_output=True, text=True)
+    asked = subprocess.run(
+        [tidemark, "predict", *config, "--program", str(program), "--spec", str(question), "--gpu", "h200", "--memory", MEMORY, "--torch", importlib.metadata.version("torch").partition("+")[0], "--quiet", "--events", str(ours)],
+        capture_output=True,
+        text=True,
+    )
     if asked.returncode not in (0, 1):
         return {"failed": "prediction: " + " ".join(asked.stderr.replace(str(folder) + "/", "").removeprefix("tidemark: ").split())[:300]}
     return compared(allocations(folder / f"{model_type}.{mode}.real"), allocations(ours))
@@ -352,13 +354,21 @@ def known_rows(page):
     return rows
 
 
-CAPTURED = ["# Model types whose programs are proved", "",
-            "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0 with transformers 5.17.0, or 2.15.0 with 5.23.0) on a virtual H200 for two steps, and predicted from its",
-            "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.", ""]
-SHIPPED = ["# Families that Tidemark comes with, against trainings", "",
-           "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",
-           "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.",
-           "*autocast*: weights in float32 under autocast to bfloat16; *autocast_own*: weights in bfloat16 under the same. A class may do something of its own under one of them, as a cast where two dtypes are not one (transformers 5.17.0: modeling_blip_2.py, query_output): its program has ways of their own for that, or does not hold there.", ""]
+CAPTURED = [
+    "# Model types whose programs are proved",
+    "",
+    "Made by `tools/capture/prove.py`: a tiny model of each is trained by real PyTorch (2.11.0 with transformers 5.17.0, or 2.15.0 with 5.23.0) on a virtual H200 for two steps, and predicted from its",
+    "captured program. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one.",
+    "",
+]
+SHIPPED = [
+    "# Families that Tidemark comes with, against trainings",
+    "",
+    "Made by `tools/capture/prove.py --shipped`: a model of each, tiny or of transformers' default configuration with eight layers at most, is trained by real PyTorch (2.11.0 with transformers 4.57.6 and 5.17.0, else 2.15.0) on a virtual H200 for two steps, and predicted from",
+    "the program of its family, which was captured of other sizes. *equal* (with the number of allocations): the same allocations with the same frees between them, one by one. [All families](shipped-families.md) are compared with programs of exactly their size.",
+    "*autocast*: weights in float32 under autocast to bfloat16; *autocast_own*: weights in bfloat16 under the same. A class may do something of its own under one of them, as a cast where two dtypes are not one (transformers 5.17.0: modeling_blip_2.py, query_output): its program has ways of their own for that, or does not hold there.",
+    "",
+]
 
 
 def found(folder):
@@ -377,7 +387,7 @@ def note(folder):
         program = nearest(model_type, importlib.metadata.version("transformers"))
         differs = [mode for mode in MODES if "at" in row.get(mode, ())]
         line = f"differs {', '.join(differs)}\n" if differs else ""
-        program.write_text(re.sub(r"^(class \w+\n)(differs .*\n)?", lambda head: head[1] + line, program.read_text(), flags=re.MULTILINE))   # of all ways in which the family is built
+        program.write_text(re.sub(r"^(class \w+\n)(differs .*\n)?", lambda head: head[1] + line, program.read_text(), flags=re.MULTILINE))  # of all ways in which the family is built
 
 
 def totals(rows, modes):
@@ -399,8 +409,7 @@ def table(folder, page, is_shipped=False):
     for model_type, row in found(folder).items():
         rows[model_type + of].update(row)
     modes = [mode for mode in MODES if any(mode in row for row in rows.values())]
-    lines = [*(SHIPPED if is_shipped else CAPTURED), *totals(rows, modes), "",
-             "| model type | " + " | ".join(modes) + " |", "| --- |" + " --- |" * len(modes)]
+    lines = [*(SHIPPED if is_shipped else CAPTURED), *totals(rows, modes), "", "| model type | " + " | ".join(modes) + " |", "| --- |" + " --- |" * len(modes)]
     notes = []
     for model_type, row in sorted(rows.items()):
         cells = []
@@ -447,8 +456,7 @@ def train_all(tidemark):
     """The same command once more, on the virtual GPU."""
     from compare import ALIKE
 
-    subprocess.run([tidemark, "run", "--gpu", "h200", "--memory", MEMORY, "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"],
-                   env={**os.environ, **ALIKE}, check=True)
+    subprocess.run([tidemark, "run", "--gpu", "h200", "--memory", MEMORY, "--event-order", "instant", "--steps", "1000000", "--quiet", "--", sys.executable, *sys.argv, "--on-virtual-gpu"], env={**os.environ, **ALIKE}, check=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Writes again, in programs of families, which keys of a configuration transformers reads: the lines `reads` of docs/reference/programs.md.
 
-    tidemark run --gpu h200 -- python tools/capture/reads.py data/programs/5.23.0    with that release of transformers; on the virtual GPU since its torch wants CUDA's libraries
+tidemark run --gpu h200 -- python tools/capture/reads.py data/programs/5.23.0    with that release of transformers; on the virtual GPU since its torch wants CUDA's libraries
 """
 
 import pathlib
@@ -10,7 +10,7 @@ import transformers
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-from tidemark.capture.config_keys import lines  # noqa: E402
+from tidemark.capture.config_keys import lines
 
 
 def with_reads(text, reads):

@@ -26,13 +26,12 @@ SEEING = {"llava", "qwen2_vl"}
 def family_text(model_type, head, overrides, shipped, layers, held, flags):
     """`shipped`: keys as those have them that are published, where others do not do, or a list of such where a family is built in several ways, which have a program each, one
     behind the other; `layers`: how many these have; `held`: keys that a program holds for that one value of; `flags`: keys of the first of these families that say that it does more."""
-    from tiny import merged, tiny
-
     from tidemark.capture.family import Family
+    from tiny import merged, tiny
 
     def of(way, sees=True, is_first=False):
         keys = merged(tiny(model_type, overrides), way)
-        if head == "sequence_classification" and keys.get("pad_token_id") is None:   # without one it takes single samples
+        if head == "sequence_classification" and keys.get("pad_token_id") is None:  # without one it takes single samples
             keys["pad_token_id"] = 0
         return Family(keys, "cuda", layers, held, head or None, positions=model_type in SHARED and is_first and not head, sees=sees, way=way, flags=flags if is_first else (), is_rare=not is_first).text()
 
@@ -57,7 +56,7 @@ def ship(name, release):
             text = family_text(model_type, head, *given_of(name))
         (release / name).write_text(text)
         told = f"{text.count(chr(10))} lines, {text.count(chr(10) + 'main ')} ways, {text.count(chr(10) + 'without ')} left out"
-    except (Exception, TooSlow) as error:   # whatever a model of its configuration raises
+    except (Exception, TooSlow) as error:  # whatever a model of its configuration raises
         told = f"not shipped: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
     print(f"{name}: {told}, {time.time() - start:.0f} s", flush=True)
 
@@ -68,9 +67,9 @@ def ship_all(folder, wanted):
     from models import model_types
 
     transformers.logging.set_verbosity_error()
-    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.family"):   # the last two load what most models do
+    for name in ("torch._dynamo", "transformers.models.auto.modeling_auto", "transformers.models.llama.modeling_llama", "tidemark.capture.family"):  # the last two load what most models do
         __import__(name)
-    gc.freeze()   # what all children share need not be searched again by each
+    gc.freeze()  # what all children share need not be searched again by each
     gc.set_threshold(100000, 20, 20)
     release = folder / transformers.__version__
     release.mkdir(parents=True, exist_ok=True)

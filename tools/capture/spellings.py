@@ -34,7 +34,7 @@ def spellings(model_type, header):
         taken = (line["also"] or "").split()
         try:
             lacks = [other for other in defaults.others(line["path"]) if other not in taken]
-        except Exception:   # whatever a configuration class thinks of
+        except Exception:  # whatever a configuration class thinks of
             continue
         if lacks:
             yield line[0], lacks
@@ -47,7 +47,7 @@ def main():
     folder, is_written, found = pathlib.Path(sys.argv[1]), "--write" in sys.argv, False
     for program in sorted(folder.iterdir()):
         text = program.read_text()
-        parts = re.split(r"(?<=\n)(?=tidemark-program )", text)   # of a family that is built in several ways
+        parts = re.split(r"(?<=\n)(?=tidemark-program )", text)  # of a family that is built in several ways
         for number, part in enumerate(parts):
             header, modules, rest = part.partition("\nmodules ")
             for line, lacks in spellings(program.name.partition(".")[0], header):

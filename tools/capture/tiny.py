@@ -5,16 +5,28 @@ import re
 
 # The first that matches: a number, or a function of the default.
 RULES = [
-    (r"num_kv_shared|num_nextn|mtp", 0), (r"first_k_dense|num_dense_layers|dense_layers", 1),
+    (r"num_kv_shared|num_nextn|mtp", 0),
+    (r"first_k_dense|num_dense_layers|dense_layers", 1),
     (r"(num|n|encoder|decoder|text|vision)_?.*(layers?|blocks|depth)$|^depth$", lambda v: min(v, 4)),
-    (r"vocab_size", 256), (r"(qk_nope|qk_rope|v|qk)_head_dim", 16), (r"lora_rank", 32), (r"mamba_n_heads|mamba_num_heads|linear_num_value", 8),
-    (r"key_value_heads|kv_heads|num_kv|linear_num_key", 2), (r"(head_dim|d_kv|head_size|kv_channels|d_head|attention_head_size)$", 16), (r"state|d_state", 16),
-    (r"per_tok|top_?k$|topk$|experts_used", 2), (r"topk_group|n_groups?$|num_expert_group|shared_experts", 1), (r"n_routed|num_(local_)?experts$|moe_num_experts|num_experts", 7),
-    (r"heads?$|attention_heads|n_head", 4), (r"intermediate|ffn|mlp_hidden|d_ff|d_inner|n_inner|ff_dim|feed_forward|hidden_dim$", 128),
+    (r"vocab_size", 256),
+    (r"(qk_nope|qk_rope|v|qk)_head_dim", 16),
+    (r"lora_rank", 32),
+    (r"mamba_n_heads|mamba_num_heads|linear_num_value", 8),
+    (r"key_value_heads|kv_heads|num_kv|linear_num_key", 2),
+    (r"(head_dim|d_kv|head_size|kv_channels|d_head|attention_head_size)$", 16),
+    (r"state|d_state", 16),
+    (r"per_tok|top_?k$|topk$|experts_used", 2),
+    (r"topk_group|n_groups?$|num_expert_group|shared_experts", 1),
+    (r"n_routed|num_(local_)?experts$|moe_num_experts|num_experts", 7),
+    (r"heads?$|attention_heads|n_head", 4),
+    (r"intermediate|ffn|mlp_hidden|d_ff|d_inner|n_inner|ff_dim|feed_forward|hidden_dim$", 128),
     (r"hidden_size|d_model|n_embd|embed_dim|embedding_size|^dim$|projection_dim|lru_width|out_dim|output_dim|hidden_channels|^width$|d_embed", 64),
-    (r"image_size$|img_size", 32), (r"patch_size$", lambda v: 8 if v > 4 else v), (r"max_position|n_positions|max_seq|n_ctx", lambda v: min(v, 1024)),
+    (r"image_size$|img_size", 32),
+    (r"patch_size$", lambda v: 8 if v > 4 else v),
+    (r"max_position|n_positions|max_seq|n_ctx", lambda v: min(v, 1024)),
     (r"sliding_window$|window_size$|attention_window|local_attention|attention_chunk|chunk_size|chunk_len", lambda v: min(v, 16)),
-    (r"mel_bins", 16), (r"source_positions", lambda v: min(v, 64)),
+    (r"mel_bins", 16),
+    (r"source_positions", lambda v: min(v, 64)),
 ]
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth")
 SPECIAL = re.compile(r"token_id$|token_index$|_id$|_index$|_token$")
@@ -57,7 +69,7 @@ def _small(key, value, ids):
         if re.search(r"token_id", key):
             return [_id(v, ids) if isinstance(v, int) else v for v in value]
         if re.search(r"index|indices", key) and "out_" not in key and all(isinstance(v, int) for v in value):
-            return [0, 1][:len(value)]
+            return [0, 1][: len(value)]
         return value[:8] if key in ("short_factor", "long_factor") else value
     if not isinstance(value, int):
         return value
@@ -85,7 +97,7 @@ def merged(keys, others):
 def with_rotation(keys):
     """Where nothing is said of how positions are rotated, the usual is: before transformers 5 a kind of that might be said beside `rope_theta`."""
     for key, value in keys.items():
-        if isinstance(value, dict) and key != "rope_parameters":   # which says it all
+        if isinstance(value, dict) and key != "rope_parameters":  # which says it all
             with_rotation(value)
     if "rope_theta" in keys and keys.get("rope_scaling") is None and "rope_parameters" not in keys:
         keys["rope_scaling"] = {"rope_type": "default"}
@@ -97,7 +109,7 @@ def is_taken(model_type, keys):
 
     try:
         return bool(CONFIG_MAPPING[model_type](**keys))
-    except Exception:   # whatever a configuration class thinks of: one of Phi 3 takes but one kind of rotation beside the usual
+    except Exception:  # whatever a configuration class thinks of: one of Phi 3 takes but one kind of rotation beside the usual
         return False
 
 

@@ -28,17 +28,16 @@ def _with_lines(text, undeclared):
         names = re.findall(r"[a-z][\w.]+", taken) if not taken.startswith('"') else []
         taken = taken if all(name in keys or name in ("null", "true", "false") for name in names) else "null"
         last = list(re.finditer(r"(?m)^key .*\n", text))[-1]
-        text = f"{text[:last.end()]}key {path} = {taken}; null\n{text[last.end():]}"
+        text = f"{text[: last.end()]}key {path} = {taken}; null\n{text[last.end() :]}"
         last = list(re.finditer(r"(?m)^holds .*\n", text))[-1]
-        text = f"{text[:last.end()]}holds {path} == {taken}\n{text[last.end():]}"
+        text = f"{text[: last.end()]}holds {path} == {taken}\n{text[last.end() :]}"
     return text
 
 
 def main():
     import transformers
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
     from tidemark.capture.config_keys import undeclared
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     transformers.logging.set_verbosity_error()
     for path in sorted((HERE.parents[1] / "data/programs" / transformers.__version__).iterdir()):

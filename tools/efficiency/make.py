@@ -98,13 +98,7 @@ def products(rows, peak):
         for n in WIDTHS:
             line = []
             for k in WIDTHS:
-                reached = [
-                    2 * a * b * c / times[a, b, c] / peak
-                    for a in near(at[0], m)
-                    for b in near(at[1], n)
-                    for c in near(at[2], k)
-                    if (a, b, c) in times
-                ]
+                reached = [2 * a * b * c / times[a, b, c] / peak for a in near(at[0], m) for b in near(at[1], n) for c in near(at[2], k) if (a, b, c) in times]
                 line.append(percent(median(reached)) if reached else None)
             planes.append(line)
         result.append(planes)
@@ -182,9 +176,13 @@ def single_products(root):
 def attention_rows(key, roots, peak, source):
     if key in ("h100-80gb", "h200"):
         return [
-            {"head_width": width, "tokens": tokens, "forward_percent": [percent(f * c * 1e12 / H100_PEAK) for f, c in zip(forward, H100_CAUSAL, strict=True)],
-             "backward_percent": [percent(b * c * 1e12 / H100_PEAK) for b, c in zip(backward, H100_CAUSAL, strict=True)],
-             "source": FLASH_3}  # fmt: skip
+            {
+                "head_width": width,
+                "tokens": tokens,
+                "forward_percent": [percent(f * c * 1e12 / H100_PEAK) for f, c in zip(forward, H100_CAUSAL, strict=True)],
+                "backward_percent": [percent(b * c * 1e12 / H100_PEAK) for b, c in zip(backward, H100_CAUSAL, strict=True)],
+                "source": FLASH_3,
+            }  # fmt: skip
             for width, tokens, forward, backward in H100_ATTENTION
         ]
     if key not in ATTENTION:
@@ -290,7 +288,7 @@ def lines(value, indent=0):
     """One line for each list of numbers."""
     pad = " " * indent
     if isinstance(value, dict):
-        body = ",\n".join(f'{pad} {json.dumps(k)}: {lines(v, indent + 1).lstrip()}' for k, v in value.items())
+        body = ",\n".join(f"{pad} {json.dumps(k)}: {lines(v, indent + 1).lstrip()}" for k, v in value.items())
         return f"{pad}{{\n{body}\n{pad}}}"
     if isinstance(value, list) and value and isinstance(value[0], (dict, list)):
         body = ",\n".join(lines(v, indent + 1) for v in value)

@@ -11,7 +11,7 @@ from mkdocs.structure.files import File
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
-log = logging.getLogger("mkdocs.plugins.tidemark")   # a warning of a plugin's fails a strict build
+log = logging.getLogger("mkdocs.plugins.tidemark")  # a warning of a plugin's fails a strict build
 
 
 def on_config(config):
@@ -45,8 +45,15 @@ def on_page_markdown(markdown, page, config, files):
 
 
 # Where the package's functions and classes are written, with those of their names that are shown.
-SHOWN = (("predicting.py", ("predict", "plan", "options")), ("api.py", ("run", "ProgramFailed")), ("checkpointing.py", ("apply",)), ("reports.py", ("Report", "Plan")),
-         ("errors.py", ("Error",)), ("ray.py", ("resources", "Resources")), ("placing.py", ("place", "Placement")))
+SHOWN = (
+    ("predicting.py", ("predict", "plan", "options")),
+    ("api.py", ("run", "ProgramFailed")),
+    ("checkpointing.py", ("apply",)),
+    ("reports.py", ("Report", "Plan")),
+    ("errors.py", ("Error",)),
+    ("ray.py", ("resources", "Resources")),
+    ("placing.py", ("place", "Placement")),
+)
 
 
 def signatures():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the pictures of docs/why-more.md, from reports: `tidemark predict --json` of a Llama of 1.24 B weights, as Llama 3.2 1B has them, on an L40S.
 
-    pictures.py [FOLDER]        docs/pictures; TIDEMARK_BIN is the command
+pictures.py [FOLDER]        docs/pictures; TIDEMARK_BIN is the command
 """
 
 import json
@@ -15,11 +15,21 @@ from xml.sax.saxutils import escape
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = os.environ.get("TIDEMARK_BIN", str(ROOT / "build/release/apps/cli/tidemark"))
 MODEL = {
-    "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256, "max_position_embeddings": 131072, "tie_word_embeddings": True, "rms_norm_eps": 1e-05,
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 2048,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 64,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "tie_word_embeddings": True,
+    "rms_norm_eps": 1e-05,
 }
 SPEC = {"model": MODEL, "gpu": "l40s", "batch": 4, "seq": 2048, "torch": "2.15.0", "transformers": "5.17.0"}
-COLOURS = {"parameters": "#4477aa", "gradients": "#66ccee", "optimizer_state": "#228833", "activations": "#ee6677", "workspace": "#ccbb44", "other": "#bbbbbb"}   # Tol's bright scheme
+COLOURS = {"parameters": "#4477aa", "gradients": "#66ccee", "optimizer_state": "#228833", "activations": "#ee6677", "workspace": "#ccbb44", "other": "#bbbbbb"}  # Tol's bright scheme
 WIDTH, LEFT, RIGHT = 760, 200, 70
 GIB = 1 << 30
 
@@ -38,8 +48,11 @@ class Picture:
     """Lines of an SVG, on white, so that it reads in the dark too."""
 
     def __init__(self, height, title):
-        self.lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="13" role="img">', f"<title>{escape(title)}</title>",
-                      f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>']
+        self.lines = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="13" role="img">',
+            f"<title>{escape(title)}</title>",
+            f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
+        ]
 
     def box(self, x, y, width, height, colour):
         self.lines.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"/>')

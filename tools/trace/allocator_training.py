@@ -33,8 +33,7 @@ def llama(log):
     import torch
     import transformers
 
-    config = transformers.LlamaConfig(hidden_size=512, intermediate_size=1376, num_hidden_layers=4, num_attention_heads=8,
-                                      num_key_value_heads=4, vocab_size=8000)
+    config = transformers.LlamaConfig(hidden_size=512, intermediate_size=1376, num_hidden_layers=4, num_attention_heads=8, num_key_value_heads=4, vocab_size=8000)
     model = transformers.LlamaForCausalLM(config).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
     for length in (128, 333, 200):

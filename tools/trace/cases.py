@@ -7,9 +7,11 @@ CARDS = ["h200", "b200", "a100", "l4", "a10", "t4", "rtx-5090"]
 
 def call(name):
     """Says how PyTorch is called; arguments are taken from a list that the caller empties."""
+
     def add(function):
         CALLS[name] = function
         return function
+
     return add
 
 

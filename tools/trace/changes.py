@@ -17,10 +17,10 @@ import re
 
 from differences import edits, recordings, text_of
 
-MOST_PLACES = 40   # of those that differ; the first ones are the ones to begin with
+MOST_PLACES = 40  # of those that differ; the first ones are the ones to begin with
 SOURCES = pathlib.Path(__file__).resolve().parents[2] / "src"
 CITED = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:py|pyi|cpp|cuh|cu|h|yaml)\b")
-RELEASE = re.compile(r'("?(?:torch|transformers|peft|deepspeed)"?:? "?)[^",\s]+')   # in a header
+RELEASE = re.compile(r'("?(?:torch|transformers|peft|deepspeed)"?:? "?)[^",\s]+')  # in a header
 
 
 def first_difference(old, new):
@@ -217,8 +217,7 @@ def citations_of_operations(index):
 
 def kinds_of(old, new):
     """What is told of each kind that both folders have."""
-    folders = {kind: (recordings(old / kind), recordings(new / kind)) for kind in ("ops", "steps", "late", "allocator", "layout", "parameters")
-               if (old / kind).is_dir() and (new / kind).is_dir()}
+    folders = {kind: (recordings(old / kind), recordings(new / kind)) for kind in ("ops", "steps", "late", "allocator", "layout", "parameters") if (old / kind).is_dir() and (new / kind).is_dir()}
     for kind, (before, after) in folders.items():
         yield f"{kind}:"
         if missing := sorted(before.keys() - after.keys()):

@@ -63,8 +63,7 @@ def main():
             model(**{name: x.cuda() for name, x in batch().items()}).loss.backward()
         of = {str(op).removeprefix("aten."): flops for op, flops in counter.get_flop_counts()["Global"].items()}
         attention = {op: of.pop(op) for op in list(of) if "attention" in op}
-        print(name, "products", sum(of.values()), "attention", sum(v for k, v in attention.items() if "backward" not in k),
-              "its backward", sum(v for k, v in attention.items() if "backward" in k))
+        print(name, "products", sum(of.values()), "attention", sum(v for k, v in attention.items() if "backward" not in k), "its backward", sum(v for k, v in attention.items() if "backward" in k))
 
 
 main()

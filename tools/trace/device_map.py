@@ -31,5 +31,4 @@ def packed(spec):
     if asked.get("load_in_8bit"):
         return {"quantization_config": transformers.BitsAndBytesConfig(load_in_8bit=True)}
     computes = getattr(torch, DTYPES[asked.get("compute_dtype", "fp32")])
-    return {"quantization_config": transformers.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=asked["quant_type"], bnb_4bit_compute_dtype=computes,
-                                                                   bnb_4bit_use_double_quant=asked.get("use_double_quant", False))}
+    return {"quantization_config": transformers.BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type=asked["quant_type"], bnb_4bit_compute_dtype=computes, bnb_4bit_use_double_quant=asked.get("use_double_quant", False))}

@@ -87,7 +87,7 @@ def routing_cases():
         case("repeat_each", f"float32 100x64 {flag}".strip(), n=2)
         case("repeat_each", f"float32 100 {flag}".strip(), n=4)
         case("index_add_", f"float32 100x64 {flag}".strip(), "int64 30", "float32 30x64")
-        case("index_add_", f"float32 100x64", "int64 30", f"float32 30x64 {flag}".strip())
+        case("index_add_", "float32 100x64", "int64 30", f"float32 30x64 {flag}".strip())
     case("where_true", "int64 4x300 p10", each=5, use=0)
     case("nonzero", "int64 4x300 p10", each=5)
     case("masked_fill", "float32 300x64 p10 g", "bool 300x1")

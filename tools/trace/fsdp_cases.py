@@ -7,7 +7,7 @@ def fully_sharded():
     """FSDP2: when parameters are gathered and let go of, in which types, and what a shard is."""
     policy = {"param_dtype": "bf16", "reduce_dtype": "fp32"}
     mixed, frozen = {"dtype": "fp32", "fsdp2": policy}, {"freeze": ["embed_tokens", "layers.0."]}
-    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}  # noqa: E731
+    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}
     apart = {"fsdp2": {"requires_gradient_sync": False}, "grad_accumulation": 3}
     odd = {"model": {**MODEL, "hidden_size": 132, "head_dim": 32, "vocab_size": 1021}}
     llava = vision()["llava_lora"]["model"]

@@ -18,15 +18,14 @@ def boosted(model, spec):
     import torch
 
     sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "validation" / "parallel"))
-    from no_kernels import NoKernels
-
     import colossalai.amp.naive_amp.mixed_precision_mixin.fp16 as fp16
     import colossalai.nn.optimizer.cpu_adam as cpu_adam
     import colossalai.nn.optimizer.hybrid_adam as hybrid_adam
     from colossalai.zero.gemini.gemini_ddp import GeminiDDP
     from colossalai.zero.gemini.gemini_optimizer import GeminiOptimizer
+    from no_kernels import NoKernels
 
-    fp16.FP16MixedPrecisionMixin.loss_scale = 2.0**16   # of a float on a virtual GPU nothing is known, and this one is divided by
+    fp16.FP16MixedPrecisionMixin.loss_scale = 2.0**16  # of a float on a virtual GPU nothing is known, and this one is divided by
     asked = dict(spec.get("gemini", {}))
     cpu_adam.CPUAdamLoader = hybrid_adam.FusedOptimizerLoader = NoKernels
     decay = {"weight_decay": spec["weight_decay"]} if "weight_decay" in spec else {}
@@ -52,7 +51,7 @@ def trained_by_gemini(spec, build, rows):
             loss = out.loss
             del out
             optimizer.backward(loss)
-            gc.collect()   # a log of GeminiDDP's asks inspect.stack(), whose frames hold each other, and the loss that was scaled
+            gc.collect()  # a log of GeminiDDP's asks inspect.stack(), whose frames hold each other, and the loss that was scaled
             del loss, batch
         optimizer.step()
         optimizer.zero_grad()

@@ -14,7 +14,7 @@ def mixed(**fsdp2):
 
 def fully_sharded_in_two_dimensions():
     """fully_shard of modules that are split: what is gathered is a part, and its gradient is made one before it is reduced."""
-    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}  # noqa: E731
+    ways = lambda how: {"fsdp2": {"reshard_after_forward": how}}
     kinds = {"checkpoint": {"checkpointing": "non_reentrant"}, "reentrant": {"checkpointing": "reentrant"}}
     return {"tp_fsdp2_" + name: {"gpus": 4, "parallel": "fsdp2", **options} for name, options in {
         "plain": {"tp": {"degree": 2}}, "plan": PLAN, "sequence": SEQUENCE, "one_shard": {**SEQUENCE, "gpus": 2}, "one_part": {"tp": {"degree": 1, "plan": FULL_PLAN}},

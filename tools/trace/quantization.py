@@ -14,8 +14,7 @@ def quantize(model, spec):
     asked = spec["quantization"]
     skipped = asked.get("skip_modules") or get_keys_to_not_convert(model)
     in_8bit = asked.get("load_in_8bit", False)
-    how = {"compress_statistics": asked.get("use_double_quant", False), "quant_type": asked.get("quant_type", "fp4"),
-           "quant_storage": getattr(torch, DTYPES[asked.get("quant_storage", "uint8")])}
+    how = {"compress_statistics": asked.get("use_double_quant", False), "quant_type": asked.get("quant_type", "fp4"), "quant_storage": getattr(torch, DTYPES[asked.get("quant_storage", "uint8")])}
     computes = getattr(torch, DTYPES[asked.get("compute_dtype", "fp32")])
     for name, module in list(model.named_modules()):
         if not should_convert_module(name, skipped) or not (isinstance(module, Conv1D) or type(module) is torch.nn.Linear):

@@ -20,7 +20,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-ROW = struct.Struct("<7q")   # struct Row, allocation_log.cpp
+ROW = struct.Struct("<7q")  # struct Row, allocation_log.cpp
 TOTAL_BYTES, CONTEXT_BYTES = 85_045_215_232, 0
 
 
@@ -32,7 +32,7 @@ class Log:
         self.library.allocation_log_mark.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
         self.library.allocation_log_count.restype = ctypes.c_size_t
         self.library.allocation_log_rows.restype = ctypes.c_void_p
-        self.messages = {}   # row of an out-of-memory event: its message
+        self.messages = {}  # row of an out-of-memory event: its message
         self.library.allocation_log_start()
 
     def mark(self, letter, address=0, stream=0):
@@ -112,11 +112,28 @@ def build(python, folder):
     code = "import torch, os; print(os.path.dirname(torch.__file__), int(torch._C._GLIBCXX_USE_CXX11_ABI), torch.version.cuda)"
     torch_dir, abi, cuda = subprocess.run([python, "-c", code], capture_output=True, text=True, env=stand_in_environment()).stdout.split()
     headers, extension = HERE.parent.parent / "virtual_gpu/torch_extension/cuda_headers", folders_of(ARGUMENTS.tidemark, python)[1]
-    if not pathlib.Path(extension, "tidemark_cuda_names.h").exists():   # torch_extension.cpp, write_cuda_names
+    if not pathlib.Path(extension, "tidemark_cuda_names.h").exists():  # torch_extension.cpp, write_cuda_names
         sys.exit(f"{extension} was made by an older Tidemark: remove it, and run `tidemark prepare --python {python}`")
     subprocess.run(
-        ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", f"-I{headers}", f"-I{torch_dir}/include", f"-I{extension}",
-         str(HERE / "allocation_log.cpp"), "-o", f"{folder}/allocation_log.so", f"-L{torch_dir}/lib", "-lc10_cuda", "-lc10"], check=True)
+        [
+            "g++",
+            "-std=c++20",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+            f"-I{headers}",
+            f"-I{torch_dir}/include",
+            f"-I{extension}",
+            str(HERE / "allocation_log.cpp"),
+            "-o",
+            f"{folder}/allocation_log.so",
+            f"-L{torch_dir}/lib",
+            "-lc10_cuda",
+            "-lc10",
+        ],
+        check=True,
+    )
     subprocess.run(["g++", "-shared", "-fPIC", str(HERE / "never_ready.cpp"), "-o", f"{folder}/never_ready.so"], check=True)
     return dict(zip(("cuda_major", "cuda_minor"), cuda.split(".")))
 
@@ -163,8 +180,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", required=True)
     parser.add_argument("--torch", default="2.11", help="record the cases of this release (default: %(default)s)")
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--card", type=lambda text: dict(pair.split("=") for pair in text.split(",")), default={},
-                        help="further keys of the card")
+    parser.add_argument("--card", type=lambda text: dict(pair.split("=") for pair in text.split(",")), default={}, help="further keys of the card")
     parser.add_argument("--here", help=argparse.SUPPRESS)
     ARGUMENTS = parser.parse_args()
     sys.path.insert(0, str(HERE))

@@ -14,24 +14,42 @@ cuDNN chooses among its kernels by rules that it does not publish, so there is n
 families use, this asks the real cuDNN (on a virtual card) for every number of images and keeps the scratch bytes as
 pieces that are linear in that number.  A piece is written as first:slope:constant.
 """
+
 import json
 import sys
 from typing import NamedTuple
 
-IMAGES = 512          # of two-dimensional patches; every number up to DENSE, then bisection
-PATCHES = 65536       # of Qwen2-VL's three-dimensional ones, always a multiple of four
+IMAGES = 512  # of two-dimensional patches; every number up to DENSE, then bisection
+PATCHES = 65536  # of Qwen2-VL's three-dimensional ones, always a multiple of four
 DENSE = 128
 # (patch, image side in pixels, hidden sizes); the tiny ones are those of the tests
-SQUARES = [(14, 56, (128,)), (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664)), (14, 336, (768, 1024, 1152)),
-           (14, 364, (1152,)), (14, 384, (1152,)), (14, 448, (1024, 1152, 1280)), (14, 518, (384, 768, 1024)), (14, 560, (1280,)), (14, 896, (1152,)), (14, 1540, (1024,)),
-           (16, 32, (128,)), (16, 64, (128,)), (16, 224, (192, 384, 768, 1024, 1152, 1280)),
-           (16, 256, (768, 1024, 1152)), (16, 384, (768, 1024, 1152)), (16, 512, (768, 1024, 1152)),
-           (32, 64, (128,)), (32, 224, (768, 1024)), (32, 384, (768, 1024))]
+SQUARES = [
+    (14, 56, (128,)),
+    (14, 224, (384, 768, 1024, 1152, 1280, 1408, 1664)),
+    (14, 336, (768, 1024, 1152)),
+    (14, 364, (1152,)),
+    (14, 384, (1152,)),
+    (14, 448, (1024, 1152, 1280)),
+    (14, 518, (384, 768, 1024)),
+    (14, 560, (1280,)),
+    (14, 896, (1152,)),
+    (14, 1540, (1024,)),
+    (16, 32, (128,)),
+    (16, 64, (128,)),
+    (16, 224, (192, 384, 768, 1024, 1152, 1280)),
+    (16, 256, (768, 1024, 1152)),
+    (16, 384, (768, 1024, 1152)),
+    (16, 512, (768, 1024, 1152)),
+    (32, 64, (128,)),
+    (32, 224, (768, 1024)),
+    (32, 384, (768, 1024)),
+]
 CUBES = [(14, (128, 1024, 1280, 1536)), (16, (1024, 1152))]
 
 
 class Other(NamedTuple):
     """A convolution that is not of patches of three channels; `most`: samples, of which there are always a multiple of `step`."""
+
     channels: int
     hidden: int
     kernel: tuple
@@ -86,19 +104,26 @@ def waves(samples, *hidden):
 OTHERS = [
     # the tiny models of tools/capture/prove.py
     *(Other(3, 64, (8, 8), (side, side), (8, 8), (0, 0), 32) for side in (16, 32)),
-    Other(3, 64, (2, 8, 8), (2, 8, 8), (2, 8, 8), (0, 0, 0), 512), *(Other(64, 64, (2, 2), (2, 2), (2, 2), (0, 0), 128, channels_last=last) for last in (False, True)),
+    Other(3, 64, (2, 8, 8), (2, 8, 8), (2, 8, 8), (0, 0, 0), 512),
+    *(Other(64, 64, (2, 2), (2, 2), (2, 2), (0, 0), 128, channels_last=last) for last in (False, True)),
     *(Other(channels, 64, (3,), (tokens,), (stride,), (1,), 8) for tokens in (128, 64) for channels, stride in ((16, 1), (64, 2))),
-    Other(1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-4.1V's patches, merged four by four
-    Other(3, 1152, (14, 14), (14, 14), (14, 14), (0, 0), 4096, step=4),   # PaddleOCR-VL's patches, one by one
-    Other(3, 1152, (16, 16), (16, 16), (16, 16), (0, 0), 4096, step=4), Other(3, 64, (8, 8), (8, 8), (8, 8), (0, 0), 512, step=4),   # Hunyuan-VL's likewise, and those of its tiny model
-    Other(1024, 1536, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),   # GLM-OCR's, merged four by four
+    Other(1536, 4096, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),  # GLM-4.1V's patches, merged four by four
+    Other(3, 1152, (14, 14), (14, 14), (14, 14), (0, 0), 4096, step=4),  # PaddleOCR-VL's patches, one by one
+    Other(3, 1152, (16, 16), (16, 16), (16, 16), (0, 0), 4096, step=4),
+    Other(3, 64, (8, 8), (8, 8), (8, 8), (0, 0), 512, step=4),  # Hunyuan-VL's likewise, and those of its tiny model
+    Other(1024, 1536, (2, 2), (2, 2), (2, 2), (0, 0), 16384, channels_last=True),  # GLM-OCR's, merged four by four
     # GOT-OCR 2: its patches, its neck, and what makes tokens of them
-    Other(3, 768, (16, 16), (1024, 1024), (16, 16), (0, 0), 64), Other(768, 256, (1, 1), (64, 64), (1, 1), (0, 0), 64), Other(256, 256, (3, 3), (64, 64), (1, 1), (1, 1), 64, channels_last=True),
-    Other(256, 512, (3, 3), (64, 64), (2, 2), (1, 1), 64, channels_last=True), Other(512, 1024, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),
-    Other(512, 896, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),   # DeepSeek-OCR 2's last, whose others are those
+    Other(3, 768, (16, 16), (1024, 1024), (16, 16), (0, 0), 64),
+    Other(768, 256, (1, 1), (64, 64), (1, 1), (0, 0), 64),
+    Other(256, 256, (3, 3), (64, 64), (1, 1), (1, 1), 64, channels_last=True),
+    Other(256, 512, (3, 3), (64, 64), (2, 2), (1, 1), 64, channels_last=True),
+    Other(512, 1024, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),
+    Other(512, 896, (3, 3), (32, 32), (2, 2), (1, 1), 64, channels_last=True),  # DeepSeek-OCR 2's last, whose others are those
     # Qwen3-ASR: seconds of spectrograms; Granite Speech: its conformer of half a minute
     *(Other(channels, 480, (3, 3), image, (2, 2), (1, 1), 240) for channels, image in ((1, (128, 100)), (480, (64, 50)), (480, (32, 25)))),
-    Other(1024, 4096, (1,), (1500,), (1,), (0,), 32), Other(2048, 2048, (15,), (1514,), (1,), (0,), 32, groups=2048), Other(2048, 1024, (1,), (1500,), (1,), (0,), 32),
+    Other(1024, 4096, (1,), (1500,), (1,), (0,), 32),
+    Other(2048, 2048, (15,), (1514,), (1,), (0,), 32, groups=2048),
+    Other(2048, 1024, (1,), (1500,), (1,), (0,), 32),
     # Whisper and those that listen by it: spectrograms of 30 seconds
     *(Other(bins, hidden, (3,), (3000,), (1,), (1,), 64) for bins, hidden in ((80, 384), (80, 512), (80, 768), (80, 1024), (80, 1280), (128, 1280))),
     *(Other(hidden, hidden, (3,), (3000,), (2,), (1,), 64) for hidden in (384, 512, 768, 1024, 1280)),
@@ -106,7 +131,9 @@ OTHERS = [
     # Florence 2, base and large: its images, and those of tools/capture's checks
     *(other for side in (224, 768) for widths in ((128, 256, 512, 1024), (256, 512, 1024, 2048)) for other in davit(side, *widths)),
     # wav2vec 2.0 and its kin: the sounds of tools/capture's checks, and of 5, 10, 15, 20 and 30 seconds
-    *waves(92239, 768, 1024), *waves(153679, 768, 1024), *(other for seconds in (5, 10, 15, 20, 30) for other in waves(16000 * seconds, 768, 1024)),
+    *waves(92239, 768, 1024),
+    *waves(153679, 768, 1024),
+    *(other for seconds in (5, 10, 15, 20, 30) for other in waves(16000 * seconds, 768, 1024)),
 ]
 
 
@@ -132,6 +159,7 @@ def of_model(config, most):
             hidden = weight.shape[1 if transposed else 0]
             found[Other(x.shape[1], hidden, tuple(weight.shape[2:]), tuple(x.shape[2:]), both(stride), both(padding), int(most), groups, last, transposed=transposed)] = True
             return call(x, weight, bias, stride, padding, *more, **named)
+
         return noted
 
     functions = torch.nn.functional
@@ -152,20 +180,21 @@ def shapes():
 def measure(torch, dtype, kernel, image, hidden, count):
     """Requested bytes beside the results, forward and backward of the weight."""
     stats = lambda key: torch.cuda.memory_stats()[f"requested_bytes.all.{key}"]
+
     def scratch(call):
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         before = stats("current")
         result = call()
         return result, stats("peak") - before - result.numel() * result.element_size()
+
     n = len(kernel)
     x = torch.empty(count, 3, *image, device="cuda", dtype=dtype)
     w = torch.empty(hidden, 3, *kernel, device="cuda", dtype=dtype)
     y, forward = scratch(lambda: torch.ops.aten.convolution(x, w, None, kernel, [0] * n, [1] * n, False, [0] * n, 1))
     assert y.is_contiguous()
     g = torch.empty_like(y)
-    backward = scratch(lambda: torch.ops.aten.convolution_backward(
-        g, x, w, None, kernel, [0] * n, [1] * n, False, [0] * n, 1, [False, True, False])[1])[1]
+    backward = scratch(lambda: torch.ops.aten.convolution_backward(g, x, w, None, kernel, [0] * n, [1] * n, False, [0] * n, 1, [False, True, False])[1])[1]
     return forward, backward
 
 
@@ -189,8 +218,7 @@ def pieces(ask, points):
         last, slope = i, 0
         if i + 1 < len(order):
             slope, rest = divmod(known[order[i + 1]] - known[order[i]], order[i + 1] - order[i])
-            while rest == 0 and last + 1 < len(order) and \
-                    known[order[last + 1]] - known[order[i]] == slope * (order[last + 1] - order[i]):
+            while rest == 0 and last + 1 < len(order) and known[order[last + 1]] - known[order[i]] == slope * (order[last + 1] - order[i]):
                 last += 1
             if last == i + 1 and last + 1 < len(order):  # two points are always on a line: not a piece of its own
                 last = i
@@ -203,6 +231,7 @@ def pieces(ask, points):
 
 def record(path, *sides):
     import torch
+
     with open(path, "w") as out:
         for kernel, image, hidden in shapes():
             if sides and str(image[-1]) not in sides:
@@ -211,14 +240,14 @@ def record(path, *sides):
                 if len(kernel) == 3 and dtype == torch.float32:
                     continue  # depends on more than lines can tell
                 memory = {}
+
                 def ask(count, direction):
                     if count not in memory:
                         memory[count] = measure(torch, dtype, kernel, image, hidden, count)
                     return memory[count][direction]
-                points = list(range(4, 2048, 4)) + list(range(2048, PATCHES + 1, 1024)) if len(kernel) == 3 else \
-                    list(range(1, DENSE)) + list(range(DENSE, IMAGES + 1, 32))
-                row = {"dtype": str(dtype)[6:], "kernel": kernel, "image": image, "hidden": hidden,
-                       "forward": pieces(lambda n: ask(n, 0), points), "backward": pieces(lambda n: ask(n, 1), points)}
+
+                points = list(range(4, 2048, 4)) + list(range(2048, PATCHES + 1, 1024)) if len(kernel) == 3 else list(range(1, DENSE)) + list(range(DENSE, IMAGES + 1, 32))
+                row = {"dtype": str(dtype)[6:], "kernel": kernel, "image": image, "hidden": hidden, "forward": pieces(lambda n: ask(n, 0), points), "backward": pieces(lambda n: ask(n, 1), points)}
                 out.write(json.dumps(row) + "\n")
                 out.flush()
 
@@ -246,15 +275,18 @@ def measure_other(torch, dtype, other, count):
 
 def record_others(path, others=OTHERS):
     import torch
+
     with open(path, "w") as out:
         for other in others:
             points = sorted({*range(other.step, min(other.most, 64) + 1, other.step), *range(64, min(other.most, 256) + 1, 8), *range(256, other.most + 1, 128)})
             for dtype in (torch.bfloat16, torch.float16, torch.float32):
                 memory = {}
+
                 def ask(count, direction):
                     if count not in memory:
                         memory[count] = measure_other(torch, dtype, other, count)
                     return memory[count][direction]
+
                 parts = [pieces(lambda n: ask(n, direction), points) for direction in range(3)]
                 out.write(json.dumps({"dtype": str(dtype)[6:], "other": other, "parts": parts}) + "\n")
                 out.flush()
@@ -271,7 +303,7 @@ def written(row):
     by = lambda sizes: "x".join(map(str, sizes))
     is_patches = other.channels == 3 and other.stride == other.kernel and other.groups == 1 and not any(other.padding) and not other.channels_last and not other.transposed
     more = "" if is_patches else f" from {other.channels} by {by(other.stride)} around {by(other.padding)} over {by([1] * len(other.kernel))} in {other.groups}" + " channels_last" * other.channels_last + " transposed" * other.transposed
-    return " | ".join([f"{row['dtype']} {by(other.kernel)} {by(other.image)} {other.hidden}{more}", *map(text, row["parts"][:2 if is_patches else 3]), f"most {other.most}"])
+    return " | ".join([f"{row['dtype']} {by(other.kernel)} {by(other.image)} {other.hidden}{more}", *map(text, row["parts"][: 2 if is_patches else 3]), f"most {other.most}"])
 
 
 def text(parts):
@@ -285,8 +317,7 @@ def write(path):
             if not runs_without(row["dtype"], Other(*row["other"])):
                 print(written(row))
             continue
-        print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"],
-              "|", text(row["forward"]), "|", text(row["backward"]))
+        print(row["dtype"], "x".join(map(str, row["kernel"])), "x".join(map(str, row["image"])), row["hidden"], "|", text(row["forward"]), "|", text(row["backward"]))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,19 @@ from transformers.initialization import no_init_weights
 
 SEED, CASES = 5, 400
 FAMILIES = {
-    "llama": [{"hidden_size": h, "intermediate_size": f, "num_hidden_layers": n, "num_attention_heads": 32, "num_key_value_heads": k, "vocab_size": v}
-              for h, f, n, k, v in ((2048, 5632, 22, 4, 32000), (4096, 11008, 32, 32, 32000), (4096, 14336, 32, 8, 128256), (2048, 8192, 16, 8, 128256))],
-    "opt": [{"hidden_size": h, "num_hidden_layers": n, "num_attention_heads": a, "ffn_dim": 4 * h, "word_embed_proj_dim": w}
-            for h, n, a, w in ((768, 12, 12, 768), (1024, 24, 16, 512), (2048, 24, 32, 2048), (2560, 32, 32, 2560), (4096, 32, 32, 4096))],
+    "llama": [
+        {"hidden_size": h, "intermediate_size": f, "num_hidden_layers": n, "num_attention_heads": 32, "num_key_value_heads": k, "vocab_size": v}
+        for h, f, n, k, v in ((2048, 5632, 22, 4, 32000), (4096, 11008, 32, 32, 32000), (4096, 14336, 32, 8, 128256), (2048, 8192, 16, 8, 128256))
+    ],
+    "opt": [
+        {"hidden_size": h, "num_hidden_layers": n, "num_attention_heads": a, "ffn_dim": 4 * h, "word_embed_proj_dim": w}
+        for h, n, a, w in ((768, 12, 12, 768), (1024, 24, 16, 512), (2048, 24, 32, 2048), (2560, 32, 32, 2560), (4096, 32, 32, 4096))
+    ],
     "gpt2": [{"n_embd": h, "n_layer": n, "n_head": a} for h, n, a in ((768, 12, 12), (1024, 24, 16), (1280, 36, 20), (1600, 48, 25))],
-    "bloom": [{"hidden_size": 1024, "n_layer": 24, "n_head": 16}], "gpt_neox": [{"hidden_size": 2560, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 10240}],
-    "bert": [{}], "vit": [{}],
+    "bloom": [{"hidden_size": 1024, "n_layer": 24, "n_head": 16}],
+    "gpt_neox": [{"hidden_size": 2560, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 10240}],
+    "bert": [{}],
+    "vit": [{}],
 }
 
 
@@ -69,7 +75,7 @@ def main():
     cases = [(sizes, *asked) for sizes in real for asked in ((1, 32, 32, 1024), (4, 32, 32, 1024), (8, 16, 64.5, 4096), (6, 100, 1, 768))]
     for _ in range(CASES):
         asked = (numbers.choice((1, 2, 3, 4, 7, 8, 64)), numbers.choice((0, 0.01, 0.05, 1, 8)), numbers.choice((0.0001, 0.0123, 0.05, 0.3, 1, 4)), numbers.choice((1, 7, 128, 768, 1024)))
-        if asked[3] < 128 and asked[1] > 1:   # a search of millions of steps
+        if asked[3] < 128 and asked[1] > 1:  # a search of millions of steps
             asked = (*asked[:3], 1024)
         cases.append((at_random(numbers), *asked))
     lines = [f"# colossalai {version()}"]

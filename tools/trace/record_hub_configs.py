@@ -6,6 +6,7 @@
 A line of JSON each: the configuration, and of the first kind how many parameters transformers makes of it, on the meta
 device.  Only families whose programs data/programs has of this transformers.
 """
+
 import gzip
 import json
 import pathlib
@@ -14,7 +15,6 @@ import sys
 
 import torch
 import transformers
-
 from record_parameters import CASES
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[2] / "data" / "programs" / transformers.__version__
@@ -61,8 +61,7 @@ def spelling_rows():
         head, options = cases[0]
         config = transformers.AutoConfig.for_model(model_type, **json.loads(json.dumps(options)))
         for how, text in (("whole", config.to_json_string(use_diff=False)), ("short", config.to_json_string())):
-            yield {"name": f"{model_type}_{transformers.__version__}_{how}", "head": head, "config": json.loads(text),
-                   "plain": {"model_type": model_type, **options}}
+            yield {"name": f"{model_type}_{transformers.__version__}_{how}", "head": head, "config": json.loads(text), "plain": {"model_type": model_type, **options}}
 
 
 def main():

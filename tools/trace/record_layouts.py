@@ -59,7 +59,7 @@ def lines(random_numbers):
         for d in range(len(other)):
             if random_numbers.random() < 0.2:
                 other[d] = 1
-        b = random_tensor(random_numbers, other[random_numbers.randint(0, len(other) - 1):] if random_numbers.random() < 0.3 else other)
+        b = random_tensor(random_numbers, other[random_numbers.randint(0, len(other) - 1) :] if random_numbers.random() < 0.3 else other)
         yield f"elementwise {text(a)} {text(b)} = {text(a + b)}"
         yield f"like {text(a)} = {text(torch.empty_like(a))}"
         yield f"dense {text(a)} = {int(torch.ops.aten.is_non_overlapping_and_dense(a))}"

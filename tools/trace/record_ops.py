@@ -48,8 +48,7 @@ class Recorder:
         self.torch = torch
 
     def start(self):
-        self.torch.cuda.memory._record_memory_history(enabled="all", context=None, stacks="python", max_entries=1000000,
-                                                      clear_history=True)
+        self.torch.cuda.memory._record_memory_history(enabled="all", context=None, stacks="python", max_entries=1000000, clear_history=True)
 
     def events(self):
         signs = {"alloc": 1, "free_requested": -1}
@@ -90,7 +89,7 @@ def record(recorder, case):
     torch = recorder.torch
     call = CALLS[case["op"]]
     made = [make(torch, spec) if spec else (None, "") for spec in case["in"]]
-    leaves = [tensor for tensor, flag in made if flag]
+    leaves = [tensor for tensor, flag in made if flag]  # noqa: F841  they live as long as the call
     inputs = [tensor + 0 if flag == "g" else tensor for tensor, flag in made]
     del made
     result = {}
@@ -185,8 +184,7 @@ def main():
             recorded += json.loads(job.read_text())
     options.out.mkdir(parents=True, exist_ok=True)
     for op in sorted({case["op"] for case in recorded}):
-        rows = [json.dumps({key: value for key, value in case.items() if key != "op"}, separators=(",", ":"))
-                for case in recorded if case["op"] == op]
+        rows = [json.dumps({key: value for key, value in case.items() if key != "op"}, separators=(",", ":")) for case in recorded if case["op"] == op]
         (options.out / f"{op}.json").write_text("[\n" + ",\n".join(rows) + "\n]\n")
         print(f"{op}: {len(rows)} cases")
 

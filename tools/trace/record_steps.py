@@ -132,7 +132,7 @@ def checkpointed(model, spec):
     from chosen_checkpoints import choose_layers, how_of
 
     every = spec.get("checkpoint_every", 1)
-    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how_of(spec), **({"every_n_layers": every} if every > 1 else {}))   # which transformers 4 does not take
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=how_of(spec), **({"every_n_layers": every} if every > 1 else {}))  # which transformers 4 does not take
     choose_layers(model, spec)
     return model
 
@@ -182,7 +182,7 @@ def fully_sharded(model, spec, mesh):
     asked = spec.get("fsdp2", {})
     reshard = {"auto": None, "true": True, "false": False}.get(asked.get("reshard_after_forward", "auto"), asked.get("reshard_after_forward"))
     of_root = reshard = reshard if isinstance(reshard, (bool, type(None))) else int(reshard)
-    if "pp" in spec and reshard is None:   # torchtitan's policy: a gather for every micro-batch would cost too much
+    if "pp" in spec and reshard is None:  # torchtitan's policy: a gather for every micro-batch would cost too much
         reshard = False
     types = {name: getattr(torch, DTYPES[asked[name]]) for name in ("param_dtype", "reduce_dtype") if name in asked}
     shared = ("dp_replicate", "dp_shard") if "data_parallel_replicate_degree" in asked else "dp_shard"
@@ -215,8 +215,15 @@ def flat_sharded(model, spec):
     nodes = {}
     if "HYBRID" in asked.get("sharding_strategy", ""):
         nodes["device_mesh"] = torch.distributed.device_mesh.init_device_mesh("cuda", (spec["gpus"] // spec["gpus_per_node"], spec["gpus_per_node"]), mesh_dim_names=("replicate", "shard"))
-    return FullyShardedDataParallel(model, auto_wrap_policy=ModuleWrapPolicy(layers), mixed_precision=MixedPrecision(**types) if types else None, use_orig_params=True, **nodes,
-                                    sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")], device_id=torch.cuda.current_device())
+    return FullyShardedDataParallel(
+        model,
+        auto_wrap_policy=ModuleWrapPolicy(layers),
+        mixed_precision=MixedPrecision(**types) if types else None,
+        use_orig_params=True,
+        **nodes,
+        sharding_strategy=ShardingStrategy[asked.get("sharding_strategy", "FULL_SHARD")],
+        device_id=torch.cuda.current_device(),
+    )
 
 
 def trained_by_pipeline(spec):
@@ -250,14 +257,13 @@ def trained_by_pipeline(spec):
         modules = [torch.nn.parallel.DistributedDataParallel(module, **copies, **spec.get("ddp", {})) for module in modules]
     if spec.get("parallel", "none") == "fsdp2":
         modules = [fully_sharded(module, spec, mesh) for module in modules]
-    stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device()), group=group)
-              for module, index in zip(modules, mine)]
+    stages = [pipelining.PipelineStage(module, index, count, torch.device("cuda", torch.cuda.current_device()), group=group) for module, index in zip(modules, mine)]
     kind = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B", "interleaved_1f1b": "ScheduleInterleaved1F1B", "looped_bfs": "ScheduleLoopedBFS"}[pp["schedule"]]
     words, loss_function = model.config.get_text_config().vocab_size, model.loss_function
     del model
     schedule = getattr(pipelining.schedules, kind)(
-        stages[0] if kind in ("ScheduleGPipe", "Schedule1F1B") else stages, pp["microbatches"], scale_grads=pp.get("scale_grads", True),
-        loss_fn=lambda logits, labels: loss_function(logits=logits, labels=labels, vocab_size=words))
+        stages[0] if kind in ("ScheduleGPipe", "Schedule1F1B") else stages, pp["microbatches"], scale_grads=pp.get("scale_grads", True), loss_fn=lambda logits, labels: loss_function(logits=logits, labels=labels, vocab_size=words)
+    )
     trainable = [p for module in modules for p in module.parameters() if p.requires_grad]
     optimizer = optimizer_of(spec, param_groups(trainable, spec))
     to_none, rows = spec.get("set_to_none", True), rows_of(spec)
@@ -274,7 +280,7 @@ def trained_by_pipeline(spec):
                 pause(trainable[0])
         if spec.get("max_grad_norm"):
             norm = torch.nn.utils.get_total_norm([p.grad for p in trainable if p.grad is not None])
-            if hasattr(norm, "full_tensor"):   # torchtitan/distributed/utils.py, clip_grad_norm_
+            if hasattr(norm, "full_tensor"):  # torchtitan/distributed/utils.py, clip_grad_norm_
                 norm = norm.full_tensor()
             norm **= 2.0
             dist.all_reduce(norm, group=group)
@@ -295,7 +301,7 @@ def optimizer_of(spec, trainable):
     for key in ("weight_decay", "momentum", "amsgrad", "nesterov", "centered", "maximize"):
         if key in spec:
             options[key] = spec[key]
-    if has_experts_apart(spec):   # one call of a foreach kernel takes tensors of one kind
+    if has_experts_apart(spec):  # one call of a foreach kernel takes tensors of one kind
         kinds = [[p for p in trainable if (type(p) is not torch.nn.Parameter) == is_apart] for is_apart in (True, False)]
         trainable = [{"params": kind} for kind in kinds if kind]
     return getattr(torch.optim, kind)(trainable, lr=1e-4, **options)
@@ -421,7 +427,7 @@ def loop(model, rows, spec):
             optimizer.step()
         if where == "after_step":
             optimizer.zero_grad(set_to_none=to_none)
-    gc.disable()   # behind the last step: what is in a cycle stays until the process ends, whenever the collector would have run
+    gc.disable()  # behind the last step: what is in a cycle stays until the process ends, whenever the collector would have run
 
 
 def pause(parameter):
@@ -454,7 +460,7 @@ def import_first(cases):
         importlib.import_module(name)
     if any(case["spec"].get("parallel", "none").startswith("zero") for case in cases):
         importlib.import_module("deepspeed")
-    with contextlib.suppress(ImportError):   # what triton's compiled kernels are filed under: a digest of all of triton
+    with contextlib.suppress(ImportError):  # what triton's compiled kernels are filed under: a digest of all of triton
         from triton.runtime.cache import triton_key
 
         importlib.import_module("triton.experimental.gluon")
@@ -473,7 +479,7 @@ def without_interval():
 
 def record_all(cases, out, folder, late, named):
     """Runs under `tidemark run`: one forked child per case, so that libraries are imported once."""
-    is_asked = all(os.environ.get("RANK", "0") == str(case["spec"].get("rank", 0)) for case in cases)   # else it runs for what it sends to the rank that is
+    is_asked = all(os.environ.get("RANK", "0") == str(case["spec"].get("rank", 0)) for case in cases)  # else it runs for what it sends to the rank that is
     cases = [case for case in cases if not is_asked or not (folder / (case["name"] + ".events")).exists()]
     import_first(cases)
     without_interval()
@@ -490,7 +496,7 @@ def record_all(cases, out, folder, late, named):
             except BaseException:
                 traceback.print_exc()
                 os._exit(1)
-            os._exit(0)   # the report is written (inside/leaving.py); taking the interpreter down takes longer than the training
+            os._exit(0)  # the report is written (inside/leaving.py); taking the interpreter down takes longer than the training
         if os.waitpid(child, 0)[1] != 0 or not events.exists():
             if not awaits(folder, case):
                 failed.append(case["name"])
@@ -572,7 +578,7 @@ def main():
     worst = 0
     rounds = max((rounds_of(case["spec"]["pp"]) for case in chosen if "pp" in case["spec"]), default=1)
     with tempfile.TemporaryDirectory() as folder:
-        for card, gpus, rank, routing in machines * rounds:   # a rank that awaits another's word runs again
+        for card, gpus, rank, routing in machines * rounds:  # a rank that awaits another's word runs again
             mine = [case for case in chosen if machine_of(case) == (card, gpus, rank, routing)]
             if all((pathlib.Path(folder) / (case["name"] + ".events")).exists() for case in mine):
                 continue

@@ -1,7 +1,7 @@
 """Cases of record_steps.py: TRL's SFTTrainer, whose loss takes the head in tiles."""
 
-from step_groups import LORA, MODEL, vision
 from quantization_cases import NESTED
+from step_groups import LORA, MODEL, vision
 
 
 def sft_trainer():

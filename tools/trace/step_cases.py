@@ -8,8 +8,28 @@ from product_cases import products
 from quantization_cases import in_8bit, quantized
 from sft_cases import sft_trainer
 from step_groups import (
-    LORA, MODEL, adapters, by_trainer, classifiers, data_parallel, expert_parallel, experts, families, grids, large, odd_heads, older_families, optimizers, pipeline, positions,
-    steps, tensor_and_data_parallel, tensor_parallel, vision, zero, zero3,
+    LORA,
+    MODEL,
+    adapters,
+    by_trainer,
+    classifiers,
+    data_parallel,
+    expert_parallel,
+    experts,
+    families,
+    grids,
+    large,
+    odd_heads,
+    older_families,
+    optimizers,
+    pipeline,
+    positions,
+    steps,
+    tensor_and_data_parallel,
+    tensor_parallel,
+    vision,
+    zero,
+    zero3,
 )
 from zero3_cases import leaf_modules
 from zero_init_cases import made_in_parts

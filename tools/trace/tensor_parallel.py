@@ -20,7 +20,7 @@ def style(module, name, entry):
     if kind == "colwise" and name == "lm_head":
         layouts.setdefault("output_layouts", placement("replicate"))
     if kind == "prepare_input":
-        keyword = name.rsplit(".", 1)[-1] == "self_attn"   # transformers' layers hand it hidden_states by name
+        keyword = name.rsplit(".", 1)[-1] == "self_attn"  # transformers' layers hand it hidden_states by name
         first, wanted = layouts.pop("input_layouts"), layouts.pop("desired_input_layouts")
         named = {"input_kwarg_layouts": {"hidden_states": first}, "desired_input_kwarg_layouts": {"hidden_states": wanted}}
         return parallel.PrepareModuleInput(**layouts, **(named if keyword else {"input_layouts": (first,), "desired_input_layouts": (wanted,)}))
@@ -54,14 +54,15 @@ def parallelized(model, spec, mesh):
     from fnmatch import fnmatch
 
     from torch.distributed.tensor.parallel import parallelize_module
-
     from torch.nn import Identity
 
-    prefix = "base_model.model." if "lora" in spec and "pp" not in spec else ""   # PEFT's own
+    prefix = "base_model.model." if "lora" in spec and "pp" not in spec else ""  # PEFT's own
     plan = {}
     for pattern, entry in plan_of(spec).items():
-        matching = [(name, module) for name, module in model.named_modules() if len(name.split(".")) == len((prefix + pattern).split(".")) and all(map(fnmatch, name.split("."), (prefix + pattern).split("."))) and not isinstance(module, Identity)]
+        matching = [
+            (name, module) for name, module in model.named_modules() if len(name.split(".")) == len((prefix + pattern).split(".")) and all(map(fnmatch, name.split("."), (prefix + pattern).split("."))) and not isinstance(module, Identity)
+        ]
         if matching:
             name, module = matching[0]
-            plan[prefix + pattern] = style(module, name[len(prefix):], entry)
+            plan[prefix + pattern] = style(module, name[len(prefix) :], entry)
     return parallelize_module(model, mesh, plan)

@@ -3,8 +3,7 @@
 import os
 import tempfile
 
-OPTIMIZERS = {("adamw", "fused"): "adamw_torch_fused", ("adamw", "auto"): "adamw_torch", ("sgd", "auto"): "sgd", ("rmsprop", "auto"): "rmsprop",
-              ("adagrad", "auto"): "adagrad"}
+OPTIMIZERS = {("adamw", "fused"): "adamw_torch_fused", ("adamw", "auto"): "adamw_torch", ("sgd", "auto"): "sgd", ("rmsprop", "auto"): "rmsprop", ("adagrad", "auto"): "adagrad"}
 
 
 def trained_by_trainer(spec, model, rows, pause):
@@ -20,10 +19,10 @@ def trained_by_trainer(spec, model, rows, pause):
 
         def on_step_end(self, args, state, control, **kwargs):
             if state.global_step == args.max_steps:
-                os._exit(0)   # the report is written (inside/leaving.py)
+                os._exit(0)  # the report is written (inside/leaving.py)
 
     with tempfile.TemporaryDirectory() as folder:
-        if is_made_in_parts(spec):   # under the arguments, which know DeepSpeed's configuration
+        if is_made_in_parts(spec):  # under the arguments, which know DeepSpeed's configuration
             settings = arguments_of(spec, folder, None)
             model = model()
         else:
@@ -53,15 +52,27 @@ def arguments_of(spec, folder, model):
     autocast = mixed_precision(spec)
     clip = {"max_grad_norm": spec.get("zero", {}).get("gradient_clipping", 1) if spec.get("parallel", "none").startswith("zero") else spec.get("max_grad_norm", 0)}
     kind = transformers.TrainingArguments
-    if spec["loop"] == "sft_trainer":   # what it has other defaults for
+    if spec["loop"] == "sft_trainer":  # what it has other defaults for
         import trl
 
         kind, clip = trl.SFTConfig, {**clip, "gradient_checkpointing": False, "dataset_kwargs": {"skip_prepare_dataset": True}}
     return kind(
-        folder, per_device_train_batch_size=spec["batch"], gradient_accumulation_steps=spec.get("grad_accumulation", 1), max_steps=spec.get("steps", 3), **clip,
-        optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")], weight_decay=spec.get("weight_decay", 0.0),
-        ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None, bf16=autocast == "bf16", fp16=autocast == "fp16", remove_unused_columns=False, save_strategy="no", report_to="none", disable_tqdm=True,
-        **shared(spec, model))
+        folder,
+        per_device_train_batch_size=spec["batch"],
+        gradient_accumulation_steps=spec.get("grad_accumulation", 1),
+        max_steps=spec.get("steps", 3),
+        **clip,
+        optim=OPTIMIZERS[spec.get("optimizer", "adamw"), spec.get("optimizer_impl", "auto")],
+        weight_decay=spec.get("weight_decay", 0.0),
+        ddp_find_unused_parameters=False if spec.get("parallel") == "ddp" else None,
+        bf16=autocast == "bf16",
+        fp16=autocast == "fp16",
+        remove_unused_columns=False,
+        save_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        **shared(spec, model),
+    )
 
 
 def mixed_precision(spec):
@@ -78,13 +89,15 @@ def shared(spec, model):
     parallel = spec.get("parallel", "none")
     if parallel == "fsdp2":
         asked = spec.get("fsdp2", {})
-        if asked.get("offload_policy") == "cpu":   # as `accelerate launch` sets them: without them there is no backend that adds up norms on the host (state.py)
+        if asked.get("offload_policy") == "cpu":  # as `accelerate launch` sets them: without them there is no backend that adds up norms on the host (state.py)
             os.environ.update(ACCELERATE_USE_FSDP="true", FSDP_OFFLOAD_PARAMS="true")
         # accelerate looks for every class that the model's parts do not split, also of parts that it does not have: its layers are said instead.
         classes = asked.get("transformer_layer_cls_to_wrap") or (sorted({type(module).__name__ for module in model.modules() if isinstance(module, GradientCheckpointingLayer)}) if spec.get("images") else [])
         layers = {"transformer_layer_cls_to_wrap": classes} if classes else {}
-        return {"fsdp": True, "fsdp_config": {**layers, "version": 2, "reshard_after_forward": asked.get("reshard_after_forward", "true") == "true", "cpu_offload": asked.get("offload_policy") == "cpu",
-                                              "auto_wrap_policy": "TRANSFORMER_BASED_WRAP"}}
+        return {
+            "fsdp": True,
+            "fsdp_config": {**layers, "version": 2, "reshard_after_forward": asked.get("reshard_after_forward", "true") == "true", "cpu_offload": asked.get("offload_policy") == "cpu", "auto_wrap_policy": "TRANSFORMER_BASED_WRAP"},
+        }
     if not parallel.startswith("zero"):
         return {}
     zero = dict(spec.get("zero", {}))

@@ -10,7 +10,7 @@ def trained_by_deepspeed(spec, build, rows, optimizer_of):
 
     launched()
     if is_made_in_parts(spec):
-        config = config_of(spec)   # alive as long as a model is made (integrations/deepspeed.py, HfDeepSpeedConfig)
+        config = config_of(spec)  # alive as long as a model is made (integrations/deepspeed.py, HfDeepSpeedConfig)
     model = build(spec)
     deepspeed.init_distributed()
     optimizer = optimizer_of(spec, [p for p in model.parameters() if p.requires_grad])
@@ -23,8 +23,7 @@ def trained_by_deepspeed(spec, build, rows, optimizer_of):
 
 def launched():
     """What torchrun says."""
-    os.environ.update({name: os.environ.get(name, value) for name, value in
-                       {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items()})
+    os.environ.update({name: os.environ.get(name, value) for name, value in {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}.items()})
 
 
 def settings_of(spec):
@@ -32,9 +31,14 @@ def settings_of(spec):
     for part in ("offload_optimizer", "offload_param"):
         if part in zero:
             zero[part] = {"device": zero[part], "pin_memory": True}
-    return {"train_micro_batch_size_per_gpu": spec["batch"], "gradient_accumulation_steps": spec.get("grad_accumulation", 1),
-            "bf16": {"enabled": True}, "zero_force_ds_cpu_optimizer": False, **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
-            "zero_optimization": {"stage": int(spec["parallel"][-1]), **zero}}
+    return {
+        "train_micro_batch_size_per_gpu": spec["batch"],
+        "gradient_accumulation_steps": spec.get("grad_accumulation", 1),
+        "bf16": {"enabled": True},
+        "zero_force_ds_cpu_optimizer": False,
+        **({"gradient_clipping": zero.pop("gradient_clipping")} if "gradient_clipping" in zero else {}),
+        "zero_optimization": {"stage": int(spec["parallel"][-1]), **zero},
+    }
 
 
 def is_made_in_parts(spec):

@@ -16,7 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import specs  # noqa: E402
+import specs
 
 MODALITIES = {"llava": "multimodal", "vit": "image", "clip": "multimodal", "siglip": "multimodal", "qwen2_vl": "multimodal", "whisper": "audio"}
 SETTING = {"setting": "cases.jsonl and measure.py of the campaign: three steps, load by Module.to, zero_grad after the step"}
@@ -37,22 +37,26 @@ def engines(case, folder):
 
 def rows_of(result, case, arguments):
     where = f"{arguments.results.name}: {result['id']}"
-    common = {"source": where, "model": case["id"].split("/")[0], "family": case["model_type"], "modality": MODALITIES.get(case["model_type"], "text"), "method": method(case),
-              "gpu": arguments.gpu, "setting": SETTING}
+    common = {"source": where, "model": case["id"].split("/")[0], "family": case["model_type"], "modality": MODALITIES.get(case["model_type"], "text"), "method": method(case), "gpu": arguments.gpu, "setting": SETTING}
     if "error" in result:
         return [{**common, "id": result["id"], "left_out": f"the run failed: {result['error']}"}]
     versions = {name: result[name] for name in ("torch", "transformers") if name in result}
     if arguments.driver:
         versions["driver"] = arguments.driver
     measured = {"allocated": result["peak_allocated"], "reserved": result["peak_reserved"], "device": result["device"]["used"]}
-    return [{**common, "id": f"{result['id']} {metric}", "metric": metric, "measured_bytes": value, "out_of_memory": False, "versions": versions, **engines(case, arguments.folder)}
-            for metric, value in measured.items()]
+    return [{**common, "id": f"{result['id']} {metric}", "metric": metric, "measured_bytes": value, "out_of_memory": False, "versions": versions, **engines(case, arguments.folder)} for metric, value in measured.items()]
 
 
 def corpus_of(arguments):
     environment = {"python": "TIDEMARK_PYTHON", "requirements": "what the rows' versions name: torch, transformers, peft"}
-    return {"schema": "tidemark.corpus/1", "name": arguments.name or arguments.folder.name, "title": f"Trainings measured on {arguments.gpu} by validation/measure", "source": "our own campaign",
-            "bars": [], "environments": {"campaign": environment}}
+    return {
+        "schema": "tidemark.corpus/1",
+        "name": arguments.name or arguments.folder.name,
+        "title": f"Trainings measured on {arguments.gpu} by validation/measure",
+        "source": "our own campaign",
+        "bars": [],
+        "environments": {"campaign": environment},
+    }
 
 
 def main():

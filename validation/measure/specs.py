@@ -7,7 +7,7 @@ CASES = Path(__file__).resolve().with_name("cases.jsonl")
 # Families of cases.jsonl that `tidemark predict` does not know yet (`tidemark models` lists those that it does).
 NOT_YET = {"t5", "whisper", "mixtral"}
 DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
-IMAGE_TOKEN_FILL = 3   # runs of equal ids: text, image, text
+IMAGE_TOKEN_FILL = 3  # runs of equal ids: text, image, text
 
 
 def cases():
@@ -18,8 +18,7 @@ def cases():
 def spec_of(case):
     train, batch = case["train"], case["batch"]
     first = next(iter(batch.values()))["shape"]
-    spec = {"model": {"model_type": case["model_type"], **case["config"]}, "batch": first[0], "steps": case.get("steps", 3),
-            "dtype": DTYPES[train.get("dtype", "bfloat16")], "attn": train.get("attn", "sdpa")}
+    spec = {"model": {"model_type": case["model_type"], **case["config"]}, "batch": first[0], "steps": case.get("steps", 3), "dtype": DTYPES[train.get("dtype", "bfloat16")], "attn": train.get("attn", "sdpa")}
     if "input_ids" in batch:
         spec["seq"] = batch["input_ids"]["shape"][1]
     if "pixel_values" in batch:
@@ -32,8 +31,7 @@ def spec_of(case):
 
 def _training(train):
     arguments = train.get("optimizer_args", {})
-    spec = {"optimizer": train.get("optimizer", "adamw"), "grad_accumulation": train.get("grad_accum", 1),
-            "freeze": train.get("freeze", []), "train_only": train.get("train_only", [])}
+    spec = {"optimizer": train.get("optimizer", "adamw"), "grad_accumulation": train.get("grad_accum", 1), "freeze": train.get("freeze", []), "train_only": train.get("train_only", [])}
     if "momentum" in arguments:
         spec["momentum"] = arguments["momentum"]
     if "fused" in arguments or "foreach" in arguments:

@@ -7,7 +7,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import measure  # noqa: E402
+import measure
 
 case = next(case for case in map(json.loads, (HERE / "cases.jsonl").read_text().splitlines()) if case["id"] == sys.argv[1])
 measure.run(case, None)

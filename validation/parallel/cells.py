@@ -31,7 +31,15 @@ def run_cell(command, ranks, rank=0, gpu="h100-80gb", memory="1000GiB", outcome=
             return {"error": done.stderr.strip()[-600:], "exit_code": done.returncode}
         found = json.loads(report.read_text())
     kept = {name: found["peak"][name] for name in ("allocated_bytes", "reserved_bytes", "step", "phase")}
-    return {**kept, "steps": found["steps"], "by_category": {row["name"]: row["bytes"] for row in found["at_peak"]["by_category"]}, "interval": found["interval"], "host": found["host"], "versions": found["versions"], "seconds": round(time.time() - begun, 1)}
+    return {
+        **kept,
+        "steps": found["steps"],
+        "by_category": {row["name"]: row["bytes"] for row in found["at_peak"]["by_category"]},
+        "interval": found["interval"],
+        "host": found["host"],
+        "versions": found["versions"],
+        "seconds": round(time.time() - begun, 1),
+    }
 
 
 def outcome_of(found, messages, seconds):
@@ -40,8 +48,13 @@ def outcome_of(found, messages, seconds):
         return {"error": messages.strip()[-600:] or found["verdict"]}
     kept = {name: found["peak"][name] for name in ("allocated_bytes", "reserved_bytes", "device_bytes", "step", "phase")}
     oom = found.get("oom")
-    return {"fits": found["fits"], **kept, **({"oom": {name: oom[name] for name in ("requested_bytes", "step", "phase")}} if oom else {}),
-            "versions": {name: found["versions"][name] for name in ("torch", "transformers")}, "seconds": seconds}
+    return {
+        "fits": found["fits"],
+        **kept,
+        **({"oom": {name: oom[name] for name in ("requested_bytes", "step", "phase")}} if oom else {}),
+        "versions": {name: found["versions"][name] for name in ("torch", "transformers")},
+        "seconds": seconds,
+    }
 
 
 def rows_in(path, run):

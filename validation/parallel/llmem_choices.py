@@ -52,7 +52,11 @@ def choices(path):
 
 
 def main():
-    print("<!-- written by llmem_choices.py -->\n## LLMem's choices, and a plan's\n\nBatch, and estimated milliseconds for each sample, of the methods that fit for certain.\n\n| model | " + " | ".join(ON_FOUR) + " | LLMem's choice | a plan's |\n|---|---|---|---|---|---|")
+    print(
+        "<!-- written by llmem_choices.py -->\n## LLMem's choices, and a plan's\n\nBatch, and estimated milliseconds for each sample, of the methods that fit for certain.\n\n| model | "
+        + " | ".join(ON_FOUR)
+        + " | LLMem's choice | a plan's |\n|---|---|---|---|---|---|"
+    )
     for model, (ways, ours, is_certain) in choices(sys.argv[1]).items():
         cells = [f"{ways[method][0]}: {ways[method][1]:.0f} ms" if method in ways else "-" for method in ON_FOUR]
         print(f"| {model} | " + " | ".join(cells) + f" | {chosen(CHOICES[model])} | {ours if is_certain else f'{ours}, which may fit'} |")

@@ -69,8 +69,10 @@ def follows(verdicts, seconds):
 
 def main():
     rows = rows_of(sys.argv[1])
-    print("<!-- written by llmem_score.py -->\n## The nine choices on four GPUs: here (there)\n\nGiB that rank 0 holds of a V100-16GB at batch 1, 512 tokens, context and communicators included, where it fits; the largest batch that fits. Its choice is the fastest "
-          "method that fits, by the seconds of one epoch there; nothing here measures time.\n\n| model | " + " | ".join(ON_FOUR) + " | its choice | |\n|---|---|---|---|---|---|")
+    print(
+        "<!-- written by llmem_score.py -->\n## The nine choices on four GPUs: here (there)\n\nGiB that rank 0 holds of a V100-16GB at batch 1, 512 tokens, context and communicators included, where it fits; the largest batch that fits. Its choice is the fastest "
+        "method that fits, by the seconds of one epoch there; nothing here measures time.\n\n| model | " + " | ".join(ON_FOUR) + " | its choice | |\n|---|---|---|---|---|---|"
+    )
     for model, seconds in CHOICES.items():
         cells = [rows.get((model, method), {}) for method in ON_FOUR]
         verdicts = [verdict(s, batches.get(1)) for s, batches in zip(seconds, cells)]

@@ -8,14 +8,14 @@ from cells import ROOT, cells_to, launched, run_cell
 
 STRATEGIES = ("ddp", "ddp_amp", "fsdp1", "fsdp2", "fsdp2_keep", "zero1", "zero2", "zero3", "tp")
 
-WAIT_FOR_STREAMS = ("fsdp1", "zero3")   # by Tensor.record_stream
+WAIT_FOR_STREAMS = ("fsdp1", "zero3")  # by Tensor.record_stream
 
 
 def cells():
     for ranks in (4, 8, 2, 1):
         for strategy in STRATEGIES:
             if (strategy, ranks) == ("tp", 8):
-                continue   # four key/value heads
+                continue  # four key/value heads
             for checkpointing in (True, False):
                 cell = {"strategy": strategy, "ranks": ranks, "checkpointing": checkpointing}
                 yield cell

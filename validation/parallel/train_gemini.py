@@ -40,8 +40,17 @@ def wrapped(model):
     cpu_adam.CPUAdamLoader = hybrid_adam.FusedOptimizerLoader = NoKernels
     optimizer = hybrid_adam.HybridAdam(model.parameters(), lr=2e-5, weight_decay=0.0)
     chunks = chunks_of_one_rank(model) if torch.distributed.get_world_size() == 1 else None
-    model = GeminiDDP(model, chunk_config_dict=chunks, chunk_init_device=torch.device("cuda", torch.cuda.current_device()), placement_policy="static",
-                      shard_param_frac=0.0, enable_async_reduce=False, mixed_precision=torch.float16, pin_memory=False, strict_ddp_mode=False)
+    model = GeminiDDP(
+        model,
+        chunk_config_dict=chunks,
+        chunk_init_device=torch.device("cuda", torch.cuda.current_device()),
+        placement_policy="static",
+        shard_param_frac=0.0,
+        enable_async_reduce=False,
+        mixed_precision=torch.float16,
+        pin_memory=False,
+        strict_ddp_mode=False,
+    )
     return model, GeminiOptimizer(optimizer, model, initial_scale=2**5)
 
 

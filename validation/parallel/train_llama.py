@@ -1,6 +1,6 @@
 """Three steps of a Llama under one strategy: what `strategies_table.py` runs in every cell.
 
-    tidemark run --gpu h100-80gb --gpus 4 -- torchrun --nproc-per-node 4 validation/parallel/train_llama.py --strategy fsdp2 --checkpointing
+tidemark run --gpu h100-80gb --gpus 4 -- torchrun --nproc-per-node 4 validation/parallel/train_llama.py --strategy fsdp2 --checkpointing
 """
 
 import argparse

@@ -10,7 +10,7 @@ The card has as much memory as it takes, so that every cell has its peak.
 from cells import ROOT, cells_to, launched, run_cell
 
 DATA_PARALLEL = (1, 2, 4, 8)
-SHAPES = ((1024, 16), (2048, 8))   # sequence, batch
+SHAPES = ((1024, 16), (2048, 8))  # sequence, batch
 STAGES = ("pretrain", "finetune", "full")
 
 

@@ -26,14 +26,26 @@ from peft.optimizers import create_lorafa_optimizer
 from transformers import AutoModelForCausalLM, get_cosine_schedule_with_warmup
 
 # config.json of meta-llama/Llama-3.2-3B; 3,212,749,824 parameters, as the results say.
-MODEL = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 28, "num_attention_heads": 24,
-         "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 128256, "tie_word_embeddings": True, "max_position_embeddings": 131072, "rope_theta": 500000.0,
-         "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}}
-BATCH, LIMIT = 4, 768       # default_training_params.json: batch_size, max_seq_length
-SAMPLES, BATCHES = 20000, 20   # max_steps of 4; BUCKET_FACTOR of run.py
-MEAN = 209                  # "train total tokens" of every result, 4,198,051 of 20,000 samples, one token of each added by the count
-LONGEST = 693               # not stated; solved from the row of BEFT alone (README.md)
-SVD, QR = collections.namedtuple("SVD", "U S Vh"), collections.namedtuple("QR", "Q R")   # as torch.linalg.svd and qr name what they return
+MODEL = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 3072,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 24,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 128256,
+    "tie_word_embeddings": True,
+    "max_position_embeddings": 131072,
+    "rope_theta": 500000.0,
+    "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"},
+}
+BATCH, LIMIT = 4, 768  # default_training_params.json: batch_size, max_seq_length
+SAMPLES, BATCHES = 20000, 20  # max_steps of 4; BUCKET_FACTOR of run.py
+MEAN = 209  # "train total tokens" of every result, 4,198,051 of 20,000 samples, one token of each added by the count
+LONGEST = 693  # not stated; solved from the row of BEFT alone (README.md)
+SVD, QR = collections.namedtuple("SVD", "U S Vh"), collections.namedtuple("QR", "Q R")  # as torch.linalg.svd and qr name what they return
 CONFIGURATIONS = pathlib.Path(__file__).with_name("configurations.json")
 
 
@@ -43,7 +55,7 @@ def bucket_of(longest):
     normal = statistics.NormalDist()
     reach = normal.inv_cdf(1 - 0.5 / SAMPLES)
     spread = reach - math.sqrt(reach**2 - 2 * math.log(longest / MEAN))
-    ranks = range(0, BATCHES * BATCH, BATCH)   # of the longest sample of each batch
+    ranks = range(0, BATCHES * BATCH, BATCH)  # of the longest sample of each batch
     return [round(MEAN * math.exp(spread * normal.inv_cdf(1 - (rank + 0.5) / (BATCHES * BATCH)) - spread**2 / 2)) for rank in ranks]
 
 
@@ -149,7 +161,7 @@ def train(model, experiment, longest):
             batch = made_batch(length)
             tokens = batch["attention_mask"].sum().item()
             optimizer.zero_grad()
-            outputs = model(**batch, num_items_in_batch=tokens)   # alive until the next step's are there, the cache of keys and values with them
+            outputs = model(**batch, num_items_in_batch=tokens)  # alive until the next step's are there, the cache of keys and values with them
             outputs.loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
@@ -170,7 +182,7 @@ def main():
     parser.add_argument("experiment", choices=experiments)
     parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of the longest batch")
     arguments = parser.parse_args()
-    torch.nn.Linear(1, 1).to("cuda")   # init_accelerator of utils.py: what is reserved by then is subtracted
+    torch.nn.Linear(1, 1).to("cuda")  # init_accelerator of utils.py: what is reserved by then is subtracted
     reserved_before = torch.cuda.memory_reserved()
     make_up_decompositions()
     experiment = experiments[arguments.experiment]

@@ -1,21 +1,21 @@
 """The programs that are tried: one file NAME.json each in this folder, and nowhere a list of them.
 
-    title       what the table calls it
-    source      where the program itself comes from: {"package": NAME}, as it lies in the environment; {"archive": "NAME==VERSION"}, the source archive of
-                a package; or {"repository": "OWNER/NAME", "commit": HASH, "release": what its authors call that}, looked for under PROGRAMS_SOURCES, and
-                of it only the `paths` where there are any
-    packages    what is installed for it, over the base environment: the arguments of `pip install`, a string for each call
-    standins    {name: {"kind": function of standins.py, further arguments}}: what a hub would give; `{name}` in the command is its folder
-    placed      {path in the working directory: stand-in}: where a program asks for a name of the hub, which a folder of that name answers
-    before      commands that run before, without Tidemark
-    command     what runs under `tidemark run`, in as many strings as read well; also in it: {source}, {here} (this folder's files), {scratch} (an empty folder, which is also the working directory)
-    inside      true: the working directory is a copy of the source
-    options     options of `tidemark run` over --gpu and --json
-    environment variables
-    seconds     after which it counts as failed
-    host        why it takes more than 4 GiB of the host's memory by itself, as a clause
-    stops       {release of torch: why the program ends there by itself, whatever card it has, as a clause}
-    live        true: tests/examples/test_public_programs.py runs it
+title       what the table calls it
+source      where the program itself comes from: {"package": NAME}, as it lies in the environment; {"archive": "NAME==VERSION"}, the source archive of
+            a package; or {"repository": "OWNER/NAME", "commit": HASH, "release": what its authors call that}, looked for under PROGRAMS_SOURCES, and
+            of it only the `paths` where there are any
+packages    what is installed for it, over the base environment: the arguments of `pip install`, a string for each call
+standins    {name: {"kind": function of standins.py, further arguments}}: what a hub would give; `{name}` in the command is its folder
+placed      {path in the working directory: stand-in}: where a program asks for a name of the hub, which a folder of that name answers
+before      commands that run before, without Tidemark
+command     what runs under `tidemark run`, in as many strings as read well; also in it: {source}, {here} (this folder's files), {scratch} (an empty folder, which is also the working directory)
+inside      true: the working directory is a copy of the source
+options     options of `tidemark run` over --gpu and --json
+environment variables
+seconds     after which it counts as failed
+host        why it takes more than 4 GiB of the host's memory by itself, as a clause
+stops       {release of torch: why the program ends there by itself, whatever card it has, as a clause}
+live        true: tests/examples/test_public_programs.py runs it
 """
 
 import inspect

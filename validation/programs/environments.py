@@ -58,7 +58,7 @@ def environment(base, packages):
 
 def make_environment(folder, base, packages):
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([base, "-m", "venv", "--without-pip", folder], check=True)   # the base's pip is seen there too
+    subprocess.run([base, "-m", "venv", "--without-pip", folder], check=True)  # the base's pip is seen there too
     site = subprocess.run([base, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True).stdout.strip()
     own = next(folder.glob("lib/python*/site-packages"))
     (own / "base.pth").write_text(f"{site}\n")
@@ -91,7 +91,9 @@ def source(described, python):
     """The folder that holds the program."""
     wanted = described["source"]
     if "package" in wanted:
-        return Path(subprocess.run([python, "-c", "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]).submodule_search_locations[0])", wanted["package"]], check=True, capture_output=True, text=True).stdout.strip()).parent
+        return Path(
+            subprocess.run([python, "-c", "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]).submodule_search_locations[0])", wanted["package"]], check=True, capture_output=True, text=True).stdout.strip()
+        ).parent
     with locked(CACHE / "sources"):
         if "archive" in wanted:
             return archive(wanted["archive"], python)

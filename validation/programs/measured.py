@@ -7,7 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-EVERY_SECONDS = 0.5 * float(os.environ.get("PROGRAMS_PATIENCE", 1))   # on a machine that does much else, programs are slower and looking costs them more
+EVERY_SECONDS = 0.5 * float(os.environ.get("PROGRAMS_PATIENCE", 1))  # on a machine that does much else, programs are slower and looking costs them more
 
 
 def tree(root):
@@ -17,7 +17,7 @@ def tree(root):
         if entry.name.isdigit():
             try:
                 fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-            except OSError:   # it has ended
+            except OSError:  # it has ended
                 continue
             parents[int(entry.name)], sessions[int(entry.name)] = int(fields[1]), int(fields[3])
     found = {root} | {process for process, session in sessions.items() if session == root}

@@ -1,6 +1,6 @@
 """Runs the programs described in this folder under `tidemark run` and writes down how each ended, for docs/programs.md (page.py).
 
-    programs.py [NAME …]     all, or these; tools/programs.sh sets what the environment must say
+programs.py [NAME …]     all, or these; tools/programs.sh sets what the environment must say
 """
 
 import fcntl
@@ -47,7 +47,7 @@ def first_error(text):
     lines = text.splitlines()
     for index, line in enumerate(lines):
         if "Traceback (most recent call last)" in line:
-            before = line.split("Traceback")[0]   # launchers put the rank before every line
+            before = line.split("Traceback")[0]  # launchers put the rank before every line
             rest = [one.removeprefix(before) for one in lines[index + 1 :]]
             ending = next((one for one in rest if one and not one[0].isspace()), "")
             if ending:
@@ -89,7 +89,7 @@ def prepared(name, base, scratch):
 
 def try_program(name, base, tidemark):
     """The row of one program."""
-    with tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True) as folder:   # short: sockets of workers lie in it
+    with tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True) as folder:  # short: sockets of workers lie in it
         scratch = Path(folder)
         try:
             description, python, command, options = prepared(name, base, scratch)
@@ -100,7 +100,14 @@ def try_program(name, base, tidemark):
         words = [tidemark, "run", "--gpu", description["gpu"], "--json", report, *description["options"], "--", *command]
         seconds = round(description["seconds"] * float(os.environ.get("PROGRAMS_PATIENCE", 1)))
         done = measured.run(list(map(str, words)), seconds, scratch, **options)
-        row = {"program": name, **ending(done, seconds), "wall_seconds": round(time.monotonic() - begun, 1), "cpu_seconds": round(done.cpu_seconds, 1), "host_bytes": done.host_bytes, "versions": environments.versions(python, wanted(description))}
+        row = {
+            "program": name,
+            **ending(done, seconds),
+            "wall_seconds": round(time.monotonic() - begun, 1),
+            "cpu_seconds": round(done.cpu_seconds, 1),
+            "host_bytes": done.host_bytes,
+            "versions": environments.versions(python, wanted(description)),
+        }
         keep(scratch, name)
         return {**row, **(of_report(json.loads(report.read_text())) if report.exists() and report.stat().st_size else {})}
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from made import length, words, write, write_rows
 
 
-
 def chat(draw, turns, median):
     return [{"role": ("user", "assistant")[turn % 2], "content": words(draw, length(draw, median))} for turn in range(2 * turns)]
 

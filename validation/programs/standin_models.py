@@ -37,8 +37,15 @@ def llama_tensors(config):
     hidden, wide, heads, groups = (config[key] for key in ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads"))
     values = hidden // heads * groups
     layer = {
-        "self_attn.q_proj": (hidden, hidden), "self_attn.k_proj": (values, hidden), "self_attn.v_proj": (values, hidden), "self_attn.o_proj": (hidden, hidden),
-        "mlp.gate_proj": (wide, hidden), "mlp.up_proj": (wide, hidden), "mlp.down_proj": (hidden, wide), "input_layernorm": (hidden,), "post_attention_layernorm": (hidden,),
+        "self_attn.q_proj": (hidden, hidden),
+        "self_attn.k_proj": (values, hidden),
+        "self_attn.v_proj": (values, hidden),
+        "self_attn.o_proj": (hidden, hidden),
+        "mlp.gate_proj": (wide, hidden),
+        "mlp.up_proj": (wide, hidden),
+        "mlp.down_proj": (hidden, wide),
+        "input_layernorm": (hidden,),
+        "post_attention_layernorm": (hidden,),
     }
     layers = {f"model.layers.{number}.{name}.weight": shape for number in range(config["num_hidden_layers"]) for name, shape in layer.items()}
     return {"model.embed_tokens.weight": (config["vocab_size"], hidden), **layers, "model.norm.weight": (hidden,)}
@@ -96,16 +103,25 @@ def bpe(folder, special):
     made.train_from_iterator([words(random.Random(0), 20000)], vocab_size=1500, special_tokens=special, show_progress=False)
     Path(folder).mkdir(parents=True, exist_ok=True)
     made.save(str(Path(folder, "tokenizer.json")))
-    made.save_model(str(folder))   # vocab.json and merges.txt
+    made.save_model(str(folder))  # vocab.json and merges.txt
 
 
 def chatml_tokenizer(folder, special):
     """Byte-level BPE with the tokens of ChatML, as Qwen's."""
     bpe(folder, SPECIAL + special)
-    write(folder, "tokenizer_config.json", {
-        "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": None, "eos_token": "<|im_end|>", "pad_token": "<|endoftext|>", "model_max_length": 32768, "chat_template": CHATML,
-        **({"additional_special_tokens": special} if special else {}),
-    })
+    write(
+        folder,
+        "tokenizer_config.json",
+        {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "bos_token": None,
+            "eos_token": "<|im_end|>",
+            "pad_token": "<|endoftext|>",
+            "model_max_length": 32768,
+            "chat_template": CHATML,
+            **({"additional_special_tokens": special} if special else {}),
+        },
+    )
 
 
 QWEN = [f"<|{name}|>" for name in "endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end vision_start vision_end vision_pad image_pad video_pad".split()]
@@ -143,7 +159,7 @@ def bert_tokenizer(folder, special):
     made.train_from_iterator([words(random.Random(0), 20000)], vocab_size=1500, show_progress=False)
     Path(folder).mkdir(parents=True, exist_ok=True)
     made.save(str(Path(folder, "tokenizer.json")))
-    made.save_model(str(folder))   # vocab.txt
+    made.save_model(str(folder))  # vocab.txt
     write(folder, "tokenizer_config.json", {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 512})
 
 
@@ -160,7 +176,11 @@ def clip_tokenizer(folder, special):
     made.train_from_iterator([words(random.Random(0), 20000)], vocab_size=1500, special_tokens=["<|startoftext|>", "<|endoftext|>"], suffix="</w>", show_progress=False)
     Path(folder).mkdir(parents=True, exist_ok=True)
     made.save_model(str(folder))
-    write(folder, "tokenizer_config.json", {"tokenizer_class": "CLIPTokenizer", "bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "model_max_length": 77, "do_lower_case": True})
+    write(
+        folder,
+        "tokenizer_config.json",
+        {"tokenizer_class": "CLIPTokenizer", "bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "unk_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "model_max_length": 77, "do_lower_case": True},
+    )
 
 
 TOKENIZERS = {"chatml": chatml_tokenizer, "qwen": qwen_tokenizer, "gpt2": gpt2_tokenizer, "bert": bert_tokenizer, "whisper": whisper_tokenizer, "clip": clip_tokenizer}

@@ -74,7 +74,7 @@ def train(model, criterion, optimizer, loader):
         loss.backward()
         optimizer.step()
         total += loss.item()
-    return inputs, labels, outputs, loss   # one function there: these live on until validation binds them again
+    return inputs, labels, outputs, loss  # one function there: these live on until validation binds them again
 
 
 def validate(model, criterion, loader, _alive):
@@ -95,7 +95,7 @@ def main():
     make, side, data = MODELS[arguments.model]
     model = make()
     model.to("cuda")
-    model(torch.rand(2, 3, side, side).to("cuda"))   # torchsummary
+    model(torch.rand(2, 3, side, side).to("cuda"))  # torchsummary
     optimizer = torch.optim.Adam(model.parameters(), lr=0.001) if data is IMAGENET else torch.optim.AdamW(model.parameters(), lr=0.001, weight_decay=1e-4)
     criterion = nn.CrossEntropyLoss()
     alive = train(model, criterion, optimizer, batches(arguments.batch, data["train"], side, data["classes"]))

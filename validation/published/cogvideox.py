@@ -18,7 +18,7 @@ from peft import LoraConfig
 
 # What differs from the class's defaults, which are the 2b model: scripts/convert_cogvideox_to_diffusers.py of diffusers says which options make the 5b one.
 MODELS = {"2b": {}, "5b": {"num_layers": 42, "num_attention_heads": 48, "use_rotary_positional_embeddings": True}}
-FRAMES, HEIGHT, WIDTH, TEXT = 13, 60, 90, 226   # of latents: 49 / 4 + 1, 480 / 8, 720 / 8; and tokens of a prompt
+FRAMES, HEIGHT, WIDTH, TEXT = 13, 60, 90, 226  # of latents: 49 / 4 + 1, 480 / 8, 720 / 8; and tokens of a prompt
 STEPS, HALF = 20, torch.float16
 
 
@@ -61,7 +61,7 @@ def rotary(config):
 
 
 def one_step(accelerator, transformer, config, optimizer, scheduler, alphas, batch):
-    videos = torch.randn(batch, 32, FRAMES, HEIGHT, WIDTH, dtype=HALF).pin_memory().to("cuda", non_blocking=True)   # means and logarithms of variances
+    videos = torch.randn(batch, 32, FRAMES, HEIGHT, WIDTH, dtype=HALF).pin_memory().to("cuda", non_blocking=True)  # means and logarithms of variances
     videos = DiagonalGaussianDistribution(videos).sample() * 1.15258426
     videos = videos.permute(0, 2, 1, 3, 4).to(memory_format=torch.contiguous_format, dtype=HALF)
     model_input = videos
@@ -81,7 +81,7 @@ def one_step(accelerator, transformer, config, optimizer, scheduler, alphas, bat
     gradient_norm(transformer.parameters())
     optimizer.step()
     optimizer.zero_grad()
-    return {name: value for name, value in locals().items() if isinstance(value, torch.Tensor)}   # one long function there: its variables live until they are bound again
+    return {name: value for name, value in locals().items() if isinstance(value, torch.Tensor)}  # one long function there: its variables live until they are bound again
 
 
 def main():

@@ -29,15 +29,13 @@ from transformers.models.mistral.modeling_mistral import MistralDecoderLayer
 
 HALF = torch.bfloat16
 TARGETS = ["k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj"]
-MODELS = {   # the config.json of each
+MODELS = {  # the config.json of each
     "Llama-2-7b": lambda: LlamaConfig(max_position_embeddings=4096, rms_norm_eps=1e-5),
-    "Llama-2-70b": lambda: LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8,
-                                       max_position_embeddings=4096, rms_norm_eps=1e-5),
-    "Yi-34B": lambda: LlamaConfig(vocab_size=64000, hidden_size=7168, intermediate_size=20480, num_hidden_layers=60, num_attention_heads=56, num_key_value_heads=8,
-                                  max_position_embeddings=4096, rms_norm_eps=1e-5, rope_theta=5000000.0),
+    "Llama-2-70b": lambda: LlamaConfig(hidden_size=8192, intermediate_size=28672, num_hidden_layers=80, num_attention_heads=64, num_key_value_heads=8, max_position_embeddings=4096, rms_norm_eps=1e-5),
+    "Yi-34B": lambda: LlamaConfig(vocab_size=64000, hidden_size=7168, intermediate_size=20480, num_hidden_layers=60, num_attention_heads=56, num_key_value_heads=8, max_position_embeddings=4096, rms_norm_eps=1e-5, rope_theta=5000000.0),
     "Mistral-7B-v0.2": lambda: MistralConfig(max_position_embeddings=32768, rms_norm_eps=1e-5, rope_theta=1000000.0, sliding_window=None),
 }
-SAMPLES = 1024   # of the dummy data set, for both ranks
+SAMPLES = 1024  # of the dummy data set, for both ranks
 
 
 def configured(name):
@@ -66,7 +64,7 @@ def in_four_bit(name):
     for module in model.modules():
         for key, parameter in list(module.named_parameters(recurse=False)):
             setattr(module, key, quantized(parameter) if isinstance(parameter, Params4bit) else torch.nn.Parameter(torch.empty(parameter.shape, dtype=HALF)))
-        if hasattr(module, "inv_freq"):   # checkpoints of that time have it
+        if hasattr(module, "inv_freq"):  # checkpoints of that time have it
             module.inv_freq = module.inv_freq.to(HALF)
     torch.cuda.empty_cache()
     return model
@@ -87,12 +85,18 @@ def wrapping():
 
 
 def sharded(model, offload, ddp):
-    model = FullyShardedDataParallel(model, sharding_strategy=ShardingStrategy.NO_SHARD if ddp else ShardingStrategy.FULL_SHARD, auto_wrap_policy=wrapping(),
-                                     use_orig_params=False, cpu_offload=CPUOffload(offload_params=True) if offload else None, limit_all_gathers=True,
-                                     device_id=torch.cuda.current_device(), sync_module_states=True)
+    model = FullyShardedDataParallel(
+        model,
+        sharding_strategy=ShardingStrategy.NO_SHARD if ddp else ShardingStrategy.FULL_SHARD,
+        auto_wrap_policy=wrapping(),
+        use_orig_params=False,
+        cpu_offload=CPUOffload(offload_params=True) if offload else None,
+        limit_all_gathers=True,
+        device_id=torch.cuda.current_device(),
+        sync_module_states=True,
+    )
     model.enable_input_require_grads()
-    apply_activation_checkpointing(model, checkpoint_wrapper_fn=functools.partial(checkpoint_wrapper, checkpoint_impl=CheckpointImpl.REENTRANT),
-                                   check_fn=lambda module: isinstance(module, (LlamaDecoderLayer, MistralDecoderLayer)))
+    apply_activation_checkpointing(model, checkpoint_wrapper_fn=functools.partial(checkpoint_wrapper, checkpoint_impl=CheckpointImpl.REENTRANT), check_fn=lambda module: isinstance(module, (LlamaDecoderLayer, MistralDecoderLayer)))
     return model
 
 

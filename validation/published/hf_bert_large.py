@@ -15,7 +15,7 @@ from transformers import BertConfig, BertForSequenceClassification, Trainer, Tra
 from transformers.trainer_pt_utils import get_parameter_names
 
 LENGTH, SAMPLES, STEPS = 512, 512, 3
-CONFIG = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "vocab_size": 30522}   # bert-large-uncased
+CONFIG = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "vocab_size": 30522}  # bert-large-uncased
 EVERYTHING = {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 4, "gradient_checkpointing": True, "fp16": True}
 EXPERIMENTS = {
     "vanilla": {"per_device_train_batch_size": 4, "optim": "adamw_hf"},
@@ -45,12 +45,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment", choices=["weights", *EXPERIMENTS])
     name = parser.parse_args().experiment
-    tiny = torch.ones((1, 1)).to("cuda")   # the guide's first measurement
+    tiny = torch.ones((1, 1)).to("cuda")  # the guide's first measurement
     del tiny
     model = BertForSequenceClassification(BertConfig(**CONFIG, attn_implementation="eager")).to("cuda")
     if name == "weights":
         return
-    model.zero_grad = functools.partial(model.zero_grad, set_to_none=False)   # PyTorch's default before 2.0: gradients stay
+    model.zero_grad = functools.partial(model.zero_grad, set_to_none=False)  # PyTorch's default before 2.0: gradients stay
     arguments = TrainingArguments(output_dir="/tmp/tidemark_hf_bert_large", max_steps=STEPS, save_strategy="no", report_to="none", log_level="error", **EXPERIMENTS[name])
     optimizers = (eight_bit_adam(model), None) if name == "adam8bit" else (None, None)
     Trainer(model=model, args=arguments, train_dataset=RandomTokens(), optimizers=optimizers).train()

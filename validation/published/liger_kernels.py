@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-REPETITIONS = 10   # _iter of _test_memory
+REPETITIONS = 10  # _iter of _test_memory
 DEVICE = "cuda"
 BF16 = torch.bfloat16
 
@@ -144,8 +144,7 @@ def kto_loss(provider, batch, sequence=512, hidden=1024, vocabulary=128256, igno
 
     def liger():
         policy, reference = heads[2], heads[3]
-        return fused(_input=x, lin_weight=policy.weight, target=target, preference_labels=preferred, bias=policy.bias, ref_input=ref_x, ref_weight=reference.weight,
-                     ref_bias=reference.bias, kl=kl)[0]
+        return fused(_input=x, lin_weight=policy.weight, target=target, preference_labels=preferred, bias=policy.bias, ref_input=ref_x, ref_weight=reference.weight, ref_bias=reference.bias, kl=kl)[0]
 
     def plain():
         policy, reference = heads[0], heads[1]
@@ -328,8 +327,7 @@ def scalar(forward, retain=False):
     return full
 
 
-KERNELS = (fused_linear_cross_entropy, fused_linear_jsd, fused_linear_simpo_loss, kto_loss, geglu, swiglu, rms_norm, layer_norm, group_norm, rope, embedding, kl_div, jsd,
-           fused_moe)
+KERNELS = (fused_linear_cross_entropy, fused_linear_jsd, fused_linear_simpo_loss, kto_loss, geglu, swiglu, rms_norm, layer_norm, group_norm, rope, embedding, kl_div, jsd, fused_moe)
 
 
 def main():

@@ -12,7 +12,6 @@ import warnings
 import lightning as L
 import torch
 from lightning.fabric.plugins import BitsandbytesPrecision
-
 from litgpt_finetune import quantized
 
 PROMPT_TOKENS, NEW_TOKENS = 6, 50

@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-HIDDEN, HEADS, KV_HEADS, FEED_FORWARD, LAYERS = 576, 9, 3, 1536, 30   # SmolLM2-135M
-VIT_HIDDEN, VIT_HEADS, VIT_LAYERS, PATCH = 768, 12, 12, 16            # SigLIP base
-SHUFFLE = 2                                                           # mp_pixel_shuffle_factor
-SEQUENCE = 128                                                        # image and text tokens together
+HIDDEN, HEADS, KV_HEADS, FEED_FORWARD, LAYERS = 576, 9, 3, 1536, 30  # SmolLM2-135M
+VIT_HIDDEN, VIT_HEADS, VIT_LAYERS, PATCH = 768, 12, 12, 16  # SigLIP base
+SHUFFLE = 2  # mp_pixel_shuffle_factor
+SEQUENCE = 128  # image and text tokens together
 
 
 class Round:
@@ -27,7 +27,7 @@ class Round:
         self.is_first = name == "0509"
         self.image = 224 if self.is_first else 256
         self.image_tokens = (self.image // PATCH // SHUFFLE) ** 2
-        self.vocabulary = 49152 if self.is_first else 49153           # the second has a token for images
+        self.vocabulary = 49152 if self.is_first else 49153  # the second has a token for images
         self.text_tokens = SEQUENCE - self.image_tokens if self.is_first else SEQUENCE
 
 
@@ -174,8 +174,7 @@ class Attention(nn.Module):
     def projected(self, x):
         b, t, _ = x.size()
         width = HIDDEN // HEADS
-        return (self.q_proj(x).view(b, t, HEADS, width).transpose(1, 2), self.k_proj(x).view(b, t, KV_HEADS, width).transpose(1, 2),
-                self.v_proj(x).view(b, t, KV_HEADS, width).transpose(1, 2))
+        return (self.q_proj(x).view(b, t, HEADS, width).transpose(1, 2), self.k_proj(x).view(b, t, KV_HEADS, width).transpose(1, 2), self.v_proj(x).view(b, t, KV_HEADS, width).transpose(1, 2))
 
     def out(self, y, shape):
         y = y.transpose(1, 2).contiguous().view(*shape)
@@ -256,7 +255,7 @@ class LanguageModel(nn.Module):
         b, t, _ = x.size()
         position_ids = torch.arange(t, device=x.device).unsqueeze(0).expand(b, -1)
         cos, sin = self.rotary_embd(position_ids)
-        caches = [None] * len(self.blocks)   # the second round's model keeps every layer's keys and values until its forward returns
+        caches = [None] * len(self.blocks)  # the second round's model keeps every layer's keys and values until its forward returns
         for i, block in enumerate(self.blocks):
             x, caches[i] = block(x, cos, sin, attention_mask)
         x = self.norm(x)
@@ -350,7 +349,7 @@ def measure(model, measured, sizes):
             optimizer.step()
         print(size, torch.cuda.max_memory_allocated(device) / 2**20, flush=True)
         del optimizer, loss, images, input_ids, labels, attention_mask
-        gc.collect()   # an optimizer of torch 2.7 is part of a cycle; there, loading and tokenising the next batches makes Python collect it
+        gc.collect()  # an optimizer of torch 2.7 is part of a cycle; there, loading and tokenising the next batches makes Python collect it
         torch.cuda.empty_cache()
 
 

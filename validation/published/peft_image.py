@@ -15,8 +15,21 @@ from peft import BOFTConfig, LNTuningConfig, LoKrConfig, LoraConfig, MissConfig,
 from transformers import Dinov2Config, Dinov2Model
 
 # "klein-4b" of scripts/convert_flux2_to_diffusers.py in diffusers; 3,875,544,576 parameters, as the results say.
-TRANSFORMER = {"patch_size": 1, "in_channels": 128, "num_layers": 5, "num_single_layers": 20, "attention_head_dim": 128, "num_attention_heads": 24, "joint_attention_dim": 7680,
-               "timestep_guidance_channels": 256, "mlp_ratio": 3.0, "axes_dims_rope": (32, 32, 32, 32), "rope_theta": 2000, "eps": 1e-6, "guidance_embeds": False}
+TRANSFORMER = {
+    "patch_size": 1,
+    "in_channels": 128,
+    "num_layers": 5,
+    "num_single_layers": 20,
+    "attention_head_dim": 128,
+    "num_attention_heads": 24,
+    "joint_attention_dim": 7680,
+    "timestep_guidance_channels": 256,
+    "mlp_ratio": 3.0,
+    "axes_dims_rope": (32, 32, 32, 32),
+    "rope_theta": 2000,
+    "eps": 1e-6,
+    "guidance_embeds": False,
+}
 TARGETS = ["to_out.0", "to_add_out", "to_qkv_mlp_proj", "add_k_proj", "add_q_proj", "add_v_proj", "to_k", "to_q", "to_v", "linear_in", "linear_out"]
 # experiments/*/adapter_config.json, without what is PEFT's default
 METHODS = {
@@ -76,11 +89,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("method", choices=METHODS)
     transformer = made_transformer(parser.parse_args().method)
-    judge = Dinov2Model(Dinov2Config(image_size=518)).to("cuda").eval()   # facebook/dinov2-base, which scores the images: in fp32, on the card throughout
+    judge = Dinov2Model(Dinov2Config(image_size=518)).to("cuda").eval()  # facebook/dinov2-base, which scores the images: in fp32, on the card throughout
     optimizer = torch.optim.AdamW(transformer.parameters(), lr=1e-4, weight_decay=1e-4)
     # 512 x 512 pixels are 32 x 32 latents of 128 channels; prompts are padded to 512 tokens of three layers' states.
-    caches = (torch.randn(SAMPLES, 128, 32, 32, dtype=torch.bfloat16, device="cuda"), torch.randn(SAMPLES, 512, 7680, dtype=torch.bfloat16, device="cuda"),
-              torch.zeros(SAMPLES, 512, 4, dtype=torch.int64, device="cuda"))
+    caches = (torch.randn(SAMPLES, 128, 32, 32, dtype=torch.bfloat16, device="cuda"), torch.randn(SAMPLES, 512, 7680, dtype=torch.bfloat16, device="cuda"), torch.zeros(SAMPLES, 512, 4, dtype=torch.int64, device="cuda"))
     indices = torch.cat([torch.randperm(SAMPLES) for _ in range(STEPS)]).cuda()
     transformer.to("cuda")
     torch.cuda.empty_cache()

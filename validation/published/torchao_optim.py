@@ -15,10 +15,9 @@ import torch
 import torch.nn.functional as F
 from torchao.prototype import low_bit_optim
 
-OPTIMIZERS = {"adamw": functools.partial(torch.optim.AdamW, fused=True), "bnb-8bit": bitsandbytes.optim.AdamW8bit, "ao-8bit": low_bit_optim.AdamW8bit,
-              "ao-fp8": low_bit_optim.AdamWFp8, "ao-4bit": low_bit_optim.AdamW4bit}
+OPTIMIZERS = {"adamw": functools.partial(torch.optim.AdamW, fused=True), "bnb-8bit": bitsandbytes.optim.AdamW8bit, "ao-8bit": low_bit_optim.AdamW8bit, "ao-fp8": low_bit_optim.AdamWFp8, "ao-4bit": low_bit_optim.AdamW4bit}
 MODELS = {"vit_huge_patch14_224.orig_in21k": {}, "vit_giant_patch14_dinov2.lvd142m": {"img_size": 224}}
-CLASSES, SIDE, STEPS = 45, 224, 20   # resisc45; what the program's transforms cut images to
+CLASSES, SIDE, STEPS = 45, 224, 20  # resisc45; what the program's transforms cut images to
 
 
 def made_model(arguments):

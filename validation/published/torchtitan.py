@@ -21,18 +21,15 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import BackwardPrefetch, FullyShardedDataParallel, MixedPrecision, MixedPrecisionPolicy, ShardingStrategy, fully_shard
 from torch.distributed.fsdp.wrap import enable_wrap, wrap
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_module
-from torch.distributed.tensor.parallel import (ColwiseParallel, ParallelStyle, PrepareModuleInput, RowwiseParallel, SequenceParallel, loss_parallel,
-                                               parallelize_module)
+from torch.distributed.tensor.parallel import ColwiseParallel, ParallelStyle, PrepareModuleInput, RowwiseParallel, SequenceParallel, loss_parallel, parallelize_module
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
-
 from torchtitan_model import EXPERIMENTS, Transformer
 
 STEPS = 20
 aten = torch.ops.aten
 # max since December 2024, for the scales of float8.
-SAVED = {aten.mm.default, aten._scaled_dot_product_efficient_attention.default, aten._scaled_dot_product_flash_attention.default,
-         torch.ops._c10d_functional.reduce_scatter_tensor.default, aten.max.default}
+SAVED = {aten.mm.default, aten._scaled_dot_product_efficient_attention.default, aten._scaled_dot_product_flash_attention.default, torch.ops._c10d_functional.reduce_scatter_tensor.default, aten.max.default}
 
 
 def every_second_product(saved_operations):
@@ -58,14 +55,19 @@ def checkpointed(block, number, mode):
         return block
     saved = SAVED | {aten.abs.default} if block.c.get("saves_abs") else SAVED
     options = {"context_fn": every_second_product(saved)} if mode == "op" else {}
-    return checkpoint_wrapper(block, preserve_rng_state=False, **options)   # not reentrant by default
+    return checkpoint_wrapper(block, preserve_rng_state=False, **options)  # not reentrant by default
 
 
 def sharded_flat(model, mode):
     """FSDP1, as the parent of 83c879f18 has it."""
-    settings = {"mixed_precision": MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32), "sharding_strategy": ShardingStrategy.FULL_SHARD,
-                "backward_prefetch": BackwardPrefetch.BACKWARD_PRE, "use_orig_params": True, "device_mesh": init_device_mesh("cuda", (torch.distributed.get_world_size(),)),
-                "param_init_fn": lambda module: module.to_empty(device="cuda", recurse=False)}
+    settings = {
+        "mixed_precision": MixedPrecision(param_dtype=torch.bfloat16, reduce_dtype=torch.float32),
+        "sharding_strategy": ShardingStrategy.FULL_SHARD,
+        "backward_prefetch": BackwardPrefetch.BACKWARD_PRE,
+        "use_orig_params": True,
+        "device_mesh": init_device_mesh("cuda", (torch.distributed.get_world_size(),)),
+        "param_init_fn": lambda module: module.to_empty(device="cuda", recurse=False),
+    }
     with enable_wrap(wrapper_cls=FullyShardedDataParallel, **settings):
         for number, (name, block) in enumerate(list(model.layers.items())):
             model.layers[name] = wrap(checkpointed(block, number, mode))
@@ -87,17 +89,29 @@ class ReplicatedNorm(ParallelStyle):
 
 def over_tensor_ranks(model, mesh):
     """Qwen 3's plan at d66b72a6a: sequence parallel norms, heads and hidden features split, the loss over a split vocabulary."""
-    parallelize_module(model, mesh, {"tok_embeddings": RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1)), "norm": SequenceParallel(),
-                                     "output": ColwiseParallel(input_layouts=Shard(1), output_layouts=Shard(-1), use_local_output=False)})
+    parallelize_module(
+        model, mesh, {"tok_embeddings": RowwiseParallel(input_layouts=Replicate(), output_layouts=Shard(1)), "norm": SequenceParallel(), "output": ColwiseParallel(input_layouts=Shard(1), output_layouts=Shard(-1), use_local_output=False)}
+    )
     for block in model.layers.values():
-        parallelize_module(block, mesh, {
-            "attention_norm": SequenceParallel(),
-            "attention": PrepareModuleInput(input_layouts=(Shard(1), Replicate()), desired_input_layouts=(Replicate(), Replicate())),
-            "attention.wq": ColwiseParallel(use_local_output=False), "attention.wk": ColwiseParallel(use_local_output=False),
-            "attention.wv": ColwiseParallel(use_local_output=False), "attention.q_norm": ReplicatedNorm(), "attention.k_norm": ReplicatedNorm(),
-            "attention.wo": RowwiseParallel(output_layouts=Shard(1)), "ffn_norm": SequenceParallel(),
-            "feed_forward": PrepareModuleInput(input_layouts=(Shard(1),), desired_input_layouts=(Replicate(),)),
-            "feed_forward.w1": ColwiseParallel(), "feed_forward.w2": RowwiseParallel(output_layouts=Shard(1)), "feed_forward.w3": ColwiseParallel()})
+        parallelize_module(
+            block,
+            mesh,
+            {
+                "attention_norm": SequenceParallel(),
+                "attention": PrepareModuleInput(input_layouts=(Shard(1), Replicate()), desired_input_layouts=(Replicate(), Replicate())),
+                "attention.wq": ColwiseParallel(use_local_output=False),
+                "attention.wk": ColwiseParallel(use_local_output=False),
+                "attention.wv": ColwiseParallel(use_local_output=False),
+                "attention.q_norm": ReplicatedNorm(),
+                "attention.k_norm": ReplicatedNorm(),
+                "attention.wo": RowwiseParallel(output_layouts=Shard(1)),
+                "ffn_norm": SequenceParallel(),
+                "feed_forward": PrepareModuleInput(input_layouts=(Shard(1),), desired_input_layouts=(Replicate(),)),
+                "feed_forward.w1": ColwiseParallel(),
+                "feed_forward.w2": RowwiseParallel(output_layouts=Shard(1)),
+                "feed_forward.w3": ColwiseParallel(),
+            },
+        )
 
 
 def in_float8(model, gathered):
@@ -152,7 +166,7 @@ def clip(c, model, flat):
         return
     parameters = list(model.parameters())
     total = torch.nn.utils.get_total_norm([p.grad for p in parameters if p.grad is not None], 2.0, False, True)
-    torch.nn.utils.clip_grads_with_norm_(parameters, 1.0, total.full_tensor() if c["qwen"] else total, True)   # 2025: gathered first
+    torch.nn.utils.clip_grads_with_norm_(parameters, 1.0, total.full_tensor() if c["qwen"] else total, True)  # 2025: gathered first
 
 
 def train(c, model, arguments, mesh):
@@ -205,7 +219,7 @@ def main():
     arguments = parsed()
     c = dict(EXPERIMENTS[arguments.experiment])
     c.update({key: getattr(arguments, key) for key in ("batch", "sequence") if getattr(arguments, key)})
-    gc.disable()   # as train.py does; it collects every 10 or 50 steps
+    gc.disable()  # as train.py does; it collects every 10 or 50 steps
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     torch.distributed.init_process_group("nccl")
     with torch.device("meta"):

@@ -9,20 +9,96 @@ from torch import nn
 # as the sequence has.  `saves_abs`: what every operation's checkpointing keeps has abs, too, of which float8's scales are made.
 EXPERIMENTS = {
     # 83c879f18, March 2024: train_configs/llama_7b.toml
-    "llama2-7b": {"dim": 4096, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 128, "hidden": 11008, "vocabulary": 32000, "rope": 65536, "sequence": 2048, "batch": 8,
-                  "folded": True, "groups": False, "keeps_logits": True, "fused": False, "qwen": False},
+    "llama2-7b": {
+        "dim": 4096,
+        "layers": 32,
+        "heads": 32,
+        "kv_heads": 32,
+        "head_dim": 128,
+        "hidden": 11008,
+        "vocabulary": 32000,
+        "rope": 65536,
+        "sequence": 2048,
+        "batch": 8,
+        "folded": True,
+        "groups": False,
+        "keeps_logits": True,
+        "fused": False,
+        "qwen": False,
+    },
     # 40f8fd007, June 2024: train_configs/llama3_8b.toml
-    "llama3-8b": {"dim": 4096, "layers": 32, "heads": 32, "kv_heads": 8, "head_dim": 128, "hidden": 14336, "vocabulary": 128256, "rope": 16384, "sequence": 8192, "batch": 1,
-                  "folded": False, "groups": False, "keeps_logits": True, "fused": False, "qwen": False},
+    "llama3-8b": {
+        "dim": 4096,
+        "layers": 32,
+        "heads": 32,
+        "kv_heads": 8,
+        "head_dim": 128,
+        "hidden": 14336,
+        "vocabulary": 128256,
+        "rope": 16384,
+        "sequence": 8192,
+        "batch": 1,
+        "folded": False,
+        "groups": False,
+        "keeps_logits": True,
+        "fused": False,
+        "qwen": False,
+    },
     # 9dec370 of December 2024 and 2271b6386 of January 2025, which have the same model and loop: train_configs/llama3_8b.toml
-    "llama3-8b-2025-01": {"dim": 4096, "layers": 32, "heads": 32, "kv_heads": 8, "head_dim": 128, "hidden": 14336, "vocabulary": 128256, "rope": 0, "sequence": 8192, "batch": 1,
-                          "folded": False, "groups": False, "keeps_logits": False, "fused": False, "qwen": False, "saves_abs": True},
+    "llama3-8b-2025-01": {
+        "dim": 4096,
+        "layers": 32,
+        "heads": 32,
+        "kv_heads": 8,
+        "head_dim": 128,
+        "hidden": 14336,
+        "vocabulary": 128256,
+        "rope": 0,
+        "sequence": 8192,
+        "batch": 1,
+        "folded": False,
+        "groups": False,
+        "keeps_logits": False,
+        "fused": False,
+        "qwen": False,
+        "saves_abs": True,
+    },
     # 069bae286, February 2025: models/llama/train_configs/llama3_8b.toml
-    "llama3-8b-2025-02": {"dim": 4096, "layers": 32, "heads": 32, "kv_heads": 8, "head_dim": 128, "hidden": 14336, "vocabulary": 128256, "rope": 0, "sequence": 8192, "batch": 1,
-                          "folded": False, "groups": False, "keeps_logits": False, "fused": True, "qwen": False},
+    "llama3-8b-2025-02": {
+        "dim": 4096,
+        "layers": 32,
+        "heads": 32,
+        "kv_heads": 8,
+        "head_dim": 128,
+        "hidden": 14336,
+        "vocabulary": 128256,
+        "rope": 0,
+        "sequence": 8192,
+        "batch": 1,
+        "folded": False,
+        "groups": False,
+        "keeps_logits": False,
+        "fused": True,
+        "qwen": False,
+    },
     # d66b72a6a, September 2025: experiments/qwen3/train_configs/qwen3_32b.toml
-    "qwen3-32b": {"dim": 5120, "layers": 64, "heads": 64, "kv_heads": 8, "head_dim": 128, "hidden": 25600, "vocabulary": 151936, "rope": 4096, "sequence": 4096, "batch": 2,
-                  "folded": False, "groups": True, "keeps_logits": False, "fused": True, "qwen": True},
+    "qwen3-32b": {
+        "dim": 5120,
+        "layers": 64,
+        "heads": 64,
+        "kv_heads": 8,
+        "head_dim": 128,
+        "hidden": 25600,
+        "vocabulary": 151936,
+        "rope": 4096,
+        "sequence": 4096,
+        "batch": 2,
+        "folded": False,
+        "groups": True,
+        "keeps_logits": False,
+        "fused": True,
+        "qwen": True,
+    },
 }
 
 
@@ -128,7 +204,7 @@ class Block(nn.Module):
         self.attention_norm, self.ffn_norm = norm(c["dim"]), norm(c["dim"])
 
     def forward(self, x, angles):
-        if self.c["qwen"]:   # which rebinds one name, where Llama has two
+        if self.c["qwen"]:  # which rebinds one name, where Llama has two
             x = x + self.attention(self.attention_norm(x), angles)
             x = x + self.feed_forward(self.ffn_norm(x))
             return x

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/releases.md"
 OUTCOMES = Path(__file__).resolve().parent / "outcomes"
-BASE = "2.11.0"   # the release that all goldens are recorded on first
+BASE = "2.11.0"  # the release that all goldens are recorded on first
 
 # A group of tests: (what the table calls it, the engine, how the tests' names begin)
 GROUPS = (
@@ -107,7 +107,25 @@ def exceptions(releases):
 
 def page():
     releases = sorted((read(path) for path in OUTCOMES.glob("*.jsonl")), key=lambda release: (version_key(release[0]["torch"]), version_key(release[0]["transformers"])))
-    return "\n".join([INTRODUCTION, *summary(releases), "", "## Peaks of the programs", "", f"`=`: as on torch {BASE}. Where they differ, the release does: PyTorch's own allocator counted both.", "", *peaks(releases), "", "## What did not pass, or could not be tried", "", *exceptions(releases)]).rstrip() + "\n"
+    return (
+        "\n".join(
+            [
+                INTRODUCTION,
+                *summary(releases),
+                "",
+                "## Peaks of the programs",
+                "",
+                f"`=`: as on torch {BASE}. Where they differ, the release does: PyTorch's own allocator counted both.",
+                "",
+                *peaks(releases),
+                "",
+                "## What did not pass, or could not be tried",
+                "",
+                *exceptions(releases),
+            ]
+        ).rstrip()
+        + "\n"
+    )
 
 
 def files():

@@ -27,13 +27,14 @@ def estimate(training):
 
 
 def adam_bytes(model):
-    import train
     from accelerate.commands import estimate as command
+
+    import train
 
     _, config, _ = train.TRANSFORMERS[model]()
     command.verify_on_hub = lambda name, token: types.SimpleNamespace(library_name="transformers", config={})
     with tempfile.TemporaryDirectory() as folder:
         config.save_pretrained(folder)
         arguments = command.estimate_command_parser().parse_args([folder, "--library_name", "transformers", "--dtypes", "float32"])
-        (_, _, _, training_usage), = command.gather_data(arguments)
+        ((_, _, _, training_usage),) = command.gather_data(arguments)
     return int(max(training_usage.values()))

@@ -1,6 +1,6 @@
 """Runs in the rivals' environment: questions in, one answer a line out, among whatever else the libraries print.
 
-    tidemark run … -- .venv-rivals/bin/python ask.py QUESTIONS     (a file of JSON lines: [estimator, training])
+tidemark run … -- .venv-rivals/bin/python ask.py QUESTIONS     (a file of JSON lines: [estimator, training])
 """
 
 import json
@@ -27,7 +27,7 @@ def answer(name, one):
 def main():
     import torch
 
-    torch.empty(1, device="cuda")   # `tidemark run` takes a program that never uses CUDA for a mistake
+    torch.empty(1, device="cuda")  # `tidemark run` takes a program that never uses CUDA for a mistake
     with open(sys.argv[1]) as questions:
         for line in questions:
             name, one = json.loads(line)

@@ -23,8 +23,9 @@ def checked(training):
 
 
 def zero2(training):
-    import train
     from deepspeed.runtime.zero import stage_1_and_2
+
+    import train
 
     parameters = stage_1_and_2.model_to_params(train.make(checked(training).model))
     _, gpu_bytes = stage_1_and_2.estimate_zero2_model_states_mem_needs(parameters, num_gpus_per_node=1, num_nodes=1, cpu_offload=False)
@@ -32,10 +33,10 @@ def zero2(training):
 
 
 def zero3(training):
-    import train
     from deepspeed.runtime.zero import stage3
 
+    import train
+
     parameters, largest_layer = stage3.model_to_params(train.make(checked(training).model))
-    _, gpu_bytes, _ = stage3.estimate_zero3_model_states_mem_needs(parameters, largest_layer, num_gpus_per_node=1, num_nodes=1, cpu_offload=False,
-                                                                   cpu_offload_params=False, zero_init=True)
+    _, gpu_bytes, _ = stage3.estimate_zero3_model_states_mem_needs(parameters, largest_layer, num_gpus_per_node=1, num_nodes=1, cpu_offload=False, cpu_offload_params=False, zero_init=True)
     return gpu_bytes

@@ -52,7 +52,7 @@ def environment(release):
 
 def answers_to(questions):
     """Yields the answers to (estimator, training), each as soon as it is known."""
-    by_release = collections.defaultdict(list)   # one process for each release of transformers: importing takes longer than most answers
+    by_release = collections.defaultdict(list)  # one process for each release of transformers: importing takes longer than most answers
     for name, one in questions:
         by_release[one.transformers].append((name, one))
     for release, asked in by_release.items():
@@ -64,8 +64,7 @@ def ask_in_environment(release, questions):
     with tempfile.TemporaryDirectory() as folder:
         asked, errors = pathlib.Path(folder, "asked"), pathlib.Path(folder, "errors")
         asked.write_text("".join(json.dumps([name, dataclasses.asdict(one)]) + "\n" for name, one in questions))
-        command = [tidemark(), "run", "--gpu", CARD, "--keep-going", "--quiet", "--", str(ENVIRONMENT / "bin" / "python"),
-                   str(training.HERE / "ask.py"), str(asked)]
+        command = [tidemark(), "run", "--gpu", CARD, "--keep-going", "--quiet", "--", str(ENVIRONMENT / "bin" / "python"), str(training.HERE / "ask.py"), str(asked)]
         with errors.open("w") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment(release)) as process:
             yield from (json.loads(line.removeprefix(ask.MARK)) for line in process.stdout if line.startswith(ask.MARK))
         if process.returncode != 0:

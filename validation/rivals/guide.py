@@ -32,10 +32,18 @@ def estimate(training):
     _, config, parameters = train.TRANSFORMERS[training.model]()
     if config.is_encoder_decoder:
         raise Refused("its formula is for one stack of layers, not for an encoder with a decoder")
-    return total_bytes(training.batch, max(LENGTHS), config.hidden_size, config.num_hidden_layers, intermediate_size(config), parameters,
-                       getattr(config, "num_key_value_heads", config.num_attention_heads),
-                       getattr(config, "head_dim", config.hidden_size // config.num_attention_heads),
-                       STATE_BYTES_PER_PARAMETER[training.optimizer], value_bytes=4)
+    return total_bytes(
+        training.batch,
+        max(LENGTHS),
+        config.hidden_size,
+        config.num_hidden_layers,
+        intermediate_size(config),
+        parameters,
+        getattr(config, "num_key_value_heads", config.num_attention_heads),
+        getattr(config, "head_dim", config.hidden_size // config.num_attention_heads),
+        STATE_BYTES_PER_PARAMETER[training.optimizer],
+        value_bytes=4,
+    )
 
 
 def intermediate_size(config):

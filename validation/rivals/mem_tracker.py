@@ -9,7 +9,7 @@ nobody knows (DataDependentOutputException).
 from training import LENGTHS, Refused
 
 DEVICE = "cuda:0"
-ITERATIONS = 2   # of the four: after the first, everything that outlives a step exists, and all batches here are of one length
+ITERATIONS = 2  # of the four: after the first, everything that outlives a step exists, and all batches here are of one length
 
 
 def version():
@@ -33,8 +33,9 @@ def estimate(training):
 
 def peak_bytes(training):
     import torch
-    import train
     from torch.distributed._tools.mem_tracker import MemTracker
+
+    import train
 
     with torch.device(DEVICE):
         model = train.make(training.model)
@@ -50,6 +51,7 @@ def peak_bytes(training):
 def batches(training):
     """(inputs of the model, labels of the loss function)"""
     import torch
+
     import train
 
     if training.is_cnn:

@@ -11,9 +11,9 @@ import mem_tracker
 
 @dataclasses.dataclass(frozen=True)
 class Rival:
-    estimate: Callable   # Training -> bytes; raises Refused
-    version: Callable    # () -> text
-    counts: str          # what its figure is of
+    estimate: Callable  # Training -> bytes; raises Refused
+    version: Callable  # () -> text
+    counts: str  # what its figure is of
 
 
 RIVALS = {

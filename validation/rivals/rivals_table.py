@@ -1,7 +1,7 @@
 """The rivals and Tidemark on the same runs, from what is stored: nothing is run.
 
-    python rivals_table.py            prints the tables
-    python rivals_table.py --write    puts them into README.md
+python rivals_table.py            prints the tables
+python rivals_table.py --write    puts them into README.md
 """
 
 import argparse
@@ -10,9 +10,10 @@ import json
 import math
 import statistics
 
-import estimate
 import rivals
 import training
+
+import estimate
 
 START, END = "<!-- rivals_table.py writes from here -->\n", "<!-- to here -->\n"
 GB = 10**9
@@ -24,8 +25,8 @@ class Compared:
 
     row: dict
     bytes: int
-    foretold: bool   # that it runs out of memory
-    survived: bool | None   # the second round, if one was made with this estimate
+    foretold: bool  # that it runs out of memory
+    survived: bool | None  # the second round, if one was made with this estimate
 
     def error(self, extra_bytes=0):
         return (self.bytes + extra_bytes) / self.row["measured_bytes"] - 1
@@ -72,8 +73,7 @@ def survives(one):
     if one.survived is not None:
         return one.survived
     limit = limit_bytes(one.bytes, one.row)
-    tried = [(limit_bytes(one.row["estimates"][tool], one.row), verdict["survived"]) for tool, verdict in one.row.get("verdicts", {}).items()
-             if verdict.get("survived") is not None and tool in one.row["estimates"]]
+    tried = [(limit_bytes(one.row["estimates"][tool], one.row), verdict["survived"]) for tool, verdict in one.row.get("verdicts", {}).items() if verdict.get("survived") is not None and tool in one.row["estimates"]]
     if any(limit <= other for other, survived in tried if not survived):
         return False
     return True if any(limit >= other for other, survived in tried if survived) or limit >= one.row["measured_bytes"] else None
@@ -131,6 +131,7 @@ def line(name, counts, found, refused, has_context=False):
 def tidemark(rows):
     """What is stored of Tidemark's own: its peak, and the part of it that most rivals estimate."""
     predicted = {one["id"]: one for one in map(json.loads, (training.CORPUS / "predictions.jsonl").read_text().splitlines())}
+
     def verdict(row):
         return {"out_of_memory": predicted[row["id"]]["out_of_memory"]}
 
@@ -172,7 +173,7 @@ def tables():
 def readme():
     """README.md with the tables as they are now."""
     head, rest = (training.HERE / "README.md").read_text().split(START)
-    return head + START + tables() + rest[rest.index(END):]
+    return head + START + tables() + rest[rest.index(END) :]
 
 
 def main():

@@ -7,11 +7,11 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent / "xmem"
-sys.path.insert(0, str(CORPUS))   # for train.py
+sys.path.insert(0, str(CORPUS))  # for train.py
 
 CNNS = ("ConvNeXtTiny", "MobileNetV2", "ResNet101")
-LENGTHS = [128] * 4   # tokens to the longest line of each batch: what train.py takes when it is not told
-NEWER, OLDER = "4.52.4", "4.51.3"   # releases of transformers
+LENGTHS = [128] * 4  # tokens to the longest line of each batch: what train.py takes when it is not told
+NEWER, OLDER = "4.52.4", "4.51.3"  # releases of transformers
 
 
 class Refused(Exception):
@@ -25,7 +25,7 @@ class Training:
     optimizer: str
     batch: int
     zero_grad: int
-    transformers: str   # the release; nothing of it is used for CNNs
+    transformers: str  # the release; nothing of it is used for CNNs
 
     @property
     def is_cnn(self):

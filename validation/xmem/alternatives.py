@@ -31,8 +31,22 @@ def reserved(row, lengths, environment):
         chosen["PYTHONPATH"] = os.environ["TIDEMARK_TRANSFORMERS_451"]
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        command = [readme.tidemark(), "run", "--gpu", row["gpu"], "--quiet", *row["run"]["options"], "--json", report, "--", os.environ["TIDEMARK_PYTHON_26"],
-                   str(HERE / row["run"]["script"]), *row["run"]["arguments"], "--lengths", ",".join(map(str, lengths))]
+        command = [
+            readme.tidemark(),
+            "run",
+            "--gpu",
+            row["gpu"],
+            "--quiet",
+            *row["run"]["options"],
+            "--json",
+            report,
+            "--",
+            os.environ["TIDEMARK_PYTHON_26"],
+            str(HERE / row["run"]["script"]),
+            *row["run"]["arguments"],
+            "--lengths",
+            ",".join(map(str, lengths)),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, env=chosen)
         if done.returncode not in (0, 1) or not os.path.exists(report):
             raise RuntimeError(f"{row['id']}: exit code {done.returncode}\n{done.stderr[-2000:]}")

@@ -1,6 +1,6 @@
 """validation/xmem/README.md: the figures of `tidemark validate`, and why prediction and measurement differ where they do.
 
-    python readme.py       takes `tidemark` from TIDEMARK_BIN, from the release build or from the path
+python readme.py       takes `tidemark` from TIDEMARK_BIN, from the release build or from the path
 """
 
 import collections
@@ -51,8 +51,19 @@ def settings():
 def with_setting(result, row, stored, alternatives):
     model, optimizer, batch, card, mode = row["id"].split(" ")
     addresses = result["interval_bytes"] or [result["predicted_bytes"]] * 2
-    return {**result, "name": model, "optimizer": optimizer, "batch": int(batch), "mode": mode, "runs": row["source"].count(", ") + 1,
-            "verdicts": row["verdicts"], "addresses": addresses, "in_use_at_start": stored.get("in_use_at_start_bytes", 0), "lengths": alternatives.get("by_length_bytes"), "with_4_52": alternatives.get("with_transformers_4.52.4_bytes")}
+    return {
+        **result,
+        "name": model,
+        "optimizer": optimizer,
+        "batch": int(batch),
+        "mode": mode,
+        "runs": row["source"].count(", ") + 1,
+        "verdicts": row["verdicts"],
+        "addresses": addresses,
+        "in_use_at_start": stored.get("in_use_at_start_bytes", 0),
+        "lengths": alternatives.get("by_length_bytes"),
+        "with_4_52": alternatives.get("with_transformers_4.52.4_bytes"),
+    }
 
 
 def is_cnn(r):
@@ -170,8 +181,7 @@ def setting_row(r):
     ours, theirs = ("OOM", "OOM" if xmem_foretells(r) else "fits") if r["out_of_memory"] else (percent(r["error"]), percent(r["estimates"]["xmem"] / r["measured_bytes"] - 1))
     if r["out_of_memory"] and not r["predicted_out_of_memory"]:
         ours = "fits"
-    return [f"{r['name']} {r['optimizer']}", str(r["batch"]), CARDS[r["gpu"]], "–" if is_older_round(r) else r["mode"], ground, mib(r["predicted_bytes"]),
-            "" if low == high else f"{mib(low)} – {mib(high)}", ours, theirs, why(r)]
+    return [f"{r['name']} {r['optimizer']}", str(r["batch"]), CARDS[r["gpu"]], "–" if is_older_round(r) else r["mode"], ground, mib(r["predicted_bytes"]), "" if low == high else f"{mib(low)} – {mib(high)}", ours, theirs, why(r)]
 
 
 def every_setting(results):
@@ -188,6 +198,7 @@ def median_and_p90(errors):
 
 def release_figures(results):
     """What the choice of the release for the older round changes."""
+
     def with_documented(r):
         return (r["with_4_52"] or r["predicted_bytes"]) / r["measured_bytes"] - 1
 
@@ -197,9 +208,13 @@ def release_figures(results):
     moved = ", ".join(f"{r['name']} at batch {r['batch']}" for r in others if r["with_4_52"] != r["predicted_bytes"])
     equal = sum(r["with_4_52"] == r["predicted_bytes"] for r in others)
     everything = median_and_p90([with_documented(r) for r in ran])
-    return {"opt": median_and_p90([r["error"] for r in opt])[0], "opt_documented": median_and_p90([with_documented(r) for r in opt])[0],
-            "all_documented": everything[0], "p90_documented": everything[1],
-            "others": f"Of the older round's {len(others)} settings of other models {equal} come out equal to the byte with both" + (f", all but {moved}." if moved else ".")}
+    return {
+        "opt": median_and_p90([r["error"] for r in opt])[0],
+        "opt_documented": median_and_p90([with_documented(r) for r in opt])[0],
+        "all_documented": everything[0],
+        "p90_documented": everything[1],
+        "others": f"Of the older round's {len(others)} settings of other models {equal} come out equal to the byte with both" + (f", all but {moved}." if moved else "."),
+    }
 
 
 def certain(results, older):
@@ -246,11 +261,23 @@ def versions(results):
 
 
 def readme(results):
-    return TEMPLATE.format(settings=len(results), runs=sum(r["runs"] for r in results),
-                           summary=figures_table("settings", "modality", lambda key: "CNNs" if key["modality"] == "image" else "transformers"),
-                           models=figures_table("model, card", "model,gpu", lambda key: f"{key['model'].rsplit('/')[-1]}, {CARDS[key['gpu']]}"),
-                           oom=oom_table(results), pef=pef_table(), causes=causes(results), every=every_setting(results), versions=versions(results), started=started(results), without_start=without_start(results),
-                           constants=constants(results), older=older_round(results), **release_figures(results), **second_rounds())
+    return TEMPLATE.format(
+        settings=len(results),
+        runs=sum(r["runs"] for r in results),
+        summary=figures_table("settings", "modality", lambda key: "CNNs" if key["modality"] == "image" else "transformers"),
+        models=figures_table("model, card", "model,gpu", lambda key: f"{key['model'].rsplit('/')[-1]}, {CARDS[key['gpu']]}"),
+        oom=oom_table(results),
+        pef=pef_table(),
+        causes=causes(results),
+        every=every_setting(results),
+        versions=versions(results),
+        started=started(results),
+        without_start=without_start(results),
+        constants=constants(results),
+        older=older_round(results),
+        **release_figures(results),
+        **second_rounds(),
+    )
 
 
 TEMPLATE = """# Against xMem's published runs

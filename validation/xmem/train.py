@@ -15,9 +15,9 @@ import argparse
 
 import torch
 
-ITERATIONS = 4          # their `iterations` is 3, and the loop leaves after index 3
-LONGEST = 128           # truncation of a wikitext line
-IMAGE = (3, 86, 86)     # CIFAR-10, resized
+ITERATIONS = 4  # their `iterations` is 3, and the loop leaves after index 3
+LONGEST = 128  # truncation of a wikitext line
+IMAGE = (3, 86, 86)  # CIFAR-10, resized
 
 
 def t5_small():
@@ -48,14 +48,23 @@ def opt_125m():
 def qwen3_4b():
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    config = Qwen3Config(vocab_size=151936, hidden_size=2560, intermediate_size=9728, num_hidden_layers=36, num_attention_heads=32,
-                         num_key_value_heads=8, head_dim=128, max_position_embeddings=40960, rope_theta=1_000_000.0,
-                         tie_word_embeddings=True, max_window_layers=36)
+    config = Qwen3Config(
+        vocab_size=151936,
+        hidden_size=2560,
+        intermediate_size=9728,
+        num_hidden_layers=36,
+        num_attention_heads=32,
+        num_key_value_heads=8,
+        head_dim=128,
+        max_position_embeddings=40960,
+        rope_theta=1_000_000.0,
+        tie_word_embeddings=True,
+        max_window_layers=36,
+    )
     return Qwen3ForCausalLM, config, 4_022_468_096
 
 
-TRANSFORMERS = {"T5-small": t5_small, "openai-community/gpt2": gpt2, "distilbert/distilgpt2": distilgpt2, "facebook/opt-125m": opt_125m,
-                "Qwen/Qwen3-4B": qwen3_4b}
+TRANSFORMERS = {"T5-small": t5_small, "openai-community/gpt2": gpt2, "distilbert/distilgpt2": distilgpt2, "facebook/opt-125m": opt_125m, "Qwen/Qwen3-4B": qwen3_4b}
 CNNS = {"ConvNeXtTiny": ("convnext_tiny", 28_589_128), "MobileNetV2": ("mobilenet_v2", 3_504_872), "ResNet101": ("resnet101", 44_549_160)}
 
 
@@ -101,7 +110,7 @@ def optimizer_class(name):
 def text_batch(batch_size, length):
     """What the collator makes of lines of wikitext: padded to the longest, here to `length`; the other lines are shorter."""
     if batch_size == 1:
-        lengths = [length // 2]   # Qwen3: lines were padded to 128 beforehand
+        lengths = [length // 2]  # Qwen3: lines were padded to 128 beforehand
     else:
         lengths = [max(1, length - length * row // batch_size) for row in range(batch_size)]
     attention_mask = (torch.arange(length) < torch.tensor(lengths)[:, None]).long()
@@ -164,7 +173,7 @@ def main():
     arguments = parser.parse_args()
 
     optimizer = optimizer_class(arguments.optimizer)
-    torch.cuda.set_per_process_memory_fraction(1.0)   # so that the context is made before the first measurement
+    torch.cuda.set_per_process_memory_fraction(1.0)  # so that the context is made before the first measurement
     if arguments.model in CNNS:
         iterations = 0 if arguments.until_first_batch else ITERATIONS
         train_cnn(make_cnn(arguments.model), optimizer, arguments.batch, arguments.zero_grad, iterations, "cuda:0")

@@ -51,8 +51,17 @@ def _pixels(text):
 def main():
     given = _arguments()
     request = {
-        "source": given.source, "batch": given.batch, "seq": given.seq, "images": given.images, "image_size": given.image_size, "head": given.head, "attn": given.attn, "experts": given.experts,
-        "use_cache": json.loads(given.use_cache) if given.use_cache else None, "padded": given.padded, "autocast": given.autocast,
+        "source": given.source,
+        "batch": given.batch,
+        "seq": given.seq,
+        "images": given.images,
+        "image_size": given.image_size,
+        "head": given.head,
+        "attn": given.attn,
+        "experts": given.experts,
+        "use_cache": json.loads(given.use_cache) if given.use_cache else None,
+        "padded": given.padded,
+        "autocast": given.autocast,
     }
     try:
         text = ask(request, fresh=given.fresh)

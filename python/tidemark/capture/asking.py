@@ -12,7 +12,7 @@ from pathlib import Path
 from ..places import launcher
 from .mistakes import Mistake, Unsupported
 
-_CARD = ("--gpu", "h100-80gb", "--memory", "1000TB")   # a card on which any model fits; nothing of it is there
+_CARD = ("--gpu", "h100-80gb", "--memory", "1000TB")  # a card on which any model fits; nothing of it is there
 
 
 def ask(request, fresh=False):
@@ -70,8 +70,9 @@ def _captured(request):
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         asked, answer = Path(folder, "request.json"), Path(folder, "answer.json")
         asked.write_text(json.dumps({**request, "answer": str(answer)}))
-        done = subprocess.run([command, "run", *_CARD, "--quiet", "--", sys.executable, "-m", "tidemark.capture.inside", str(asked)],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"})   # which kind of layers is first in a set (transformers 5.23.0: modeling_gemma4.py, unique_layer_types) is chance
+        done = subprocess.run(
+            [command, "run", *_CARD, "--quiet", "--", sys.executable, "-m", "tidemark.capture.inside", str(asked)], stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"}
+        )  # which kind of layers is first in a set (transformers 5.23.0: modeling_gemma4.py, unique_layer_types) is chance
         if not answer.exists():
             raise Unsupported(f"{request['source']}: {_last_error(done)}")
         result = json.loads(answer.read_text())
@@ -83,6 +84,6 @@ def _captured(request):
 def _last_error(done):
     """The exception that ended the program, or what the launcher said."""
     lines = [line for line in done.stderr.splitlines() if line and not line.startswith((" ", "Traceback"))]
-    lines = [f"{line}{after}" if line.endswith("Error: ") else line for line, after in zip(lines, [*lines[1:], ""])]   # transformers begins a line behind it where a package is missing (utils/import_utils.py, requires_backends)
+    lines = [f"{line}{after}" if line.endswith("Error: ") else line for line, after in zip(lines, [*lines[1:], ""])]  # transformers begins a line behind it where a package is missing (utils/import_utils.py, requires_backends)
     errors = [line for line in lines if "Error" in line.partition(":")[0] or "Exception" in line.partition(":")[0]]
     return f"the model did not run: {(errors or lines or ['no word of why'])[-1]}"

@@ -15,8 +15,8 @@ class Dtypes(NamedTuple):
     """In which a model is captured."""
 
     weights: torch.dtype = torch.bfloat16
-    autocast: object = None   # None: without it
-    images: object = None     # None: as the weights
+    autocast: object = None  # None: without it
+    images: object = None  # None: as the weights
 
 
 IN_FLOAT32 = Dtypes(torch.float32)

@@ -11,17 +11,17 @@ from .orders import drawn_order
 _HEADS = re.compile(r"(?<!d_)heads?$")
 _KV_HEADS = re.compile(r"(key_value|kv)_heads$|num_kv|linear_num_key_heads$")
 _ATTENTION_HEADS = re.compile(r"(^|\.)((\w+_)?attention_heads|num_heads|n_heads?)$")
-_OF_CASES = re.compile(r"(?<!d_)heads?$|chunk_size$")   # whose relations to other sizes are cases of their own (cases.py)
+_OF_CASES = re.compile(r"(?<!d_)heads?$|chunk_size$")  # whose relations to other sizes are cases of their own (cases.py)
 _WIDTHS = re.compile(r"hidden_size|d_model|n_embd|embed_dim|^dim$|width|d_ssm$")
 _HEAD_DIMS = ("head_dim", "kv_channels", "attention_head_size", "mamba_d_head", "mamba_head_dim")
 _EXPANSIONS = ("expand", "mamba_expand")
 _IMAGES = re.compile(r"(image|img)_size$")
 _VOCABULARY = re.compile(r"vocab_size")
 _LENGTHS = re.compile(r"max_position|n_positions|max_seq|n_ctx|max_source|max_target")
-_CHANCES = re.compile(r"drop|_prob$")   # of what is not done at all where they are zero
+_CHANCES = re.compile(r"drop|_prob$")  # of what is not done at all where they are zero
 _ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3", "mrope", "su")
-_DRAWS = 8   # that are tried
-_POWERS = 10   # of two, as numbers of heads
+_DRAWS = 8  # that are tried
+_POWERS = 10  # of two, as numbers of heads
 _ACTIVATIONS = ("silu", "gelu", "relu", "gelu_new", "gelu_pytorch_tanh", "tanh")
 
 
@@ -36,15 +36,15 @@ class Axes:
         self.base, self.look, self.runs, self.layers, self.few, self.held = base, look, runs, layers, few or {}, held
         self.places, self.orders = places or {}, orders or {}
         self.groups, self.products, self.guards, self.guarded, self.usual = [], {}, [], [], {}
-        self._known = {}   # what was seen: a draw that goes another way asks about each of its values, which are few
+        self._known = {}  # what was seen: a draw that goes another way asks about each of its values, which are few
         self.first = look(changed(base, self.few))
-        self.whole = look(base) if self.few else self.first   # with which other numbers of layers are compared
+        self.whole = look(base) if self.few else self.first  # with which other numbers of layers are compared
         self.beside = [(other, other(changed(base, self.few))) for other in beside]
         self.leaves = {path: value for path, value in leaves_of(base) if is_read(path)}
         self.reals_are_values = self._told({path: value / 2 for path, value in self.leaves.items() if isinstance(value, float)}) == "same"
         for path in held:
             self._guard(path, f"{path} == {written(at(base, path))}")
-        for path, value in sorted(self.leaves.items(), key=lambda leaf: not any(not is_whole(size) for _, size, _ in self._products_of(*leaf))):   # what has to be a product, before its factors
+        for path, value in sorted(self.leaves.items(), key=lambda leaf: not any(not is_whole(size) for _, size, _ in self._products_of(*leaf))):  # what has to be a product, before its factors
             self._place(path, value)
         for path, kind in kinds_of(base):
             if is_chosen(path, kind):
@@ -54,7 +54,7 @@ class Axes:
         if path in self.guarded or path in self.products or any(path in group for group in self.groups) or any(path in (order, count) for order, (_, count) in self.orders.items()):
             return
         if path.endswith("tie_word_embeddings"):
-            return   # the tree says both
+            return  # the tree says both
         if is_whole(value):
             self._whole(path, value)
         elif isinstance(value, bool):
@@ -64,13 +64,13 @@ class Axes:
         elif isinstance(value, str):
             self._word(path, value)
         elif value is None:
-            self._flag(path, value, [16, 24, True, 0.5])   # one of the two is not what it would be made of
+            self._flag(path, value, [16, 24, True, 0.5])  # one of the two is not what it would be made of
         else:
             self._list(path, value)
 
     def _told(self, values):
         """same, numbers, other or fails: what changing these keys does."""
-        counts_layers = any(path in self.layers or path in self.places or isinstance(value, list) for path, value in values.items())   # a list may name any layer
+        counts_layers = any(path in self.layers or path in self.places or isinstance(value, list) for path, value in values.items())  # a list may name any layer
         first = self.whole if counts_layers else self.first
         return self._compared(self.look, first, values if counts_layers else {**self.few, **values})
 
@@ -91,21 +91,21 @@ class Axes:
 
     def _whole(self, path, value):
         if _KV_HEADS.search(path) and self._tie(path, value):
-            return   # the model has no heads of keys of its own
+            return  # the model has no heads of keys of its own
         if any(path in factors[:2] for factors in self.products.values()):
             self.groups.append([path])
             return
         step = self.layers.get(path)
         tries = [value + step, value + 2 * step] if step else [value * 2, value * 3] if value else [1, 2]
         if _HEADS.search(path) and value and not step:
-            tries = tries[:1]   # three times as many do not divide a width, and not every class says so
+            tries = tries[:1]  # three times as many do not divide a width, and not every class says so
         told = [self._told({path: v}) for v in tries]
         if "same" in told and set(told) <= {"same", "fails"}:
             return
         if {*told} == {"fails"} and self._is_tied_whatever_heads(path, value):
             return
         if told[0] != "numbers" or "other" in told:
-            is_product = {*told} == {"fails"} and self._is_product(path, value)   # of which one more may be heads of the same size, and a rest
+            is_product = {*told} == {"fails"} and self._is_product(path, value)  # of which one more may be heads of the same size, and a rest
             told[0] = "numbers" if is_product or "other" not in told and self._told({path: value + 1}) == "numbers" else "other"
         if told[0] == "numbers" or self._is_product(path, value):
             self.groups.append([path, *(p for p, factors in self.products.items() if p != path and factors == self.products.get(path))])
@@ -130,7 +130,7 @@ class Axes:
         for heads, size, expansion in self._products_of(path, value):
             other = heads if is_whole(size) else size
             alike = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and _WIDTHS.search(p)] if is_whole(size) else []
-            for ties in ([], *([p] for p in alike), alike):   # what has to be as wide, as the output of another part has
+            for ties in ([], *([p] for p in alike), alike):  # what has to be as wide, as the output of another part has
                 if self._told({path: value * 2, other: self.leaves[other] * 2, **dict.fromkeys(ties, value * 2)}) == "numbers":
                     self.products.update(dict.fromkeys([path, *ties], (heads, size, expansion)))
                     return True
@@ -145,14 +145,14 @@ class Axes:
         sizes = [p for p in beside if p.rpartition(".")[2] in _HEAD_DIMS]
         heads = [p for p in beside if _HEADS.search(p) and not _KV_HEADS.search(p) and p not in sizes]
         expansions = [None, *(p for p in beside if p.rpartition(".")[2] in _EXPANSIONS)]
-        if not sizes:   # of one size that something else says, as sections of a rotation do
+        if not sizes:  # of one size that something else says, as sections of a rotation do
             return [(head, value // beside[head], None) for head in heads if value % beside[head] == 0]
         return [factors for factors in itertools.product(heads, sizes, expansions) if _product(factors, beside) == value]
 
     def _tie(self, path, value):
         """Keys that have to be equal: this one and another of its value, or several others."""
         others = [p for p, v in self.leaves.items() if v == value and is_whole(v) and p != path and p not in self.held and value > 1 and _are_of_a_kind(p, path)]
-        if _KV_HEADS.search(path):   # not those of another mixer
+        if _KV_HEADS.search(path):  # not those of another mixer
             others = [p for p in others if _ATTENTION_HEADS.search(p)]
         for other in others:
             group = next((g for g in self.groups if other in g), [other])
@@ -176,6 +176,7 @@ class Axes:
 
     def _tie_several(self, path, value, others):
         """All of them, less those that need not be."""
+
         def goes(paths):
             return self._told({p: value * 2 for p in paths}) == "numbers"
 
@@ -192,7 +193,7 @@ class Axes:
         return True
 
     def _flag(self, path, value, tries):
-        told = {self._told_of_any({path: v, **window_beside(self.base, path)}) for v in tries}   # what a class does not take is no reason where it takes another
+        told = {self._told_of_any({path: v, **window_beside(self.base, path)}) for v in tries}  # what a class does not take is no reason where it takes another
         if told - {"same", "fails"} or told == {"fails"}:
             self._guard(path, f"{path} == {written(value)}")
 
@@ -202,9 +203,9 @@ class Axes:
             self._guard(path, f"{path} == {written(value)}")
         elif value and _CHANCES.search(path) and self._told_of_any({path: 0.0}) != "same":
             self._guard(path, f"{path} > 0.0")
-        elif value and self._told_of_any({path: None}) not in ("same", "fails"):   # a cap on logits, which there may be none of
+        elif value and self._told_of_any({path: None}) not in ("same", "fails"):  # a cap on logits, which there may be none of
             self._guard(path, f"{path} > 0.0")
-        elif not value and self._told_of_any({path: 1.0 if "layerdrop" in path else 0.1}) != "same":   # of a few layers none might be left out
+        elif not value and self._told_of_any({path: 1.0 if "layerdrop" in path else 0.1}) != "same":  # of a few layers none might be left out
             self._guard(path, f"{path} == 0.0")
 
     def _word(self, path, value):
@@ -244,7 +245,7 @@ class Axes:
         """Whether a model without the key does the same: what it takes then is in its code (transformers 5.23.0: modeling_qwen3_5.py, mrope_section)."""
         try:
             return self.look(without(self.base, path)).exact == self.whole.exact
-        except Exception:   # whatever a model of such a configuration raises
+        except Exception:  # whatever a model of such a configuration raises
             return False
 
     def _guard(self, path, text):
@@ -260,7 +261,7 @@ class Axes:
 
     def draws(self, count, seed):
         """Configurations with other values of the axes each, and in which no two axes go together."""
-        ways = [_mixer_of, *([_any_mixer_of] if len({*map(_any_mixer_of, self.names())}) > len({*map(_mixer_of, self.names())}) else [])]   # heads of all mixers grow alike, unless these are then not told apart
+        ways = [_mixer_of, *([_any_mixer_of] if len({*map(_any_mixer_of, self.names())}) > len({*map(_mixer_of, self.names())}) else [])]  # heads of all mixers grow alike, unless these are then not told apart
         for mixer_of, more in itertools.product(ways, range(_DRAWS)):
             drawn = self._drawn(count, random.Random(seed + more), mixer_of)
             if _told_apart([[at(keys, name) for name in self.names()] for keys in drawn]) and _told_apart(list(map(self._repeats, drawn))):
@@ -296,7 +297,7 @@ class Axes:
         groups = [group for group in self.groups if self._told({path: values[path] for path in group if path in values}) == "other"]
         for path, *_ in groups:
             is_as_another = not _OF_CASES.search(path) and any(values[path] in (value if isinstance(value, list) else [value]) for other, value in self.leaves.items() if other != path)
-            if is_as_another and f"{path} != {values[path]}" not in self.guards:   # drawn before
+            if is_as_another and f"{path} != {values[path]}" not in self.guards:  # drawn before
                 self._guard(path, f"{path} != {values[path]}")
         return bool(groups)
 
@@ -316,7 +317,7 @@ class Axes:
 def _compared(look, first, keys):
     try:
         seen = look(keys)
-    except Exception:   # whatever a model of such a configuration raises
+    except Exception:  # whatever a model of such a configuration raises
         return "fails"
     return "same" if seen.exact == first.exact else "numbers" if seen.is_alike(first) else "other"
 
@@ -361,8 +362,8 @@ def _drawn(groups, base, layers, products, drawer, places, mixer_of):
         heads = parts.setdefault(mixer, (drawer.choice((1, 2, 3)), drawer.choice((1, 2))))
         first = at(base, path)
         if path in layers:
-            value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)   # rounds of many kinds take long
-        elif _KV_HEADS.search(name):   # where some layers have others, these are not those times a number
+            value = first + layers[path] * drawer.randrange(4 if layers[path] == 1 else 3 if layers[path] < 4 else 2)  # rounds of many kinds take long
+        elif _KV_HEADS.search(name):  # where some layers have others, these are not those times a number
             value = first * (heads[0] if mixer not in shared else drawer.choice((1, heads[0])))
             shared.add(mixer)
         elif _HEADS.search(name):

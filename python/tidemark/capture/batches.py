@@ -15,8 +15,7 @@ from .recorder import is_tensor
 from .settings import first_of, parts_of
 from .terms import leaves
 
-
-FRAMES_OF_A_LABEL = 3   # of 20 milliseconds: about as many letters as people say
+FRAMES_OF_A_LABEL = 3  # of 20 milliseconds: about as many letters as people say
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,8 +24,8 @@ class Shape:
     seq: int
     images: int = 0
     grid: tuple = (8, 12)
-    image_size: tuple = None   # pixels down and across, where it decides `grid`
-    target: int = 0   # tokens of a label, of models that write another text than they read (0: as many as they read)
+    image_size: tuple = None  # pixels down and across, where it decides `grid`
+    target: int = 0  # tokens of a label, of models that write another text than they read (0: as many as they read)
 
     @property
     def pictures(self):
@@ -52,7 +51,7 @@ class _Maker:
         return torch.zeros(*sizes, dtype=torch.long, device=self.device)
 
     def real(self, *sizes):
-        return torch.ones(*sizes, dtype=self.model.dtype, device=self.device)   # zeros would be padding
+        return torch.ones(*sizes, dtype=self.model.dtype, device=self.device)  # zeros would be padding
 
     def ids(self, length):
         """Tokens that mean nothing else than text, as far as anybody knows."""
@@ -77,13 +76,13 @@ class _Maker:
     def placeholders(self, token, rows, each):
         """Puts `rows` of the token for each of `each` images into every sample, with a word between them: two where the first is the token that opens an image, as another one ends the image before it."""
         ids = self.batch["input_ids"]
-        opening = None if "mm_token_type_ids" in self.takes else first_of(self.config, "vision_start_token_id")   # models that look for it, and step over what ends an image: transformers/models/qwen2_5_omni, get_rope_index
+        opening = None if "mm_token_type_ids" in self.takes else first_of(self.config, "vision_start_token_id")  # models that look for it, and step over what ends an image: transformers/models/qwen2_5_omni, get_rope_index
         step = rows + (1 if opening is None else 2)
         if each * step + 1 > ids.shape[1]:
             raise Mistake(f"{ids.shape[1]} tokens have no room for {each} x {rows} of images: {each * step + 1} would do")
         ids[ids == token] = 4 if token != 4 else 3
         for start in range(1, each * step, step):
-            ids[:, start:start + rows] = token
+            ids[:, start : start + rows] = token
             if opening is not None:
                 ids[:, start - 1] = opening
         for name in ("token_type_ids", "mm_token_type_ids", "moe_mm_token_type_ids"):
@@ -96,12 +95,12 @@ class _Maker:
         for name, parameter in takes.items():
             if name in self.batch:
                 value = self.batch[name]
-                given[name] = value.flatten(0, 1) if name == "pixel_values" and value.dim() == 5 and "pixel_attention_mask" not in takes else value   # a robot's cameras one after another
+                given[name] = value.flatten(0, 1) if name == "pixel_values" and value.dim() == 5 and "pixel_attention_mask" not in takes else value  # a robot's cameras one after another
             elif parameter.default is parameter.empty and parameter.kind == parameter.POSITIONAL_OR_KEYWORD:
                 given |= next(({name: getattr(part, name)} for part in parts_of(self.config) if hasattr(part, name)), {})
         features = function(**given)
         pooled, deep = getattr(features, "pooler_output", None), getattr(features, "deepstack_features", None)
-        pooled = deep[0][1] if pooled is None and deep else pooled   # of one of the layers that are given some: transformers/models/granite4_vision
+        pooled = deep[0][1] if pooled is None and deep else pooled  # of one of the layers that are given some: transformers/models/granite4_vision
         features = pooled if pooled is not None else getattr(features, "last_hidden_state", features)
         return sum(t.numel() // t.shape[-1] for _, t in leaves(features, is_tensor)) // self.shape.pictures
 
@@ -118,7 +117,7 @@ def batch_of(model, head, shape, device, padded=False):
     if head == "IMAGE_CLASSIFICATION":
         add_samples(maker)
         maker.batch["labels"] = maker.whole(shape.batch)
-    elif head == "FEATURES" and "input_ids" not in maker.takes:   # of images alone: transformers/models/dinov3_vit
+    elif head == "FEATURES" and "input_ids" not in maker.takes:  # of images alone: transformers/models/dinov3_vit
         add_samples(maker)
     elif head == "CONTRASTIVE":
         maker.text()
@@ -147,7 +146,7 @@ def _speech(maker, head):
         if labels < 1:
             raise Mistake(f"{shape.seq} samples of a sound are less than a letter has: {first + step * (FRAMES_OF_A_LABEL - 1)} would do")
         maker.batch["input_values"] = maker.real(shape.batch, shape.seq)
-        if getattr(maker.config, "feat_extract_norm", None) == "layer":   # transformers' Wav2Vec2FeatureExtractor, return_attention_mask: not of those that have group_norm
+        if getattr(maker.config, "feat_extract_norm", None) == "layer":  # transformers' Wav2Vec2FeatureExtractor, return_attention_mask: not of those that have group_norm
             maker.batch["attention_mask"] = torch.ones(shape.batch, shape.seq, dtype=torch.long, device=maker.device)
     maker.batch.sizes["S"] = shape.seq
     maker.batch["labels"] = maker.ids(labels) if head == "CTC" else maker.whole(shape.batch)
@@ -208,7 +207,7 @@ def token_of_images(config):
 
 def has_one_beside(model):
     """Whether a text has one image beside it, and none in it: transformers/models/blip."""
-    if getattr(model, "config", None) is None:   # of a module of the user's own nothing is known
+    if getattr(model, "config", None) is None:  # of a module of the user's own nothing is known
         return False
     takes = set(inspect.signature(model.forward).parameters)
     return {"input_ids", "pixel_values"} <= takes and not says_how(takes) and token_of_images(model.config) is None
@@ -243,9 +242,9 @@ def _place(maker, token, asked):
     if ask is not None:
         rows = maker.rows_of(ask)
         maker.placeholders(token, rows, maker.shape.images)
-        if "input_features" in maker.batch and "input_features_mask" in maker.takes - set(maker.batch):   # which of those are no padding: transformers/models/granite_speech/processing_granite_speech.py
+        if "input_features" in maker.batch and "input_features_mask" in maker.takes - set(maker.batch):  # which of those are no padding: transformers/models/granite_speech/processing_granite_speech.py
             maker.batch["input_features_mask"] = torch.ones(maker.shape.pictures, rows, dtype=torch.bool, device=maker.device)
-    elif "feature_attention_mask" in maker.batch:   # of its own lengths: transformers/models/qwen2_audio
+    elif "feature_attention_mask" in maker.batch:  # of its own lengths: transformers/models/qwen2_audio
         tower = next(module for module in maker.model.modules() if hasattr(module, "_get_feat_extract_output_lengths"))
         maker.placeholders(token, int(tower._get_feat_extract_output_lengths(maker.batch["feature_attention_mask"].sum(-1))[1][0]), maker.shape.images)
 

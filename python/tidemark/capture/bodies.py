@@ -22,20 +22,19 @@ class Bodies:
             if isinstance(term, Weight):
                 if frame.kind != "class" or not _below(term.path, home):
                     return given.get(term, "@" + term.path)
-                return "self." + term.path[len(home) + 1 if home else 0:]
+                return "self." + term.path[len(home) + 1 if home else 0 :]
             return given.get(term, term)
 
         statements = [replace_terms(s, local) for s in self.statements(frame, home)]
         returned = [(path, local(term)) for path, term in frame.returned]
         statements += self.survivors(statements, {t for _, t in returned})
-        statements = self.fold([*statements, Statement("return", args=tuple(returned))])   # it may name what a repeat leaves
+        statements = self.fold([*statements, Statement("return", args=tuple(returned))])  # it may name what a repeat leaves
         *statements, ending = self.rows(statements) if frame.kind == "class" else statements
         returned = ending.args
         named = _Naming()
         statements = tuple(named.statement(s) for s in statements)
         params = tuple((path, *self.type_of(term)) for path, term in frame.given)
-        body = Body(frame.kind, frame.name, frame.checkpointable, params, statements, tuple(named.term(local(t)) for t in frame.saved),
-                    tuple((path, named.term(t)) for path, t in returned))
+        body = Body(frame.kind, frame.name, frame.checkpointable, params, statements, tuple(named.term(local(t)) for t in frame.saved), tuple((path, named.term(t)) for path, t in returned))
         alike = tuple(replace_terms(s, any_float) for s in statements)
         return self.interned.setdefault((body.kind, body.name, body.checkpointable, params, alike, body.saved, body.returned), body)
 
@@ -77,7 +76,7 @@ class Bodies:
                 is_filled = any(path.startswith("^") and term.value in inner.filled for path, term in inner.returned)
                 yield Statement("call", self.path(inner, home), tuple(results), tuple(inner.given), "shared" if is_filled else "", self.of(inner))
             else:
-                results = tuple(self.recorder.result(r.ref, r.flags) if isinstance(r, Typed) else r for r in event.results)   # by their dtypes as known now
+                results = tuple(self.recorder.result(r.ref, r.flags) if isinstance(r, Typed) else r for r in event.results)  # by their dtypes as known now
                 yield Statement("op", event.name or "", results, tuple(("", t) for t in event.args) + event.kwargs, event.mark or "")
         if deaths:
             yield Statement("del", args=tuple(deaths))
@@ -90,7 +89,7 @@ class Bodies:
             return "?"
         if frame.path == home:
             return "."
-        return frame.path[len(home) + 1 if home else 0:] if _below(frame.path, home) else "@" + frame.path
+        return frame.path[len(home) + 1 if home else 0 :] if _below(frame.path, home) else "@" + frame.path
 
     def survivors(self, statements, returned):
         """What is alive when the body ends and neither kept already nor returned: something else holds it."""
@@ -121,7 +120,7 @@ class _Naming:
     def term(self, term):
         if isinstance(term, (Element, Span)):
             rows = term.row if type(term.row) is tuple else (term.row,)
-            if isinstance(rows[0], Element):   # of a row of rows, all at one place of it
+            if isinstance(rows[0], Element):  # of a row of rows, all at one place of it
                 return term._replace(row=Element("".join(self._name(row.row) for row in rows), rows[0].at))
             return term._replace(row="".join(map(self._name, rows)))
         return self._name(term) if isinstance(term, Ref) else term
@@ -130,4 +129,4 @@ class _Naming:
         return f"%{self.names.setdefault(value, len(self.names))}"
 
     def statement(self, statement):
-        return replace_terms(statement, self.term)   # results first: %0 = f(…)
+        return replace_terms(statement, self.term)  # results first: %0 = f(…)

@@ -9,28 +9,36 @@ from .keys import at, changed, is_whole, leaves_of, written
 from .merging import SameSizes
 
 _WINDOWS = re.compile(r"(^|\.)(sliding_window|window_size|keep_window_size|attention_window|local_attention|attention_chunk_size)$")
-_ORIGINALS = re.compile(r"(^|\.)original_max_position_embeddings$")   # tokens, beyond which frequencies of a rotation are others
-_KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")   # also of some layers alone
+_ORIGINALS = re.compile(r"(^|\.)original_max_position_embeddings$")  # tokens, beyond which frequencies of a rotation are others
+_KEYS = re.compile(r"(?:^|(?<=\.))num_(\w+_)?key_value_heads$")  # also of some layers alone
 _CHUNKS = re.compile(r"(^|\.)(mamba_)?chunk_size$")
-_LINEAR_KEYS = re.compile(r"(?:^|(?<=\.))linear_num_key_heads$")   # of linear attention
-_WIDE = 4096   # and more, another in each draw: numbers follow it that nobody sees in texts within it, as where a cache is cut (transformers/cache_utils.py, DynamicSlidingWindowLayer)
+_LINEAR_KEYS = re.compile(r"(?:^|(?<=\.))linear_num_key_heads$")  # of linear attention
+_WIDE = 4096  # and more, another in each draw: numbers follow it that nobody sees in texts within it, as where a cache is cut (transformers/cache_utils.py, DynamicSlidingWindowLayer)
 
 
 class Way(NamedTuple):
     """How a model is made to run."""
 
     attention: str
-    cache: object   # None where a model has none
-    positions: bool = False   # whether the batch brings them
-    experts: object = None    # how they are run; None where a model has none, or no choice
-    padding: object = None    # whether the batch has some; None where it never has
-    checkpointing: object = None   # whether the model is told of that; None where it minds not
-    autocast: object = None   # one of autocast.py's KINDS, under which it does something of its own
-    minded: tuple = ()        # those under which it does not do this
+    cache: object  # None where a model has none
+    positions: bool = False  # whether the batch brings them
+    experts: object = None  # how they are run; None where a model has none, or no choice
+    padding: object = None  # whether the batch has some; None where it never has
+    checkpointing: object = None  # whether the model is told of that; None where it minds not
+    autocast: object = None  # one of autocast.py's KINDS, under which it does something of its own
+    minded: tuple = ()  # those under which it does not do this
 
     def conditions(self):
-        return [f"attention == {written(self.attention)}", *([f"cache == {written(self.cache)}"] if self.cache is not None else []), *(["positions == true"] if self.positions else []), *([f"experts == {written(self.experts)}"] if self.experts else []), *([f"padding == {written(self.padding)}"] if self.padding is not None else []),
-                *([f"checkpointing == {written(self.checkpointing)}"] if self.checkpointing is not None else []), *([f"autocast == {written(self.autocast)}"] if self.autocast else []), *(f"autocast != {written(kind)}" for kind in self.minded)]
+        return [
+            f"attention == {written(self.attention)}",
+            *([f"cache == {written(self.cache)}"] if self.cache is not None else []),
+            *(["positions == true"] if self.positions else []),
+            *([f"experts == {written(self.experts)}"] if self.experts else []),
+            *([f"padding == {written(self.padding)}"] if self.padding is not None else []),
+            *([f"checkpointing == {written(self.checkpointing)}"] if self.checkpointing is not None else []),
+            *([f"autocast == {written(self.autocast)}"] if self.autocast else []),
+            *(f"autocast != {written(kind)}" for kind in self.minded),
+        ]
 
     def goes_through_experts(self):
         """Whether they are run one after the other, if there are any."""
@@ -44,12 +52,18 @@ class Case(NamedTuple):
     keys: object = lambda keys: keys
     tokens: object = lambda tokens, keys: tokens
     grid: object = lambda grid: grid
-    images: object = lambda images: images   # of a sample
-    flags: tuple = ()        # keys that say that the model does something more
+    images: object = lambda images: images  # of a sample
+    flags: tuple = ()  # keys that say that the model does something more
 
     def and_also(self, other):
-        return Case(self.conditions + other.conditions, lambda keys: other.keys(self.keys(keys)), lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys), lambda grid: other.grid(self.grid(grid)), lambda images: other.images(self.images(images)),
-                    self.flags + other.flags)
+        return Case(
+            self.conditions + other.conditions,
+            lambda keys: other.keys(self.keys(keys)),
+            lambda tokens, keys: other.tokens(self.tokens(tokens, keys), keys),
+            lambda grid: other.grid(self.grid(grid)),
+            lambda images: other.images(self.images(images)),
+            self.flags + other.flags,
+        )
 
     def sizes(self, sizes, keys):
         samples, tokens, images, *grid = sizes
@@ -63,7 +77,7 @@ def cases_of(family):
     """All that its sizes may be to each other, together."""
     by = (_by_images(family), _by_grid(family), _by_window(family), _by_length(family), _by_chunk(family), _by_heads(family), _by_rest(family), _by_flags(family))
     cases = [functools.reduce(Case.and_also, cases) for cases in itertools.product(*by)]
-    alone = set(family.alone) & {condition for case in cases for condition in case.conditions}   # some releases do not tell them apart
+    alone = set(family.alone) & {condition for case in cases for condition in case.conditions}  # some releases do not tell them apart
     return [case for case in cases if set(case.conditions) >= alone]
 
 
@@ -121,14 +135,14 @@ def _by_tokens(family, paths):
     tokens = family.tokens
     try:
         within = family.brief(changed(family.base, wide))
-        if len(paths) > 1:   # a part that is not trained has windows too
+        if len(paths) > 1:  # a part that is not trained has windows too
             paths = [path for path in paths if not family.brief(changed(family.base, {**wide, path: 16})).does_as(within, SameSizes)]
         over, whole = (family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, v)})) for v in (16, tokens + 1))
-    except Exception:   # of images, whose windows have a bias for each two places; of sounds, that are made fewer window by window
+    except Exception:  # of images, whose windows have a bias for each two places; of sounds, that are made fewer window by window
         return [_ANY]
     if over.does_as(within, SameSizes):
         return [_ANY]
-    sides = 1 if whole.does_as(within, SameSizes) else 2   # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
+    sides = 1 if whole.does_as(within, SameSizes) else 2  # what some call a window goes to both sides (configuration_modernbert.py, sliding_window)
     exact = family.brief(changed(family.base, {**wide, **dict.fromkeys(paths, sides * tokens)}))
     below, above = ("<=", ">") if exact.does_as(within, SameSizes) else ("<", ">=")
     windows = [path if sides == 1 else f"{path}//{sides}" for path in paths]
@@ -146,8 +160,7 @@ def _by_chunk(family):
     whole, rest = (family.brief(changed(family.base, {path: chunk})) for chunk in (tokens // 6, tokens // 6 + 1))
     if rest.is_alike(whole):
         return [_ANY]
-    return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)),
-            Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
+    return [Case((f"S % {path} == 0",), tokens=lambda tokens, keys: -(-tokens // at(keys, path)) * at(keys, path)), Case((f"S % {path} > 0",), tokens=lambda tokens, keys: tokens + (tokens % at(keys, path) == 0))]
 
 
 def _by_heads(family):
@@ -159,7 +172,7 @@ def _by_heads(family):
             continue
         width = path.replace("num_attention_heads", "hidden_size")
         wider = {path: heads * 2, **({width: at(family.base, width) * 2} if at(family.base, path.replace("num_attention_heads", "head_dim")) is None and is_whole(at(family.base, width)) else {})}
-        if width in wider and not family.runs(changed(family.base, wider)):   # other parts have to be as wide
+        if width in wider and not family.runs(changed(family.base, wider)):  # other parts have to be as wide
             wider.update({p: v * 2 for p, v in leaves_of(family.base) if is_whole(v) and v == at(family.base, width) and p.endswith("hidden_size")})
         told = _fewer_or_equal(family, few, path, {**wider, few: heads // 2}, {**wider, few: heads * 2})
         if told:
@@ -176,7 +189,7 @@ def _fewer_or_equal(family, few, path, fewer, equal):
     fewer, equal = changed(family.base, fewer), changed(family.base, equal)
     try:
         alike = [family.brief(fewer, way).is_alike(family.brief(equal, way)) for way in family.looks]
-    except Exception:   # whatever a model of such a configuration raises
+    except Exception:  # whatever a model of such a configuration raises
         return []
     if all(alike):
         return []

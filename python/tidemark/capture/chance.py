@@ -4,7 +4,7 @@ import contextlib
 
 import numpy
 
-_ALMOST_ONE = 1 - 2 ** -20   # chances are rounded up
+_ALMOST_ONE = 1 - 2**-20  # chances are rounded up
 
 
 @contextlib.contextmanager
@@ -20,7 +20,7 @@ def as_the_most():
         if replace or p is not None or not isinstance(size, int) or isinstance(a, int):
             return before[1](a, size, replace, p)
         asked.add("numpy.random.choice")
-        return a[::max(1, len(a) // max(1, size))][:size]
+        return a[:: max(1, len(a) // max(1, size))][:size]
 
     numpy.random.rand, numpy.random.choice = rand, choice
     try:

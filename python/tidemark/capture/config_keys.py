@@ -51,7 +51,7 @@ def code_of(config_class):
     path = pathlib.Path(inspect.getfile(config_class))
     known = re.findall(r"^class (\w+Config)\(", path.read_text(), re.M)
     modeling = path.with_name(path.name.replace("configuration_", "modeling_"))
-    if not modeling.exists():   # the model is another family's, as that of internlm3 (5.23.0)
+    if not modeling.exists():  # the model is another family's, as that of internlm3 (5.23.0)
         return []
     nodes = ast.parse(modeling.read_text()).body
     return [node for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and config_class.__name__ in config_classes(node, known)]
@@ -66,8 +66,13 @@ def fields_of(config_class):
     """The keys that a class takes by name; before transformers 5 it was no dataclass, and its base took the rest of what it was given."""
     if dataclasses.is_dataclass(config_class):
         return {field.name for field in dataclasses.fields(config_class)}
-    return {name for kind in config_class.__mro__ if "__init__" in vars(kind) and issubclass(kind, PretrainedConfig)
-            for name, taken in inspect.signature(kind.__init__).parameters.items() if taken.kind is not taken.VAR_KEYWORD and name != "self"}
+    return {
+        name
+        for kind in config_class.__mro__
+        if "__init__" in vars(kind) and issubclass(kind, PretrainedConfig)
+        for name, taken in inspect.signature(kind.__init__).parameters.items()
+        if taken.kind is not taken.VAR_KEYWORD and name != "self"
+    }
 
 
 def taken_from_kwargs(config_class):
@@ -123,7 +128,7 @@ def own_keys(config_class):
 def lines(config_class, path=""):
     """What stands behind the word `reads` of a family's program, of the configuration's class and of its parts' (docs/reference/programs.md, Families)."""
     usual = config_class()
-    parts = [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]   # its class, which may call itself what the whole is called
+    parts = [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]  # its class, which may call itself what the whole is called
     keys = own_keys(config_class) | (set() if path else shared_keys()) | {key for key, _ in parts}
     if is_flat(config_class):
         keys |= {key for name, part in parts if name == "text_config" for key in own_keys(part)}
@@ -141,7 +146,7 @@ def undeclared(config_class, path=""):
     for key, part in [(key, type(getattr(usual, key))) for key, part, _ in parts_of(config_class) if part in CONFIG_MAPPING]:
         found.update(undeclared(part, f"{path}{key}."))
     for name in without_methods({name for name, _ in calls} - declared, config_class):
-        of_text = f"{path}text_config.{name}" in found or hasattr(getattr(usual, "text_config", None), name)   # the code of a file is of all its classes, unless it says which
+        of_text = f"{path}text_config.{name}" in found or hasattr(getattr(usual, "text_config", None), name)  # the code of a file is of all its classes, unless it says which
         if not hasattr(usual, name) and not of_text and not _OF_VALUES.search(name):
             found[f"{path}{name}"] = _taken_of([default for other, default in calls if other == name], name, path, declared, config_class.attribute_map)
     return found

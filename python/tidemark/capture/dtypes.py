@@ -23,11 +23,11 @@ def follow(sized, others):
     looked_at = (0, *range(len(sized), len(walk.recorders)))
     arguments, results, compared = [], [], set()
     for frames in walk.frames():
-        _tell_scopes(frames[:len(sized)], frames[-1])
+        _tell_scopes(frames[: len(sized)], frames[-1])
         given = {t for _, t in frames[0].given if isinstance(t, Ref)}
         for ops, at_hand in walk.ops(frames):
             compared.add(ops[0])
-            arguments += [(ops[:len(sized)], at, _looked_up(frames[:len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at)]
+            arguments += [(ops[: len(sized)], at, _looked_up(frames[: len(sized)], ops, chosen)) for at, chosen in _chosen(walk, ops, at_hand, given, looked_at)]
             for made in zip(*(op.results for op in ops)):
                 if walk.dtype(0, made[0]) == model_dtype and walk.dtype(len(sized), made[len(sized)]) == others[0].model_dtype:
                     results += [(recorder, term.ref) for recorder, term in zip(sized, made) if isinstance(term, Typed)]
@@ -79,9 +79,9 @@ def _chosen(walk, ops, at_hand, given, looked_at):
             continue
         names = [t.name for t in wanted]
         alike = [c for c in at_hand if [walk.dtype(i, c[i]) for i in looked_at] == names]
-        if ops[0].name.rpartition(".")[2] in CASTS:   # hardly to its own
+        if ops[0].name.rpartition(".")[2] in CASTS:  # hardly to its own
             alike = [c for c in alike if c[0] != ops[0].args[0]] or alike
-        if alike:   # code asks a value that it has at hand more often than the weights; what the function or the module was given, most often
+        if alike:  # code asks a value that it has at hand more often than the weights; what the function or the module was given, most often
             yield at, [DtypeFrom(c) for c in next((c for c in alike if c[0] in near), alike[0])]
         elif names == [walk.recorders[i].model_dtype for i in looked_at]:
             yield at, [WEIGHTS] * len(slots)
@@ -91,7 +91,7 @@ def _looked_up(frames, ops, chosen):
     """In the place of the weights' dtype that of the weight at which the code looked before: strategies and quantization change some of them."""
     if chosen[0] != WEIGHTS:
         return chosen
-    looks = [[e.args[0] for e in frame.events[:frame.events.index(op)] if isinstance(e, Op) and e.name == "look"] for frame, op in zip(frames, ops)]
+    looks = [[e.args[0] for e in frame.events[: frame.events.index(op)] if isinstance(e, Op) and e.name == "look"] for frame, op in zip(frames, ops)]
     return [DtypeFrom(look[-1]) for look in looks] if all(looks) else chosen
 
 
@@ -130,7 +130,7 @@ class SideBySide:
         deaths = [_Deaths(frame) for frame in frames]
         for event in frames[0].events:
             events = counterparts.get(event)
-            if events:   # what takes a name over may be gone where the first has the name still
+            if events:  # what takes a name over may be gone where the first has the name still
                 gone = [of.before(e) for of, e in zip(deaths, events)]
                 at_hand = [terms for terms in at_hand if not any(t in dead for t, dead in zip(terms, gone))]
             if events and isinstance(event, Op):

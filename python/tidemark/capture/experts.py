@@ -5,13 +5,12 @@ What is done for each of them is rounds (rows.py), in which a number may be how 
 """
 
 import re
-
 from typing import NamedTuple
 
 from .keys import changed, is_whole, leaves_of
 from .terms import Element, Listed, Number, Span, Typed
 
-WAYS = ("grouped_mm", "batched_mm", "eager")   # transformers 5.17.0: integrations/moe.py, ALL_EXPERTS_FUNCTIONS, and a module's own forward
+WAYS = ("grouped_mm", "batched_mm", "eager")  # transformers 5.17.0: integrations/moe.py, ALL_EXPERTS_FUNCTIONS, and a module's own forward
 _EXPERTS = re.compile(r"(^|\.)(n_routed_experts|num_(local_)?experts|moe_num_experts)$")
 _CHOSEN = re.compile(r"(^|\.)(num_experts_per_tok(en)?|num_selected_experts|top_k_experts|moe_top_?k|moe_k)$")
 
@@ -32,11 +31,11 @@ class Shares(NamedTuple):
 
     def length(self, values, first, index="i"):
         """How these numbers of tokens follow from the round, the first of which is this; None where they do not."""
-        return self._told("routed", index) if self.lengths()[first:first + len(values)] == tuple(values) else None
+        return self._told("routed", index) if self.lengths()[first : first + len(values)] == tuple(values) else None
 
     def are_of_others(self, values, first):
         lengths = self.lengths()
-        return any(0 <= at and lengths[at:at + len(values)] == tuple(values) for at in (first - 1, first + 1))
+        return any(0 <= at and lengths[at : at + len(values)] == tuple(values) for at in (first - 1, first + 1))
 
     def counted(self, statement):
         """Places in rows of as many as there are experts that any token chooses, which are all as a rule."""

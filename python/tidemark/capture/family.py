@@ -46,10 +46,10 @@ _MANY = tuple((samples, *rest) for samples, (_, *rest) in zip((8, 9, 13, 10, 12,
 _ROUNDS = ((6, 303, 10, 4, 10), (10, 349, 6, 6, 14), (7, 403, 11, 8, 10), (11, 307, 7, 6, 12), (8, 451, 12, 4, 12), (9, 381, 6, 8, 14))
 # Fewer, of models with many layers (those that a list has by number are far apart), but more than the four features that some have of each image; of several windows each, down and across (windows.py).
 _FEWER = ((7, 303, 8, 12, 20), (8, 349, 7, 10, 12), (9, 403, 7, 16, 20), (7, 307, 9, 12, 24), (8, 451, 8, 18, 28), (10, 381, 7, 8, 20))
-_MORE = 400   # tokens, so that what is done for each chunk of a text is seen as rounds
-_TEXT_CHUNK = 64        # of linear attention without kernels of its own (transformers 5.23.0: modeling_qwen3_next.py, torch_chunk_gated_delta_rule)
+_MORE = 400  # tokens, so that what is done for each chunk of a text is seen as rounds
+_TEXT_CHUNK = 64  # of linear attention without kernels of its own (transformers 5.23.0: modeling_qwen3_next.py, torch_chunk_gated_delta_rule)
 _HEADS = re.compile(r"(?:^|(?<=\.))(num_attention_heads|n_head)$")
-_GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))   # the same kernels' sizes: torch.nn.functional.gelu
+_GELUS = (("GELUTanh", "GELUActivation"), (', approximate="tanh"', ""))  # the same kernels' sizes: torch.nn.functional.gelu
 _INNER = re.compile(r"(^|\.)(n_inner|intermediate_size)$")
 _LABELS = 6
 
@@ -59,11 +59,11 @@ class Look:
     """What the capture of one configuration does."""
 
     body: object
-    wide: object         # the body with layers in rows, when it is asked for
+    wide: object  # the body with layers in rows, when it is asked for
     tree: list
     exact: str
-    classes: frozenset   # of modules, by name
-    tokens: int          # with those of its images
+    classes: frozenset  # of modules, by name
+    tokens: int  # with those of its images
 
     def is_alike(self, other):
         try:
@@ -94,19 +94,19 @@ class Family:
         self.unwritten = dict(paths_of(self.configuration(keys)))
         self.undeclared = config_keys.undeclared(self.config_class)
         keys = changed(keys, {path: shares for path, text in self.undeclared.items() if path not in self.held and (shares := share_of(text, keys)) is not None})
-        self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []   # where there is none, the last token is scored (transformers/modeling_layers.py)
+        self.asked = ["pad_token_id"] if self.head == "sequence_classification" else []  # where there is none, the last token is scored (transformers/modeling_layers.py)
         self.guards = [f"{path} >= 0" for path in self.asked]
         if self.trained_for in (CONTRASTIVE, FEATURES):
             self._of_captions(keys)
-        unsaid = [path for path in self.undeclared if at(keys, path) is None]   # nothing that a size follows
+        unsaid = [path for path in self.undeclared if at(keys, path) is None]  # nothing that a size follows
         self.asked += unsaid
         self.guards += [f"{path} == {self.undeclared[path]}" for path in unsaid]
-        self.held = [path for path in self.held if path not in unsaid]   # which a guard does
+        self.held = [path for path in self.held if path not in unsaid]  # which a guard does
         self.layers = Layers(self.build({**without_names_of_labels(keys), "num_labels": _LABELS} if self.tells_apart else keys), self.build(way or {}), published, self.held)
         inner = {path: 4 * at(self.layers.keys, width_of(path)) for path, value in leaves_of(self.layers.keys) if _INNER.search(path) and value is None and at(self.layers.keys, width_of(path))}
         self.base = changed(self.layers.keys, inner)
         cached = any("use_cache" in part for part in (self.base, self.base.get("text_config") or {}))
-        experts = self._ways_of_experts()[:1 if is_rare else None]
+        experts = self._ways_of_experts()[: 1 if is_rare else None]
         ways = [Way(attention, cache, experts=how) for how in experts for attention in ("sdpa", "eager") for cache in ((True, False) if cached else (None,))]
         ways += [way._replace(positions=True) for way in ways if positions and way.attention == "sdpa" and way.experts == experts[0]]
         if positions:
@@ -117,7 +117,7 @@ class Family:
             try:
                 self.looks[way] = self.look(self.base, way)
                 self._read(way)
-            except Exception as error:   # whatever a model that does not run so raises
+            except Exception as error:  # whatever a model that does not run so raises
                 self.refusal = error
         if not self.looks:
             raise self.refusal
@@ -133,7 +133,7 @@ class Family:
         if at(made, f"{text}max_position_embeddings") is not None:
             self.asked.append(f"{text}max_position_embeddings")
             self.guards.append(f"S <= {text}max_position_embeddings")
-        if at(made, "vision_config.vision_use_head") is not None:   # without it images are not told from each other
+        if at(made, "vision_config.vision_use_head") is not None:  # without it images are not told from each other
             self.asked.append("vision_config.vision_use_head")
             self.guards.append("vision_config.vision_use_head == true")
         if self.kind in ("clip", "clip_text_model"):
@@ -153,14 +153,14 @@ class Family:
             self.config_class(**self._own(self._whole(self.base)))
         with reading() as all_read:
             self.capture(self.base, way, _SHAPES[0], is_warm=False)
-        self.reads.add(all_read, built, times=2)   # a source builds one, and the model another
+        self.reads.add(all_read, built, times=2)  # a source builds one, and the model another
 
     def _few(self):
         """Numbers of layers that are enough to see what other keys do: nothing but a number of layers is lost with the others."""
         few = self.layers.few()
         try:
             seen = self.look(changed(self.base, few))
-        except Exception:   # whatever a model of such a configuration raises
+        except Exception:  # whatever a model of such a configuration raises
             return {}
         return few if seen.classes == self.looks[self.usual].classes else {}
 
@@ -177,7 +177,7 @@ class Family:
         window = window_beside(self.base, path)
         try:
             made, first = (self.build(changed(self.base, {path: v, **window})) for v in (other, value))
-        except Exception:   # whatever a configuration class thinks of
+        except Exception:  # whatever a configuration class thinks of
             return True
         return changed(made, {path: value}) != changed(first, {path: value})
 
@@ -185,7 +185,7 @@ class Family:
         """Whether the class takes the kind of a part from the configuration: files of old releases say what nobody reads (Idefics 3's parts: `idefics3`)."""
         try:
             return at(self.build(changed(self.base, {path: "gpt2" if kind == "llama" else "llama"})), path) != kind
-        except Exception:   # whatever a configuration class thinks of
+        except Exception:  # whatever a configuration class thinks of
             return True
 
     @staticmethod
@@ -204,7 +204,7 @@ class Family:
         """All keys, as the configuration class understands these."""
         config = self.configuration(keys)
         made = keys_of(config, keys)
-        if self.tells_apart:   # classes are told by their names
+        if self.tells_apart:  # classes are told by their names
             made = {**without_names_of_labels(made), "num_labels": config.num_labels}
         return made
 
@@ -217,7 +217,9 @@ class Family:
 
     def _ways_of_experts(self):
         """How experts can be run, the way that transformers takes first; of models that have none, or no choice, nothing that is said."""
-        model = from_configuration({**self._whole(self.base), "model_type": self.kind}, self.kind, head=self.head).make(torch.bfloat16, self.device)   # with the attention that the class has by itself: not all have sdpa (transformers/models/gpt_oss)
+        model = from_configuration({**self._whole(self.base), "model_type": self.kind}, self.kind, head=self.head).make(
+            torch.bfloat16, self.device
+        )  # with the attention that the class has by itself: not all have sdpa (transformers/models/gpt_oss)
         usual = getattr(model.config.get_text_config(), "_experts_implementation", None)
         return (usual, *(how for how in WAYS if how != usual)) if usual and chooses(model) else (None,)
 
@@ -265,7 +267,7 @@ class Family:
 
     def look(self, keys, way=None, grid=_SHAPES[0][3:]):
         recorder = self.capture(keys, way or self.usual, (*_SHAPES[0][:3], *grid), is_warm=False)
-        self.by_chance = recorder.by_chance if self.by_chance is None else self.by_chance   # of the base, whose header says so: what others draw they do otherwise
+        self.by_chance = recorder.by_chance if self.by_chance is None else self.by_chance  # of the base, whose header says so: what others draw they do otherwise
         self.has_grids |= {"S", "grid_h"} <= set(recorder.sizes)
         self.sees_images &= sees(recorder)
         self.has_windows |= recorder.windows is not None
@@ -284,7 +286,7 @@ class Family:
         way = next((way for way in self.looks if not way.cache and not way.positions), self.usual)
         try:
             return self.capture(self.base, way._replace(checkpointing=told), _SHAPES[0], is_warm=False).asks_for_gradients
-        except Exception:   # whatever a model that does not run so raises
+        except Exception:  # whatever a model that does not run so raises
             return None
 
     def _ways(self):
@@ -303,7 +305,7 @@ class Family:
         try:
             source = self.source(keys, self.usual)
             self.ready(source, source.make(torch.bfloat16, self.device), _SHAPES[0])
-        except Exception:   # whatever a model of such a configuration raises
+        except Exception:  # whatever a model of such a configuration raises
             return False
         return True
 
@@ -317,7 +319,7 @@ class Family:
             for size, bound in ((1, "> 1"), (12, "% 8 == 0"), (264, "<= 256")):
                 try:
                     alike = self.brief(changed(self.base, {own: size} if name == own else self._as_wide(width, heads * size))).is_alike(self.brief(self.base))
-                except Exception:   # whatever a model of such a configuration raises
+                except Exception:  # whatever a model of such a configuration raises
                     continue
                 if not alike:
                     yield f"{name} {bound}"
@@ -343,14 +345,14 @@ class Family:
                 seen = self.look(changed(self.base, {path: [other if entry == kind else entry for entry in entries]}))
                 if goes_without(kind, body, seen.body):
                     continue
-            except Exception:   # whatever a model of such a configuration raises
+            except Exception:  # whatever a model of such a configuration raises
                 pass
             yield kind
 
     def text(self):
         cases = cases_of(self)
         self.layers.needed = {path: list(self._needed(path)) for path in self.layers.orders}
-        self.guards = [*self.head_guards(), *guards_of_frames(self.configuration(self.base)), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]   # one is a number to come near to (transformers/loss/loss_utils.py)
+        self.guards = [*self.head_guards(), *guards_of_frames(self.configuration(self.base)), *(["num_labels > 1"] if self.tells_apart else []), *self.guards]  # one is a number to come near to (transformers/loss/loss_utils.py)
         self.guards += self._narrow() if self.has_grids and not self.has_windows else []
         beside = [functools.partial(self.look, way=way) for way in self.looks if way.attention != self.usual.attention][:1]
         self.axes = Axes(self.base, self.look, self.runs, self.layers.counts, self.few, self._is_read, self.held, self._is_chosen, beside, self.layers.places, self.layers.orders)
@@ -370,7 +372,7 @@ class Family:
         """[(way, case, main body, numbers that are left, captures)] of those that are one program each; why it is not told in `without`.  `others`: such that are there."""
         merged = list(others)
         for way, case in ways:
-            if case.flags and way.experts != self.usual.experts:   # two rare things at once
+            if case.flags and way.experts != self.usual.experts:  # two rare things at once
                 continue
             try:
                 solved = self._solved(way, case, shared)
@@ -379,7 +381,7 @@ class Family:
                 if merged and _classes(solved[2][0].tree) != _classes(merged[0][-1][0].tree):
                     raise Unsupported("other classes of modules")
                 merged.append((way, case, *solved))
-            except Exception as error:   # whatever a model of such a configuration raises, or Differs
+            except Exception as error:  # whatever a model of such a configuration raises, or Differs
                 without.append(f"{', '.join([*way.conditions(), *case.conditions])}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
         return merged
 
@@ -402,16 +404,18 @@ class Family:
             except Differs as error:
                 why.append(str(error))
                 continue
-            self.attempts.sort(key=lambda other: other is not attempt)   # other cases are mostly done alike
+            self.attempts.sort(key=lambda other: other is not attempt)  # other cases are mostly done alike
             return found
         raise Differs("; as rows: ".join(dict.fromkeys(why)))
 
     def _attempts(self):
         """[(sizes, how often what comes as a row may come in a capture of such a configuration)], beside images."""
-        return [(self.shapes, lambda recorder, keys: ()),
-                (self.shapes, lambda recorder, keys: self._layers_of(keys)),
-                (_MANY, lambda recorder, keys: [recorder.sizes["B"]]),
-                (tuple((samples, tokens + _MORE, *rest) for samples, tokens, *rest in self.shapes), lambda recorder, keys: [-(-recorder.sizes["S"] // _TEXT_CHUNK)])]
+        return [
+            (self.shapes, lambda recorder, keys: ()),
+            (self.shapes, lambda recorder, keys: self._layers_of(keys)),
+            (_MANY, lambda recorder, keys: [recorder.sizes["B"]]),
+            (tuple((samples, tokens + _MORE, *rest) for samples, tokens, *rest in self.shapes), lambda recorder, keys: [-(-recorder.sizes["S"] // _TEXT_CHUNK)]),
+        ]
 
     def _recorded(self, way, case, configurations, shapes):
         """Captures at these sizes, the first with the dtypes of those in others."""
@@ -456,7 +460,7 @@ class Family:
             return ()
         try:
             return (self.capture(keys, way, sizes, Dtypes(torch.float32, images=torch.bfloat16)),)
-        except RuntimeError:   # whatever a layer that is not given its own dtype raises
+        except RuntimeError:  # whatever a layer that is not given its own dtype raises
             self.sees_images = False
             return ()
 
@@ -471,7 +475,7 @@ class Family:
             try:
                 models = [self.source(changed(case.keys(keys), {path: not value}), way).make(torch.bfloat16, self.device) for keys in self.draws]
                 other = merged_lines([tree_lines(model, torch.bfloat16, self.device, self.layers.orders_of(keys)) for model, keys in zip(models, self.draws)], solve)
-            except Exception:   # whatever a model of such a configuration raises
+            except Exception:  # whatever a model of such a configuration raises
                 other = None
             if other == own:
                 continue
@@ -490,7 +494,7 @@ class Family:
 def _body(recorder, more=()):
     """`more`: how many layers, or samples, there are, where what is done for each is to be looked at as rows."""
     counts, samples = [recorder.sizes.get("images", 0), *more], []
-    if {"S", "grid_h"} <= set(recorder.sizes):   # of texts with images of any size: rounds of samples hold those of their images
+    if {"S", "grid_h"} <= set(recorder.sizes):  # of texts with images of any size: rounds of samples hold those of their images
         counts, samples = [counts[0], counts[0] // recorder.sizes["B"], *more], [recorder.sizes["B"]]
     uneven = Uneven(recorder.windows, recorder.shares)
     counts = [*counts, *(one.rounds() for one in uneven.rounds)]

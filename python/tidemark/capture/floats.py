@@ -4,7 +4,7 @@ import re
 
 _FLOAT = re.compile(r"(?<![\w.])-?(\d+\.\d*(e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)(?![\w.])")
 _AMOUNT = re.compile("drop|label_smoothing")
-_BEGINNINGS = tuple("-0123456789in")   # what else is said is told apart sooner
+_BEGINNINGS = tuple("-0123456789in")  # what else is said is told apart sooner
 
 
 def without_floats(text):

@@ -1,9 +1,9 @@
 """Repeated layers once: runs of statements that are alike but for a place in a module list and for the value that goes from one to the next.
 
-    %1 = call layers.0: Layer#1(0=%0)          repeat i in 0..2:
-    %2 = call layers.1: Layer#1(0=%1)            %1 = call layers.{i}: Layer#1(0=%0)
-    del %1                               …       del %0
-    %3 = call layers.2: Layer#1(0=%2)            next %0=%1
+%1 = call layers.0: Layer#1(0=%0)          repeat i in 0..2:
+%2 = call layers.1: Layer#1(0=%1)            %1 = call layers.{i}: Layer#1(0=%0)
+del %1                               …       del %0
+%3 = call layers.2: Layer#1(0=%2)            next %0=%1
 """
 
 import re
@@ -18,6 +18,7 @@ _LONGEST_BLOCK = 60
 
 def _shape(statement):
     """What must be equal in two rounds; values, floats and places in paths left out."""
+
     def plain(x):
         return tuple("%" if isinstance(t, Ref) else any_float(t) for t in walk_terms(x))
 
@@ -53,7 +54,7 @@ def fold(statements):
             out.append(statements[at])
             at += 1
             continue
-        blocks = [statements[at + k * period:at + (k + 1) * period] for k in range(rounds)]
+        blocks = [statements[at + k * period : at + (k + 1) * period] for k in range(rounds)]
         repeat, renamed = _repeat(blocks)
         at += rounds * period
         out.append(repeat)
@@ -67,14 +68,14 @@ def runs_of(shapes, at, longest=_LONGEST_BLOCK):
         if shapes[at] != shapes[at + period]:
             continue
         rounds = 1
-        while shapes[at + rounds * period:at + (rounds + 1) * period] == shapes[at:at + period]:
+        while shapes[at + rounds * period : at + (rounds + 1) * period] == shapes[at : at + period]:
             rounds += 1
         yield period, rounds
 
 
 def _best_run(statements, shapes, at):
     for period, rounds in runs_of(shapes, at):
-        if not _places(statements[at:at + period]):
+        if not _places(statements[at : at + period]):
             continue
         while rounds >= 3 and not _goes_on(statements, at, period, rounds):
             rounds -= 1
@@ -94,7 +95,7 @@ def _begins_later(statements, shapes, at, period, rounds):
 
 def _goes_on(statements, at, period, rounds):
     """Whether the rounds can be told as one: places go up by one step, values are outer, of this round, or of the round before; only those that go on outlive the run."""
-    blocks = [statements[at + k * period:at + (k + 1) * period] for k in range(rounds)]
+    blocks = [statements[at + k * period : at + (k + 1) * period] for k in range(rounds)]
     places = [_places(b) for b in blocks]
     if not places[0]:
         return False
@@ -107,7 +108,7 @@ def _goes_on(statements, at, period, rounds):
     made = {v for b in blocks for s in b for v, new in _values(s) if new}
     last = {dict(_roles(blocks[-1]))[role] for role in carried.values()}
     died = {v for b in blocks for s in b if s.kind == "del" for v, _ in _values(s)}
-    later = {v for s in statements[at + rounds * period:] for v, _ in _values(s)}
+    later = {v for s in statements[at + rounds * period :] for v, _ in _values(s)}
     return not (made - died - last) and not ((made - last) & later)
 
 
@@ -151,8 +152,7 @@ def _repeat(blocks):
             statement = statement._replace(name=_PLACE.sub(lambda _: _place(*next(places), start), statement.name))
         block.append(statement)
     last = dict(_roles(blocks[-1]))
-    return (Statement("repeat", name=Number(start, False), block=tuple(block), count=Number(start + len(blocks) - 1, False), next=pairs),
-            {last[role]: x for x, role in carried.items()})
+    return (Statement("repeat", name=Number(start, False), block=tuple(block), count=Number(start + len(blocks) - 1, False), next=pairs), {last[role]: x for x, role in carried.items()})
 
 
 def _place(first, step, start):

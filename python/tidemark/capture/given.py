@@ -18,13 +18,13 @@ def function_of(path):
     os.environ[IS_CAPTURING] = "1"
     sys.path[:0] = [folder for folder in about["sys_path"] if folder not in sys.path]
     if about["main"]:
-        multiprocessing.spawn.import_main_path(about["main"])   # where __main__'s classes are, as for any process that is spawned
+        multiprocessing.spawn.import_main_path(about["main"])  # where __main__'s classes are, as for any process that is spawned
     written = torch.load(path, weights_only=False)
     module, batches, names = written["module"], written["batches"], about["sizes"]
 
     def build(**sizes):
         device = torch.get_default_device()
-        given = batches.get(tuple(sizes[name] for name in names), {})   # nothing where the module alone is wanted, at any sizes
+        given = batches.get(tuple(sizes[name] for name in names), {})  # nothing where the module alone is wanted, at any sizes
         return on(device, module), {name: _batch_on(device, value) for name, value in given.items()}
 
     build.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names])

@@ -12,7 +12,7 @@ from .text import typed
 from .told import told_of
 from .windows import windows_of
 
-MERGES = ("spatial_merge_size", "pooling_kernel_size", "downsample_factor")   # so many patches each way are one token
+MERGES = ("spatial_merge_size", "pooling_kernel_size", "downsample_factor")  # so many patches each way are one token
 
 
 class Header:
@@ -43,7 +43,7 @@ class Header:
 
         family, first = self.family, self.first
         sizes = {name: value for name, value in first.sizes.items() if name not in family.axes.names()}
-        sizes |= {"skew": 0} if any(r.shares for *_, captures in self.merged for r in captures) else {}   # of what `routed` says (src/program/routed.h)
+        sizes |= {"skew": 0} if any(r.shares for *_, captures in self.merged for r in captures) else {}  # of what `routed` says (src/program/routed.h)
         yield from [("tidemark-program", "1"), ("model_type", family.kind), ("class", self.root.name), *self._heads(), ("transformers", transformers.__version__), ("torch", torch.__version__.partition("+")[0])]
         yield from [("training", "true"), ("device", "cuda"), *([("looks", "true")] if sees(first) else []), *([("half_images", "true")] if family.sees_images else [])]
         yield from [("by_chance", " ".join(sorted(first.by_chance)))] if first.by_chance else []
@@ -97,7 +97,7 @@ class Header:
         if family.has_grids:
             yield from (f"{side} % {path} == 0" for path in self.wholes if path.endswith(MERGES) for side in ("grid_h", "grid_w"))
         windows = windows_of(family.base, self.first.sizes) if family.has_windows else None
-        yield from (f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows)   # of one window one way, a permuted tensor is a view
+        yield from (f"{side} >= {windows.side}" for side in ("grid_h", "grid_w") if windows)  # of one window one way, a permuted tensor is a view
         yield from [*family.guards, *(guard for guard in axes.guards if guard not in self.guards_of_flags.values()), *self.tie_guards, *axes.equalities(), *family.layers.conditions()]
         yield from (f"{path} == null" for path in self.by_number)
 

@@ -4,8 +4,8 @@ import json
 import os
 import sys
 
-os.environ.setdefault("PYTORCH_JIT", "0")             # scripted functions are Python ones
-os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")     # compiled ones too
+os.environ.setdefault("PYTORCH_JIT", "0")  # scripted functions are Python ones
+os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")  # compiled ones too
 
 
 def header_of(model, padded):

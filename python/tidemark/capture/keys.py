@@ -8,11 +8,13 @@ import re
 from .sizes import Solver
 
 # Of no part in what a model computes: names, texts, and what is said to whoever generates.
-_ASIDE = re.compile(r"(^|\.)(id2label|label2id|problem_type|architectures|_name_or_path|transformers_version|dtype|torch_dtype|tokenizer_class|model_type|use_cache|\w*token_ids?|\w*token_index"
-                    r"|initializer_\w+|task_specific_params|finetuning_task|prefix|generation_config|\w*_std|name_or_path)$")
+_ASIDE = re.compile(
+    r"(^|\.)(id2label|label2id|problem_type|architectures|_name_or_path|transformers_version|dtype|torch_dtype|tokenizer_class|model_type|use_cache|\w*token_ids?|\w*token_index"
+    r"|initializer_\w+|task_specific_params|finetuning_task|prefix|generation_config|\w*_std|name_or_path)$"
+)
 
 COUNT = "count"
-ROTATIONS = ("rope_parameters", "rope_scaling")   # the latter before transformers 5
+ROTATIONS = ("rope_parameters", "rope_scaling")  # the latter before transformers 5
 
 
 def is_whole(value):
@@ -127,7 +129,7 @@ class Defaults:
     def _built(self, keys, path):
         try:
             return at(self.build(keys), path)
-        except Exception:   # whatever a configuration class thinks of
+        except Exception:  # whatever a configuration class thinks of
             return _Refused
 
     def line(self, path, names):
@@ -163,8 +165,8 @@ class Defaults:
         if above and above[-1] in ROTATIONS:
             candidates = [".".join([*above[:-1], "rope_scaling", last]), *([".".join([*above[:-1], "rope_scaling", "type"])] if last == "rope_type" else [])]
             candidates += [flat for flat in (f"rope_scaling.{last}", "rope_scaling.type") if len(above) > 1 and self._takes_flat(path, flat, value)]
-            candidates += [".".join([*above[:-1], beside]) for beside in (last, *self.older)]   # as files had it before there were rope_parameters
-            candidates += [last] if len(above) > 1 else []   # or at the top, before there were parts, too: GLM-4.1V
+            candidates += [".".join([*above[:-1], beside]) for beside in (last, *self.older)]  # as files had it before there were rope_parameters
+            candidates += [last] if len(above) > 1 else []  # or at the top, before there were parts, too: GLM-4.1V
         candidates += [old for old, new in self.attribute_map.items() if new == path and old != path]
         candidates += [old for old in self.older if old != path and not above and is_whole(value)]
         return [other for other in dict.fromkeys(candidates) if other != path and self._takes(path, other, value)]
@@ -178,13 +180,13 @@ class Defaults:
 
     def _takes(self, path, other, value):
         if ".rope_scaling." in f".{other}" or other.startswith("rope_scaling."):
-            return True   # transformers/modeling_rope_utils.py, RotaryEmbeddingConfigMixin.convert_rope_params_to_dict
+            return True  # transformers/modeling_rope_utils.py, RotaryEmbeddingConfigMixin.convert_rope_params_to_dict
         keys = without(self.draws[0], path)
         above = path.split(".")[0]
         if "." in path and above in keys:
             keys.pop(above)
         absent = self._built(keys, path)
-        if value == absent and is_whole(value):   # what nobody says tells nothing
+        if value == absent and is_whole(value):  # what nobody says tells nothing
             value *= 2
         elif value == absent and isinstance(value, float):
             value /= 2

@@ -8,10 +8,10 @@ from .orders import ANY, base_order
 
 _COUNTS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth", "encoder_layers", "decoder_layers", "num_encoder_layers", "num_decoder_layers", "num_global_layers")
 LONGEST_PERIOD = 8
-FEWEST_ROUNDS = 4   # as it takes to see them: the first of them often begins otherwise, and three are told as rounds (folding.py)
+FEWEST_ROUNDS = 4  # as it takes to see them: the first of them often begins otherwise, and three are told as rounds (folding.py)
 _NUMBERED = re.compile(r"(index(es)?|indices|_ids|layers)$")
-_APART = 5         # layers from one of those to the next, so that they are seen as rounds (folding.py); and more, so that these make no rounds themselves
-_MOST_BEFORE = 4   # layers that are of other kinds than those that go round after them
+_APART = 5  # layers from one of those to the next, so that they are seen as rounds (folding.py); and more, so that these make no rounds themselves
+_MOST_BEFORE = 4  # layers that are of other kinds than those that go round after them
 _BY_NUMBER = re.compile(r"(^|_)(layers|layer_ids|idxs)$")
 
 
@@ -25,7 +25,7 @@ class Layers:
         self.published = {path: counts for path, counts in (published or {}).items() if counts != ANY}
         self.in_any_order = {*(published or {})} - {*self.published}
         self._part("", defaults)
-        self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)   # the first layers of another part may take what those by number give
+        self.taking = max((len(at(self.keys, path)) for path in self.places), default=0)  # the first layers of another part may take what those by number give
         self.keys = changed(self.keys, {path: at(self.keys, path) + self.taking for path, period in self.counts.items() if period == 1 and path not in self.places.values()})
 
     def _part(self, prefix, defaults):
@@ -35,7 +35,7 @@ class Layers:
         count = defaults[numbers[0]] if numbers else None
         spelled = {k: kinds for k, v in defaults.items() if numbers and len(kinds := spelled_out(v)) == count}
         self.spelled.update({prefix + key: (list(dict.fromkeys(kinds)), prefix + numbers[0]) for key, kinds in spelled.items()})
-        for key in [k for k, v in defaults.items() if k in spelled or v in spelled.values()]:   # and what the class makes of it
+        for key in [k for k, v in defaults.items() if k in spelled or v in spelled.values()]:  # and what the class makes of it
             self.keys = without(self.keys, prefix + key)
         lists = {k: v for k, v in defaults.items() if isinstance(v, list) and len(v) == count and count > 2 and not _are_sizes(v) and v not in spelled.values()}
         numbered = {k: _among(v, count) for k, v in defaults.items() if isinstance(k, str) and _BY_NUMBER.search(k) and count and is_rising(v, count) and len(v) > 1}
@@ -49,7 +49,7 @@ class Layers:
                 self.befores[prefix + key] = before
         period = max((len(self.cycles[prefix + key]) for key in lists), default=1)
         before = max((len(self.befores.get(prefix + key, ())) for key in lists), default=0)
-        if period > LONGEST_PERIOD:   # in no order: as many layers as these, of these kinds
+        if period > LONGEST_PERIOD:  # in no order: as many layers as these, of these kinds
             for key, value in lists.items():
                 del self.cycles[prefix + key]
                 self.keys = changed(self.keys, {prefix + key: value})
@@ -57,7 +57,7 @@ class Layers:
             numbers = []
         for number in numbers:
             if is_whole(at(self.keys, prefix + number)):
-                self.counts[prefix + number] = period   # rounds, and some that are left over
+                self.counts[prefix + number] = period  # rounds, and some that are left over
                 self.keys = changed(self.keys, {prefix + number: max(5, at(self.keys, prefix + number)) + before if period == 1 else self._least(FEWEST_ROUNDS * period + before, period, count)})
                 if before:
                     self.befores[prefix + number] = before
@@ -126,12 +126,12 @@ class Layers:
     @staticmethod
     def _said(keys, path):
         """How many layers, as a configuration says it: classes take another name for it, too."""
-        above = path[:path.rfind(".") + 1]
+        above = path[: path.rfind(".") + 1]
         return [count for count in (at(keys, one) for one in (path, *(above + name for name in _COUNTS))) if is_whole(count)][:1]
 
     @staticmethod
     def _spelled(kinds, count):
-        return [[kinds, count // len(kinds)], [kinds[:count % len(kinds)], 1]]
+        return [[kinds, count // len(kinds)], [kinds[: count % len(kinds)], 1]]
 
     def orders_of(self, keys):
         """{path of a list of kinds in any order: (its entries, all kinds)}"""
@@ -182,7 +182,7 @@ def rounds(entries):
     for before in range(_MOST_BEFORE + 1):
         period = _period(entries[before:])
         if period <= LONGEST_PERIOD and len(entries) >= before + (3 if before else 2) * period:
-            return entries[:before], entries[before:before + period]
+            return entries[:before], entries[before : before + period]
     return [], entries
 
 

@@ -6,14 +6,13 @@ from .floats import any_float
 from .statements import Body, Statement
 from .terms import DtypeFrom, DtypeOf, Each, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
-
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
 _PLACE_OF_LINE = re.compile(r" *\d+: ")
 _NUMBER = re.compile(r"(?<![\w%#])\d+(?!\w)")
 _LOOPS = ("repeat", "each")
 _SCOPES = ("enter autocast", "exit autocast")
-UNTOLD = "?"   # a size
+UNTOLD = "?"  # a size
 
 
 class Differs(Exception):
@@ -35,7 +34,7 @@ class Merger:
     def body(self, bodies):
         key = tuple(map(id, bodies))
         if key not in self.merged:
-            self.merged[key] = (self._body(bodies), bodies)   # those are kept, so that no other has their ids
+            self.merged[key] = (self._body(bodies), bodies)  # those are kept, so that no other has their ids
         return self.merged[key][0]
 
     def _body(self, bodies):
@@ -43,14 +42,20 @@ class Merger:
         where = f"{one.kind} {one.name}"
         if {(b.kind, b.name) for b in bodies} != {(one.kind, one.name)}:
             raise Differs(f"{where} here, {next(b.name for b in bodies if b.name != one.name)} there")
-        body = Body(one.kind, one.name, one.checkpointable,
-                    self.named([b.params for b in bodies], where), self.statements([b.statements for b in bodies], where),
-                    self.terms([b.saved for b in bodies], where), self.named(_by_list([b.returned for b in bodies]), where))
+        body = Body(
+            one.kind,
+            one.name,
+            one.checkpointable,
+            self.named([b.params for b in bodies], where),
+            self.statements([b.statements for b in bodies], where),
+            self.terms([b.saved for b in bodies], where),
+            self.named(_by_list([b.returned for b in bodies]), where),
+        )
         return self.interned.setdefault((body.kind, body.name, body.checkpointable, body.params, body.statements, body.saved, body.returned), body)
 
     def statements(self, columns, where):
         scopes = [at for at, s in enumerate(columns[0]) if s.name in _SCOPES]
-        if scopes and not any(s.name in _SCOPES for column in columns[1:] for s in column):   # the first alone was compared with what is done under autocast
+        if scopes and not any(s.name in _SCOPES for column in columns[1:] for s in column):  # the first alone was compared with what is done under autocast
             return self._with(scopes, columns, where)
         if len(set(map(len, columns))) != 1:
             raise Differs(f"{where} does {' or '.join(map(str, sorted({len(c) for c in columns})))} things, as sizes differ")
@@ -72,10 +77,16 @@ class Merger:
             raise Differs(f"{place} here, {next((s.name for s in row if s.name != one.name), '') or row[1].kind} there")
         marks = {s.mark for s in row}
         return Statement(
-            one.kind, self.term([s.name for s in row], place) if one.kind in _LOOPS else path or one.name,
-            self.terms([s.results for s in row], place), self.named([s.args for s in row], place), one.mark if len(marks) == 1 else self.mark(row, place),
-            self.body(tuple(s.body for s in row)) if one.body else None, self.statements([s.block for s in row], place) if one.block else (),
-            self.term([s.count for s in row], place) if one.kind in _LOOPS else None, one.next)
+            one.kind,
+            self.term([s.name for s in row], place) if one.kind in _LOOPS else path or one.name,
+            self.terms([s.results for s in row], place),
+            self.named([s.args for s in row], place),
+            one.mark if len(marks) == 1 else self.mark(row, place),
+            self.body(tuple(s.body for s in row)) if one.body else None,
+            self.statements([s.block for s in row], place) if one.block else (),
+            self.term([s.count for s in row], place) if one.kind in _LOOPS else None,
+            one.next,
+        )
 
     def path(self, paths):
         """Modules whose places in a list differ: `layers.{num_hidden_layers - 1}`."""

@@ -17,10 +17,10 @@ from .mistakes import Mistake
 # The first table that knows the model type decides what is trained; transformers/models/auto/modeling_auto.py names them.
 HEADS = ("IMAGE_TEXT_TO_TEXT", "SPEECH_SEQ_2_SEQ", "SEQ_TO_SEQ_CAUSAL_LM", "CAUSAL_LM", "MASKED_LM", "IMAGE_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION")
 SEQUENCE_CLASSIFICATION = "SEQUENCE_CLASSIFICATION"
-CONTRASTIVE = "CONTRASTIVE"   # images and their captions are brought near to each other
-FEATURES = "FEATURES"         # of what makes no loss: the mean of its last hidden state
-MASKS = "MASKS"               # the same of what has none: the mean of the masks that it predicts
-_TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}   # what modeling_auto.py calls it, where that is something else
+CONTRASTIVE = "CONTRASTIVE"  # images and their captions are brought near to each other
+FEATURES = "FEATURES"  # of what makes no loss: the mean of its last hidden state
+MASKS = "MASKS"  # the same of what has none: the mean of the masks that it predicts
+_TABLES = {CONTRASTIVE: "ZERO_SHOT_IMAGE_CLASSIFICATION"}  # what modeling_auto.py calls it, where that is something else
 
 
 def classes_of(kind):
@@ -154,9 +154,9 @@ def from_configuration(keys, where, head=None, attention=None, cache=None, padde
                 part.use_cache = cache
         with torch.device(device), _without_initial_values():
             model = cls._from_config(config, dtype=dtype, **chosen)
-        model.tie_weights()   # which is left out where weights get no initial values
+        model.tie_weights()  # which is left out where weights get no initial values
         model.of_whole = whole if whole != kind else ""
-        return model.to(device).train()   # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
+        return model.to(device).train()  # torch.Tensor(…) takes no notice of the device around it: models/wav2vec2
 
     config = transformers.AutoConfig.for_model(**keys)
     known_as = class_of(config, keys, head, where)[1]

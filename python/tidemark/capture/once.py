@@ -43,12 +43,12 @@ class _Pairs:
     def _compare(self, one, other):
         steps, again = _steps(one), _steps(other)
         more, names = len(steps) - len(again), [_name_of(e) for e in again]
-        alike = next((k for k in range(len(again), -1, -1) if [_name_of(e) for e in steps[:k] + steps[k + more:]] == names), None) if more >= 0 else None
+        alike = next((k for k in range(len(again), -1, -1) if [_name_of(e) for e in steps[:k] + steps[k + more :]] == names), None) if more >= 0 else None
         if alike is None:
             raise Differs(f"{one.kind} {one.name} does other things when it is called again")
         if more:
-            self.blocks.append((one, steps[alike:alike + more]))
-        others, same, read = steps[:alike] + steps[alike + more:], {}, set()
+            self.blocks.append((one, steps[alike : alike + more]))
+        others, same, read = steps[:alike] + steps[alike + more :], {}, set()
         for a, b in zip(others, again):
             for term, later in zip(_terms(a), _terms(b)):
                 if isinstance(term, Ref) and isinstance(later, Weight):
@@ -92,6 +92,7 @@ def _enclose(frame, steps, made, named):
 
 def _name(frame, made):
     """Behind the blocks, what they make is an attribute."""
+
     def named(term):
         return made.get(term, term)
 

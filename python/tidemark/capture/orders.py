@@ -58,22 +58,22 @@ def _told(statements, path, entries, kinds):
     row, last = Row(results[0]), len(entries) - 1
     blocks = {}
     for k in range(1, last):
-        block = _of_round(statements[places[k]:places[k + 1]], row, results[k], results[k - 1])
+        block = _of_round(statements[places[k] : places[k + 1]], row, results[k], results[k - 1])
         if block is None or not _alike(blocks.setdefault(entries[k], block), block):
             return None
     if set(blocks) != {*entries} or entries[last] not in blocks:
         return None
-    if len(blocks) > 1 and all(_alike(block, blocks[entries[last]]) for block in blocks.values()):   # another part, that has as many layers by chance
+    if len(blocks) > 1 and all(_alike(block, blocks[entries[last]]) for block in blocks.values()):  # another part, that has as many layers by chance
         return None
     end = places[last] + len(blocks[entries[last]])
-    if not _alike(_of_round(statements[places[last]:end], row, results[last], results[last - 1]), blocks[entries[last]]):
+    if not _alike(_of_round(statements[places[last] : end], row, results[last], results[last - 1]), blocks[entries[last]]):
         return None
-    firsts = _firsts(statements[places[0]:places[1]], row, results[0], blocks, entries[0])
+    firsts = _firsts(statements[places[0] : places[1]], row, results[0], blocks, entries[0])
     rest = [replace_terms(s, lambda t: Element(row, Number(last, False)) if t == results[last] else t) for s in statements[end:]]
     if firsts is None or _mention(rest, results[:last]):
         return None
     first = _each(path, 0, 0, firsts, kinds)
-    return [*statements[:places[0]], first, _each(path, 1, last, blocks, kinds), *rest]
+    return [*statements[: places[0]], first, _each(path, 1, last, blocks, kinds), *rest]
 
 
 def _each(path, first, last, blocks, kinds):
@@ -184,5 +184,5 @@ def older_kinds(kinds, remapped, made):
     names = {old: new for old, new in remapped.items() if new in kinds}
     try:
         return names if names and made([*names, *kinds]) == [*names.values(), *kinds] else {}
-    except Exception:   # whatever a configuration class thinks of: one that checks them takes none of these (transformers 5.17.0: validate_layer_type)
+    except Exception:  # whatever a configuration class thinks of: one that checks them takes none of these (transformers 5.17.0: validate_layer_type)
         return {}

@@ -25,7 +25,7 @@ def add_samples(maker):
     if "spatial_shapes" in maker.takes:
         return _by_shape(maker, channels, maker.shape.batch)
     maker.batch["pixel_values"] = maker.real(maker.shape.batch, channels, side, side)
-    if "input_points" in maker.takes:   # one object in each, that a point is on: transformers/models/sam2/processing_sam2.py
+    if "input_points" in maker.takes:  # one object in each, that a point is on: transformers/models/sam2/processing_sam2.py
         maker.batch["input_points"] = maker.real(maker.shape.batch, 1, 1, 2)
         maker.batch["input_labels"] = maker.whole(maker.shape.batch, 1, 1) + 1
 
@@ -44,11 +44,11 @@ def add_sounds(maker):
     count = maker.shape.pictures
     maker.batch.sizes["images"] = count
     width = first_of(audio, "input_dim")
-    if width:   # a conformer's, two frames in a row: transformers/models/granite_speech/feature_extraction_granite_speech.py
+    if width:  # a conformer's, two frames in a row: transformers/models/granite_speech/feature_extraction_granite_speech.py
         maker.batch["input_features"] = maker.real(count, frames // 2, width)
     else:
         maker.batch["input_features"] = maker.real(count, first_of(audio, "num_mel_bins") or 80, frames)
-    for name in ("feature_attention_mask", "input_features_mask"):   # with a width, the latter is of what the model makes of them (batches.py)
+    for name in ("feature_attention_mask", "input_features_mask"):  # with a width, the latter is of what the model makes of them (batches.py)
         if name in maker.takes and not width:
             maker.batch[name] = torch.ones(count, frames, dtype=torch.long, device=maker.device)
 
@@ -57,7 +57,7 @@ def _by_grid(maker, channels):
     """Patches in a row, of images of any size: transformers' Qwen2VLImageProcessor and its kin."""
     vision = getattr(maker.config, "vision_config", maker.config)
     grid = next(name for name in ("image_grid_thw", "image_grid_hw", "grid_thws") if name in maker.takes)
-    merged = first_of(vision, "spatial_merge_size") or 1   # so many patches each way are one token
+    merged = first_of(vision, "spatial_merge_size") or 1  # so many patches each way are one token
     (down, across), count, patch = (-(-side // merged) * merged for side in maker.shape.grid), maker.shape.pictures, first_of(vision, "patch_size")
     times = first_of(vision, "temporal_patch_size")
     # What is given to a convolution patch by patch keeps their sides, where frames are not merged: transformers/models/paddleocr_vl/image_processing_paddleocr_vl.py
@@ -74,7 +74,7 @@ def _has_flat_convolution(model):
 def _by_position(maker, channels):
     """Patches of each image beside their places: transformers' Gemma4ImageProcessor, whose images are as large as its tokens allow."""
     vision = maker.config.vision_config
-    pooled = first_of(vision, "pooling_kernel_size") or 1   # so many patches each way are one token
+    pooled = first_of(vision, "pooling_kernel_size") or 1  # so many patches each way are one token
     (down, across), count, patch = (-(-side // pooled) * pooled for side in maker.shape.grid), maker.shape.pictures, first_of(vision, "patch_size")
     maker.batch["pixel_values"] = maker.real(count, down * across, channels * patch * patch)
     y, x = torch.meshgrid(torch.arange(down, device=maker.device), torch.arange(across, device=maker.device), indexing="ij")
@@ -131,7 +131,7 @@ def _by_size(maker, channels):
 def _whole(maker, channels):
     count, side = maker.shape.pictures, maker.image_size()
     maker.batch["pixel_values"] = maker.real(count, channels, side, side)
-    if "qformer_input_ids" in maker.takes:   # what is asked, once more in the words of its Q-Former
+    if "qformer_input_ids" in maker.takes:  # what is asked, once more in the words of its Q-Former
         length = min(maker.shape.seq, 8)
         maker.batch["qformer_input_ids"] = torch.ones(count, length, dtype=torch.long, device=maker.device)
         maker.batch["qformer_attention_mask"] = torch.ones(count, length, dtype=torch.long, device=maker.device)

@@ -9,7 +9,7 @@ from .settings import first_of
 
 # Added to samples, tokens, images of a sample, patches down and across.  No two columns go together, so that no expression holds by chance.
 _STEPS = ((0, 0, 0, 0, 0), (1, 13, 0, 0, 0), (3, 37, 0, 2, 2), (2, 101, 1, 4, -2), (4, 59, 2, -2, 4), (1, 67, 3, 6, 2))
-_TEXT_ALONE = 4   # points that do where there are no images
+_TEXT_ALONE = 4  # points that do where there are no images
 
 
 def steps_of(shape):
@@ -20,7 +20,7 @@ def points_from(shape, model):
     """[Shape]: those of a model, up from the one that was asked for, or down where the model takes no longer text."""
     shape = with_grid(shape, model)
     takes = set(inspect.signature(model.forward).parameters)
-    if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):   # beside a text; one alone is the sample itself
+    if shape.images and not ("input_ids" in takes and {"pixel_values", "input_features"} & takes):  # beside a text; one alone is the sample itself
         shape = dataclasses.replace(shape, images=0)
     steps = steps_of(shape)
     longest = first_of(model.config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions") if getattr(model, "config", None) else None
@@ -28,7 +28,7 @@ def points_from(shape, model):
     placed = shape.images and not has_one_beside(model)
     points = []
     for samples, tokens, images, down, across in steps:
-        more_images = images if placed else 0   # where they stand beside the text there are as many for each
+        more_images = images if placed else 0  # where they stand beside the text there are as many for each
         point = dataclasses.replace(shape, batch=shape.batch + samples, images=shape.images + more_images, grid=(shape.grid[0] + down, shape.grid[1] + across))
         more = tokens + _most_rows(point, model) - _most_rows(shape, model) if up or placed else -min(tokens, shape.seq * tokens // 128)
         points.append(dataclasses.replace(point, seq=shape.seq + more))

@@ -14,7 +14,7 @@ class Reads:
         """Whether the key at this path of the configuration was read."""
         for name in path.split("."):
             if name not in (getattr(config, "sub_configs", None) or {}) or getattr(config, name, None) is None:
-                return self.counts[type(config), name] > 0   # of a dict, any of it
+                return self.counts[type(config), name] > 0  # of a dict, any of it
             config = getattr(config, name)
         return True
 

@@ -15,7 +15,7 @@ from .terms import DtypeOf, Listed, Number, Ref, Slice, Typed, Weight, leaves
 # Functions with which the host reads data (torch/_tensor.py, python_variable_methods.cpp).
 HOST_READS = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__contains__", "__array__", "numpy", "equal", "allclose", "is_nonzero"}
 CASTS = {"to", "type", "type_as", "float", "double", "half", "bfloat16"}
-_DTYPES_OF_PYTHON = {bool: torch.bool, int: torch.int64, float: torch.float64}   # torch/csrc/utils/python_arg_parser.h, toScalarType
+_DTYPES_OF_PYTHON = {bool: torch.bool, int: torch.int64, float: torch.float64}  # torch/csrc/utils/python_arg_parser.h, toScalarType
 SIZED_BY_DATA = {"nonzero", "masked_select", "unique", "unique_consecutive", "argwhere", "bincount", "_unique2"}
 
 
@@ -49,10 +49,10 @@ class Kept:
 
 class Frame:
     def __init__(self, kind, name, path, parent):
-        self.kind, self.name, self.path, self.parent = kind, name, path, parent   # kind: class, function, scope
-        self.events, self.given, self.returned, self.saved = [], [], [], []   # given and returned: (path, term)
+        self.kind, self.name, self.path, self.parent = kind, name, path, parent  # kind: class, function, scope
+        self.events, self.given, self.returned, self.saved = [], [], [], []  # given and returned: (path, term)
         self.checkpointable = False
-        self.filled = frozenset()   # numbers of values in dicts that a layer was given, which a checkpoint of it holds
+        self.filled = frozenset()  # numbers of values in dicts that a layer was given, which a checkpoint of it holds
 
 
 class Seen:
@@ -89,17 +89,17 @@ class Recorder(TorchFunctionMode):
         self.weights, self.weight_types, self.kept = {}, {}, []
         for path, tensor in tensor_attributes(model):
             self.weights.setdefault(id(tensor), path)
-            self.kept.append(weakref.ref(tensor, lambda _, number=id(tensor): self.weights.pop(number, None)))   # another may get its number
+            self.kept.append(weakref.ref(tensor, lambda _, number=id(tensor): self.weights.pop(number, None)))  # another may get its number
             self.weight_types[path] = (DtypeOf(str(tensor.dtype).removeprefix("torch.")), tuple(Number(d, True) for d in tensor.shape))
         self.device, self.model_dtype = torch.device(device), str(next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)).removeprefix("torch.")
         self.frame = self.top = Frame("scope", "program", "", None)
         self.seen, self.alive, self.names, self.grad_enabled = [], {}, {}, True
-        self.asks_for_gradients = 0   # how often a value is told to need one
-        self.by_chance = set()   # what was drawn on the host
-        self.read = set()        # paths of weights that came by
-        self.minds_autocast = False   # under it something is done, or held, that is not without it (dtypes.py)
-        self.is_below = False   # operators are noted, not functions (vmaps.py)
-        self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()   # known when it is over
+        self.asks_for_gradients = 0  # how often a value is told to need one
+        self.by_chance = set()  # what was drawn on the host
+        self.read = set()  # paths of weights that came by
+        self.minds_autocast = False  # under it something is done, or held, that is not without it (dtypes.py)
+        self.is_below = False  # operators are noted, not functions (vmaps.py)
+        self.inputs, self.root, self.alive_at_return, self.left_alive = [], None, set(), set()  # known when it is over
 
     def term(self, tensor):
         """The term of a tensor, which is a new value if it was never seen."""
@@ -131,7 +131,7 @@ class Recorder(TorchFunctionMode):
         if isinstance(x, int):
             return Number(int(x), False)
         if isinstance(x, float):
-            return float.__repr__(x)   # of numpy's, too
+            return float.__repr__(x)  # of numpy's, too
         if isinstance(x, str):
             return '"' + x.replace("\\", "\\\\").replace('"', '\\"') + '"'
         if isinstance(x, (list, tuple)):
@@ -159,7 +159,7 @@ class Recorder(TorchFunctionMode):
         if name is None:
             name = self.names[func] = function_name(func)
         last = name.rpartition(".")[2]
-        if last == "_set_grad_enabled":   # noted, not done: all of it is in inference mode
+        if last == "_set_grad_enabled":  # noted, not done: all of it is in inference mode
             self.grad_enabled = bool(args[0])
             self.frame.events.append(Op("set_grad_enabled", (str(self.grad_enabled),), (), (), None))
             return None
@@ -167,17 +167,17 @@ class Recorder(TorchFunctionMode):
             self.asks_for_gradients += bool(args[1])
             if args[1] and id(args[0]) not in self.weights:
                 self.note("torch.Tensor.requires_grad_", (args[0],), {}, (), None)
-        if last == "__iter__":   # torch/_tensor.py: Tensor.__iter__ is unbind(0)
+        if last == "__iter__":  # torch/_tensor.py: Tensor.__iter__ is unbind(0)
             parts = args[0].unbind(0)
             self.note("torch.Tensor.unbind", (args[0], 0), {}, parts, None)
             return iter(parts)
         out = func(*args, **kwargs)
         if self.is_of_chance(name, args, out):
             return out
-        is_kept = id(out) in self.weights and not isinstance(out, torch.nn.Parameter)   # buffers are cast to what they are
+        is_kept = id(out) in self.weights and not isinstance(out, torch.nn.Parameter)  # buffers are cast to what they are
         if last in CASTS and out is args[0] and not is_kept and storage_of(out) is not None:
-            out = torch.ops.aten.alias(out)   # an object of its own, as it is where the cast makes another tensor: whose names both are told apart by their deaths
-        if last == "__format__" and is_tensor(args[0]) and args[0].dim() == 0:   # torch/_tensor.py: a number in a message is read
+            out = torch.ops.aten.alias(out)  # an object of its own, as it is where the cast makes another tensor: whose names both are told apart by their deaths
+        if last == "__format__" and is_tensor(args[0]) and args[0].dim() == 0:  # torch/_tensor.py: a number in a message is read
             self.note("torch.Tensor.item", args[:1], {}, (), "host 1")
         if last in HOST_READS:
             self.note(name, args, kwargs, (), "host " + spelled(out))

@@ -6,7 +6,7 @@ Where that may be is told by the configuration's keys; whether it is, by capture
 import re
 
 _LENGTHS = re.compile(r"window|chunk|local|position|max_.*len|block_size")
-_LONGEST = 4097   # what is captured to find out: masks are true integers, and grow with the square
+_LONGEST = 4097  # what is captured to find out: masks are true integers, and grow with the square
 
 
 def _lengths(keys):

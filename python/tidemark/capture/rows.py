@@ -14,7 +14,6 @@ round of the samples, and `%4[j][i]` is the place of one in the row of a row.
 """
 
 import re
-
 from typing import Any, NamedTuple
 
 from .floats import any_float
@@ -23,11 +22,11 @@ from .merging import AnySize, Differs
 from .statements import Statement
 from .terms import DtypeFrom, Each, Element, Linear, Listed, Number, Ref, Slice, Span, Typed
 
-FEWEST = 5          # of which a row is told from other things that come a few times
-_IRREGULAR = 2      # rounds at the ends
-_AHEAD = 2          # values that are not of the list: the last hidden state once more, and what the first layer is given (transformers 5.17.0: models/siglip)
-_WIDEST = 4         # values of a tuple
-_LONGEST = 240      # statements of a round
+FEWEST = 5  # of which a row is told from other things that come a few times
+_IRREGULAR = 2  # rounds at the ends
+_AHEAD = 2  # values that are not of the list: the last hidden state once more, and what the first layer is given (transformers 5.17.0: models/siglip)
+_WIDEST = 4  # values of a tuple
+_LONGEST = 240  # statements of a round
 _PLACE = re.compile(r"(?<=\.)\d+(?=\.|$)")
 _LISTED = re.compile(r"\.\d+$")
 
@@ -81,9 +80,9 @@ def in_rows(statements, counts, outer=(), uneven=None):
 
 class _Rows:
     def __init__(self, statements, counts, index="i", uneven=None):
-        self.index, self.uneven = index, uneven or Uneven()   # of a round
+        self.index, self.uneven = index, uneven or Uneven()  # of a round
         self.statements, self.counts = [one for statement in statements for one in _single(statement)], counts
-        self.elements = {}   # {value: (row, its place)}
+        self.elements = {}  # {value: (row, its place)}
 
     def accepts(self, rounds):
         return any(n - _IRREGULAR <= rounds <= n + 1 for n in self.counts)
@@ -109,20 +108,20 @@ class _Rows:
     def _rows_of(self, group):
         """The values that are alike as a row, or as several of as many values each: a module may return more than one list, and a list with what is ahead of it."""
         count = len(group) if self.accepts(len(group)) or len(group) - _AHEAD in self.counts else next((n for n in self.counts if len(group) % n == 0), 0)
-        return [group[at:at + count] for at in range(0, len(group), count)] if count else []
+        return [group[at : at + count] for at in range(0, len(group), count)] if count else []
 
     def _run(self, shapes, at):
         """(statements of a round, rounds) of what begins here; zeros where it does not come as often as there are images."""
         if self.statements[at].kind not in ("op", "call"):
             return 0, 0
         for period, rounds in runs_of(shapes, at, _LONGEST):
-            if self.accepts(rounds) and (self.index == "i" or any(s.kind == "each" for s in self.statements[at:at + period])):
+            if self.accepts(rounds) and (self.index == "i" or any(s.kind == "each" for s in self.statements[at : at + period])):
                 return period, rounds
         return 0, 0
 
     def _block(self, at, period, rounds):
         """The statement for all rounds; None where they are not alike."""
-        blocks = [self.statements[at + k * period:at + (k + 1) * period] for k in range(rounds)]
+        blocks = [self.statements[at + k * period : at + (k + 1) * period] for k in range(rounds)]
         made = {}
         for k, block in enumerate(blocks):
             for place, ref in _made(block):
@@ -132,8 +131,8 @@ class _Rows:
         if any(len(refs) != rounds for refs in places.values()):
             return None
         columns = list(zip(*(list(_walk(block)) for block in blocks)))
-        first = int(any(isinstance(c[0], _VALUES) and c[0] not in made and c[1] in made for c in columns))   # there is one before it
-        before = {}   # what a round finds of the one before: {row: its value ahead of the first round}
+        first = int(any(isinstance(c[0], _VALUES) and c[0] not in made and c[1] in made for c in columns))  # there is one before it
+        before = {}  # what a round finds of the one before: {row: its value ahead of the first round}
         terms = [self._same(column, made, rows, before, first) for column in columns]
         names = [_path([s.name for s in column], first, self.index) if column[0].kind == "call" else column[0].name for column in zip(*blocks)]
         bodies = [column[0].body and self.uneven.body([s.body for s in column]) for column in zip(*blocks)]
@@ -186,6 +185,7 @@ class _Rows:
 
     def _outside(self, statement):
         """Elements by their place in the row; those that follow each other as a span."""
+
         def named(term):
             found = self.elements.get(term) if isinstance(term, _VALUES) else None
             return Element(found[0], Number(found[1], False)) if found else term
@@ -204,6 +204,7 @@ class _Rows:
 
     def _with_lists(self, statement):
         """Lists among the arguments, with spans, and with numbers that are one for each."""
+
         def listed(term):
             if not isinstance(term, Listed):
                 return term
@@ -215,7 +216,7 @@ class _Rows:
 
     def _returned(self, args):
         """What is returned as a list is under the list's name."""
-        of = ["^0" if key.startswith("^") else _LISTED.sub("", key) for key, _ in args]   # what is hidden is told by its place alone
+        of = ["^0" if key.startswith("^") else _LISTED.sub("", key) for key, _ in args]  # what is hidden is told by its place alone
         lists = {name for name in of if name and self.accepts(of.count(name))}
         at = 0
         while at < len(args):
@@ -262,7 +263,7 @@ def _typed_spans(results):
     at = 0
     while at < len(results):
         one, end = results[at], at + 1
-        while isinstance(one, Typed) and end < len(results) and isinstance(results[end], Typed) and results[end][1:] == one[1:] and len(list(_spans(r.ref for r in results[at:end + 1]))) == 1:
+        while isinstance(one, Typed) and end < len(results) and isinstance(results[end], Typed) and results[end][1:] == one[1:] and len(list(_spans(r.ref for r in results[at : end + 1]))) == 1:
             end += 1
         yield one if end == at + 1 else one._replace(ref=next(_spans(r.ref for r in results[at:end])))
         at = end
@@ -304,7 +305,7 @@ def _zipped(terms):
 def _rows_at(terms, at):
     """The rows of two elements or more that begin here, of one place."""
     rows = []
-    for term in terms[at:at + _WIDEST]:
+    for term in terms[at : at + _WIDEST]:
         if not (isinstance(term, Element) and isinstance(term.at, Number) and term.at == terms[at].at and term.row not in rows):
             return
         rows.append(term.row)
@@ -317,7 +318,7 @@ def _rounds_of(terms, at, rows):
     place, best = terms[at].at.value, (1, 1)
     for step in (1, -1):
         rounds = 1
-        while terms[at + rounds * len(rows):at + (rounds + 1) * len(rows)] == [Element(row, Number(place + step * rounds, False)) for row in rows]:
+        while terms[at + rounds * len(rows) : at + (rounds + 1) * len(rows)] == [Element(row, Number(place + step * rounds, False)) for row in rows]:
             rounds += 1
         best = max(best, (rounds, step))
     return best
@@ -326,8 +327,14 @@ def _rounds_of(terms, at, rows):
 def _spans(terms):
     run = []
     for term in [*terms, None]:
-        if run and isinstance(term, Element) and isinstance(term.at, Number) and term.row == run[0].row and abs(term.at.value - run[-1].at.value) == 1 and (
-                len(run) == 1 or term.at.value - run[-1].at.value == run[-1].at.value - run[-2].at.value):
+        if (
+            run
+            and isinstance(term, Element)
+            and isinstance(term.at, Number)
+            and term.row == run[0].row
+            and abs(term.at.value - run[-1].at.value) == 1
+            and (len(run) == 1 or term.at.value - run[-1].at.value == run[-1].at.value - run[-2].at.value)
+        ):
             run.append(term)
             continue
         yield from run if len(run) < 2 else [Span(run[0].row, run[0].at, run[-1].at)]
@@ -354,8 +361,14 @@ def _shape(statement, by_name=False):
         return tuple("%" if isinstance(t, _VALUES) else "#" if isinstance(t, Number) else any_float(t) for t in _terms_of(x))
 
     name = _PLACE.sub("#", statement.name) if statement.kind == "call" else statement.name
-    return (statement.kind, name, tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results), tuple((k, type(t), plain(t)) for k, t in statement.args),
-            statement.mark if statement.mark in ("host True", "host False") else statement.mark.partition(" ")[0], statement.body.name if by_name and statement.body else id(statement.body))
+    return (
+        statement.kind,
+        name,
+        tuple((type(r), plain(r), getattr(r, "flags", ())) for r in statement.results),
+        tuple((k, type(t), plain(t)) for k, t in statement.args),
+        statement.mark if statement.mark in ("host True", "host False") else statement.mark.partition(" ")[0],
+        statement.body.name if by_name and statement.body else id(statement.body),
+    )
 
 
 def _made(block, place=()):
@@ -403,6 +416,6 @@ def _changed(x, change):
         return Typed(_changed(x.ref, change), change(x.dtype), tuple([_changed(s, change) for s in x.sizes]), x.flags)
     if isinstance(x, (Slice, DtypeFrom, Element, Span, Each, Linear)):
         return type(x)(*[_changed(part, change) for part in x])
-    if type(x) is tuple:   # rows of a span
+    if type(x) is tuple:  # rows of a span
         return tuple([_changed(part, change) for part in x])
     return x if type(x) is str and x in _INDICES else change(x)

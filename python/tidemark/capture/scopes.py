@@ -25,6 +25,7 @@ def _module_call(recorder, original):
             if frame.checkpointable:
                 frame.filled = _values_in((*args, *kwargs.values()))
             recorder.leave(frame, out)
+
     return called
 
 
@@ -39,6 +40,7 @@ def _module_attribute(recorder, original):
         original(self, name, value)
         if is_tensor(value):
             recorder.keep(self, name, value)
+
     return assigned
 
 
@@ -47,6 +49,7 @@ def _module_buffer(recorder, original):
         original(self, name, tensor, persistent)
         if is_tensor(tensor):
             recorder.keep(self, name, tensor)
+
     return registered
 
 
@@ -56,6 +59,7 @@ def _module_weight(recorder, original):
         if isinstance(value, torch.nn.Parameter):
             recorder.look(self, value)
         return value
+
     return got
 
 
@@ -70,6 +74,7 @@ def _function_apply(recorder, original):
             return out
         finally:
             recorder.leave(frame, out)
+
     return classmethod(applied)
 
 
@@ -80,6 +85,7 @@ def _save_for_backward(recorder, original):
         with torch._C.DisableTorchFunction():
             recorder.frame.saved = [recorder.argument(t) for t in tensors if is_tensor(t)]
         return original(self, *tensors)
+
     return saved
 
 
@@ -88,6 +94,7 @@ def _autocast_enter(recorder, original):
         state = [("device", "device" if self.device == recorder.device.type else self.device), ("dtype", recorder.argument(self.fast_dtype)), ("enabled", str(self._enabled))]
         recorder.frame.events.append(Op("enter autocast", (), tuple(state), (), None))
         return original(self)
+
     return entered
 
 
@@ -95,6 +102,7 @@ def _autocast_exit(recorder, original):
     def left(self, *args):
         recorder.frame.events.append(Op("exit autocast", (), (), (), None))
         return original(self, *args)
+
     return left
 
 
@@ -116,8 +124,16 @@ def recording(model, device):
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch.inference_mode())
         for owner, name, made in (
-                (torch.nn.Module, "__call__", _module_call), (torch.nn.Module, "__setattr__", _module_attribute), (torch.nn.Module, "register_buffer", _module_buffer), (torch.nn.Module, "__getattr__", _module_weight), (Function, "apply", _function_apply), (Context, "save_for_backward", _save_for_backward),
-                (torch, "vmap", vmap_within), (Autocast, "__enter__", _autocast_enter), (Autocast, "__exit__", _autocast_exit)):
+            (torch.nn.Module, "__call__", _module_call),
+            (torch.nn.Module, "__setattr__", _module_attribute),
+            (torch.nn.Module, "register_buffer", _module_buffer),
+            (torch.nn.Module, "__getattr__", _module_weight),
+            (Function, "apply", _function_apply),
+            (Context, "save_for_backward", _save_for_backward),
+            (torch, "vmap", vmap_within),
+            (Autocast, "__enter__", _autocast_enter),
+            (Autocast, "__exit__", _autocast_exit),
+        ):
             stack.enter_context(_in_place_of(owner, name, made(recorder, vars(owner)[name])))
         stack.enter_context(_in_place_of(torch, "is_grad_enabled", lambda: recorder.grad_enabled))
         stack.enter_context(_in_place_of(torch, "is_inference_mode_enabled", lambda: False))

@@ -11,9 +11,9 @@ from fractions import Fraction
 
 _CHUNKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 _FACTORS = (1, -1, 2, -2, 3, -3, 4, -4)
-_LARGEST_FACTOR = 4096   # of a term of a sum; what is larger comes of chance
-_MADE = 1.1             # cost of what is made of names
-_MOST_TERMS = 60         # of which any two are looked at together
+_LARGEST_FACTOR = 4096  # of a term of a sum; what is larger comes of chance
+_MADE = 1.1  # cost of what is made of names
+_MOST_TERMS = 60  # of which any two are looked at together
 
 
 def _direction(column):
@@ -48,14 +48,14 @@ class Solver:
         for degree in (1, 2, 3):
             for chosen in itertools.combinations_with_replacement(atoms, degree):
                 if degree == 3 and len(atoms) > 12 and sum(cost != 1 for _, cost, _ in chosen) == 1 and len({n for n, *_ in chosen}) == 3 and not {"grid_h", "grid_w"} <= {n for n, *_ in chosen}:
-                    continue   # three different ones of many, a quotient among them: nobody's size, but for the patches of the images of each sample
+                    continue  # three different ones of many, a quotient among them: nobody's size, but for the patches of the images of each sample
                 column = tuple(map(math.prod, zip(*(c for *_, c in chosen))))
                 text = "*".join(n for n, *_ in chosen)
                 self._add(text[1:-1] if degree == 1 and text[0] == "(" and text not in self.made else text, sum(cost for _, cost, _ in chosen), column)
         self.simple.sort(key=lambda entry: entry[0])
 
     def _add(self, text, cost, column):
-        if 0 in column or len(set(column)) == 1:   # one number at all points is any other, up to a factor
+        if 0 in column or len(set(column)) == 1:  # one number at all points is any other, up to a factor
             return
         entry = (cost, text, column)
         kept = self.table.setdefault(_direction(column), entry)
@@ -74,11 +74,26 @@ class Solver:
         if len(set(values)) == 1:
             return str(values[0])
         if len(values) < 3:
-            return None   # two numbers are any expression's
-        return self._term(values) or self._quotient(values) or self._part_of_a_number(values) or self._four_factors(values) or self._two_terms(values) or self._chunks(values) or self._divided(values) or self._merged(values) or self._compared(values) or self._three_terms(values) or self._with_a_number(values) or self._divided_times_a_name(values) or self._steps(values) or self._products_and_a_name(values)
+            return None  # two numbers are any expression's
+        return (
+            self._term(values)
+            or self._quotient(values)
+            or self._part_of_a_number(values)
+            or self._four_factors(values)
+            or self._two_terms(values)
+            or self._chunks(values)
+            or self._divided(values)
+            or self._merged(values)
+            or self._compared(values)
+            or self._three_terms(values)
+            or self._with_a_number(values)
+            or self._divided_times_a_name(values)
+            or self._steps(values)
+            or self._products_and_a_name(values)
+        )
 
     def _term(self, values):
-        found = self._match(values, largest=math.inf)   # nothing but a factor: of 1,601 patches of each of four tiles, 6,404
+        found = self._match(values, largest=math.inf)  # nothing but a factor: of 1,601 patches of each of four tiles, 6,404
         return found and _times(found[1], found[2])
 
     def _match(self, values, largest=_LARGEST_FACTOR):
@@ -153,10 +168,8 @@ class Solver:
     def _quotients(self):
         """[(text, column)] of names that another divides, in whole rounds of a third."""
         if self.quotients is None:
-            exact = ((a, b, tuple(x // y for x, y in zip(self.columns[a], self.columns[b])))
-                     for a, b in itertools.permutations(self.names, 2) if all(y and x % y == 0 for x, y in zip(self.columns[a], self.columns[b])))
-            self.quotients = [(f"({a}//{b})//{c}", tuple(x // y for x, y in zip(column, self.columns[c])))
-                              for a, b, column in exact for c in self.names if c not in (a, b) and all(0 < y <= x for x, y in zip(column, self.columns[c]))]
+            exact = ((a, b, tuple(x // y for x, y in zip(self.columns[a], self.columns[b]))) for a, b in itertools.permutations(self.names, 2) if all(y and x % y == 0 for x, y in zip(self.columns[a], self.columns[b])))
+            self.quotients = [(f"({a}//{b})//{c}", tuple(x // y for x, y in zip(column, self.columns[c]))) for a, b, column in exact for c in self.names if c not in (a, b) and all(0 < y <= x for x, y in zip(column, self.columns[c]))]
         return self.quotients
 
     def _two_terms(self, values):
@@ -233,18 +246,22 @@ class Solver:
     def _chunks(self, values):
         """Names times a product; lengths in chunks of a power of two, or of another name, and what fills the last one."""
         names = [(n, self.columns[n]) for n in self.names]
-        called = [(n, column) for n, column in names if n.endswith("chunk_size")]   # may be multiples of 32 at all points
+        called = [(n, column) for n, column in names if n.endswith("chunk_size")]  # may be multiples of 32 at all points
         chunks = [*called, *((str(c), (c,) * len(values)) for c in (*self.periods, *_CHUNKS)), *names]
         for (chunk, sizes), (name, column) in itertools.product(chunks, names):
             if name == chunk or 0 in sizes:
                 continue
-            forms = ((f"ceildiv({name}, {chunk})", tuple(-(-v // c) for v, c in zip(column, sizes))), (f"-{name} % {chunk}", tuple(-v % c for v, c in zip(column, sizes))),
-                     (f"{name}//{chunk}", tuple(v // c for v, c in zip(column, sizes))), (f"{name} % {chunk}", tuple(v % c for v, c in zip(column, sizes))))
+            forms = (
+                (f"ceildiv({name}, {chunk})", tuple(-(-v // c) for v, c in zip(column, sizes))),
+                (f"-{name} % {chunk}", tuple(-v % c for v, c in zip(column, sizes))),
+                (f"{name}//{chunk}", tuple(v // c for v, c in zip(column, sizes))),
+                (f"{name} % {chunk}", tuple(v % c for v, c in zip(column, sizes))),
+            )
             for text, form in forms:
                 text = form != column and self._from(text, form, values)
                 if text:
                     return text
-        for (chunk, sizes), (name, column) in itertools.permutations(names, 2):   # two thirds of a width, filled up: transformers/models/lfm2, Lfm2MLP
+        for (chunk, sizes), (name, column) in itertools.permutations(names, 2):  # two thirds of a width, filled up: transformers/models/lfm2, Lfm2MLP
             if 0 not in sizes:
                 text = self._from(f"ceildiv(2*{name}//3, {chunk})", tuple(-(-(2 * v // 3) // c) for v, c in zip(column, sizes)), values)
                 if text:

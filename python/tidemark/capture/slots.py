@@ -3,7 +3,7 @@
 from .lifting import used
 from .recorder import Call, Death, Kept, Ref
 
-NAME = "of_its_last_call"   # of an attribute that stands for it: no module has one
+NAME = "of_its_last_call"  # of an attribute that stands for it: no module has one
 
 
 def tell_slots(recorder):
@@ -19,7 +19,7 @@ def tell_slots(recorder):
                 frame.events = [event for event in frame.events if not (isinstance(event, Death) and event.ref == before)]
                 frame.events.append(Kept(own, path=f"{path}.{NAME}"))
                 _end_where_last_used(own, frame)
-            recorder.left_alive.discard(given[-1].value)   # it has said by whom
+            recorder.left_alive.discard(given[-1].value)  # it has said by whom
             recorder.alive_at_return.difference_update(one.value for one in given)
 
 

@@ -104,7 +104,7 @@ def map_terms(x, change):
     return mapped(x, change) if mapped else change(x)
 
 
-_MAPPED = {   # asked for millions of times
+_MAPPED = {  # asked for millions of times
     Listed: lambda x, change: Listed(tuple([map_terms(e, change) for e in x.items])),
     Slice: lambda x, change: Slice(map_terms(x.start, change), map_terms(x.stop, change), map_terms(x.step, change)),
     DtypeFrom: lambda x, change: DtypeFrom(change(x.ref)),

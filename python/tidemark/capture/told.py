@@ -13,7 +13,7 @@ def told_of(model):
 
 def _missing_for(model):
     """The packages' names, as the code of the model's modules asks for them (transformers 5.23.0: integrations/hub_kernels.py, use_kernel_func_from_hub_with_fallback)."""
-    sources = [sys.modules.get(name) for name in {type(module).__module__ for module in model.modules()}]   # a file of one's own need not be there
+    sources = [sys.modules.get(name) for name in {type(module).__module__ for module in model.modules()}]  # a file of one's own need not be there
     functions = [value for source in sources if source for value in vars(source).values() if callable(value)]
     return sorted({known["package"] for known in map(_closed_over, functions) if known.get("is_new_implementation") is False and "package" in known})
 

@@ -6,7 +6,7 @@ from .layers import LONGEST_PERIOD, rounds
 from .orders import in_order
 from .recorder import is_tensor
 
-_FEWEST_GROUPS = 3   # fewer are written one by one, as some layers ahead of others are
+_FEWEST_GROUPS = 3  # fewer are written one by one, as some layers ahead of others are
 
 
 def _kind(module):
@@ -69,6 +69,7 @@ def tree_lines(model, model_dtype, device, orders=None):
 
 def _in_rounds(groups):
     """(place, what is there): layers of several kinds that go round, perhaps after some others, are `0..2 by 4 to 15` and `3 by 4 to 15`."""
+
     def place(start, end):
         return start if start == end else f"{start}..{end}"
 

@@ -36,6 +36,7 @@ def name_of(func):
 
 def vmap_within(recorder, original):
     """In place of torch.vmap: the outermost is a frame of what is done below it."""
+
     def mapped(function, *args, **kwargs):
         inner = original(function, *args, **kwargs)
 
@@ -51,5 +52,7 @@ def vmap_within(recorder, original):
             finally:
                 recorder.is_below = False
                 recorder.leave(frame, out)
+
         return run
+
     return mapped

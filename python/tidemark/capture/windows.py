@@ -34,8 +34,8 @@ class Windows(NamedTuple):
         """How these numbers of patches follow from the round, the first of which is this; None where they do not."""
         lengths, rounds = self.lengths(), len(values)
         if len(set(lengths)) == 1:
-            return None   # these could be any number
-        at = next((k for k in range(len(lengths) - rounds + 1) if lengths[k:k + rounds] == tuple(values)), None)
+            return None  # these could be any number
+        at = next((k for k in range(len(lengths) - rounds + 1) if lengths[k : k + rounds] == tuple(values)), None)
         if at is None:
             return None
         window = index if at == first else f"({index} + {at - first})" if at > first else f"({index} - {first - at})"
@@ -44,11 +44,11 @@ class Windows(NamedTuple):
 
     @staticmethod
     def counted(statement):
-        return statement   # the solver finds how many there are
+        return statement  # the solver finds how many there are
 
     @staticmethod
     def are_of_others(values, first):
-        return False   # what is done for a window is told apart from what is done for the next
+        return False  # what is done for a window is told apart from what is done for the next
 
 
 def windows_of(keys, sizes):

@@ -15,7 +15,7 @@ from . import alone_cpu, leaving, relied_on, world
 # ProcessGroupNCCL::broadcastUniqueNCCLID: a counter, or two ranks.  The store of a group lies in that of the default group: default_pg/0//3//cuda//0.
 # Since torch 2.15 the number of the attempt comes behind it (NCCLBootstrap::exchangeUniqueId): default_pg/0//cuda//0/nccl_storekey_0.
 _NCCL_KEY = re.compile(r"default_pg/(?:.+//)?(?P<group>.+?)//cuda//(?P<key>\d+|\d+:\d+)(?:/nccl_storekey_\d+)?$")
-_library = ctypes.CDLL(None)   # libtidemark_gpu.so is preloaded
+_library = ctypes.CDLL(None)  # libtidemark_gpu.so is preloaded
 _library.tidemark_await_data.argtypes, _library.tidemark_await_data.restype = [ctypes.c_bool], ctypes.c_bool
 
 
@@ -60,7 +60,10 @@ def make_store_class(base):
             if key not in self.values:
                 found = _NCCL_KEY.search(key)
                 if found is None:
-                    world.refuse(f"rank {world.rank} reads {key!r} from the store of torch.distributed, which another rank would have written, and that rank is not running", "the program's own communication through the store cannot be known from one rank alone")
+                    world.refuse(
+                        f"rank {world.rank} reads {key!r} from the store of torch.distributed, which another rank would have written, and that rank is not running",
+                        "the program's own communication through the store cannot be known from one rank alone",
+                    )
                 self.values[key] = hashlib.sha512(key.encode()).digest() * 2
                 _name_communicator(self.values[key], key, found)
             return self.values[key]
@@ -117,7 +120,7 @@ def distributed_was_imported():
     from torch.distributed import distributed_c10d, rendezvous
 
     _leave_the_store_alone()
-    kept = []   # the C++ side keeps only its half of a Python store
+    kept = []  # the C++ side keeps only its half of a Python store
 
     def store(*args, **kwargs):
         kept.append(make_store_class(dist.Store)())
@@ -143,7 +146,7 @@ def _check_the_world(c10d, store):
         if size not in (1, world.ranks):
             world.refuse(f"the program makes a world of {size} ranks, and --gpus asks for {world.ranks}", f"write --gpus {size}", 2)
         if size == world.ranks and rank != world.rank:
-            leaving.leave(0)   # a worker that the program itself has started, of a rank that was not asked for
+            leaving.leave(0)  # a worker that the program itself has started, of a rank that was not asked for
 
     def rendezvous(*args, **kwargs):
         for made, rank, size in real_rendezvous(*args, **kwargs):
@@ -184,7 +187,7 @@ def _note_members(c10d):
         @functools.wraps(real_split)
         def split_group(parent_pg=None, split_ranks=None, *args, **kwargs):
             parent = c10d._get_default_group() if parent_pg is None else parent_pg
-            place = c10d._world.pg_group_ranks.get(parent, {})   # {rank of the world: rank of the parent}, in which split_ranks are written
+            place = c10d._world.pg_group_ranks.get(parent, {})  # {rank of the world: rank of the parent}, in which split_ranks are written
             in_world = {member: rank for rank, member in place.items()}
             mine = next((ranks for ranks in split_ranks or [] if place.get(world.rank) in ranks), None)
             if mine:

@@ -51,7 +51,7 @@ def _answer_as(stand_in, real, lone):
     group of this rank by itself."""
     for name in dir(real):
         method = inspect.getattr_static(real, name)
-        if isinstance(method, property) and not hasattr(stand_in, name):   # torch 2.8.0: distributed_c10d.py writes to a backend's `options`
+        if isinstance(method, property) and not hasattr(stand_in, name):  # torch 2.8.0: distributed_c10d.py writes to a backend's `options`
             setattr(stand_in, name, property(functools.partial(_of_lone, name, lone)))
         if name.startswith("__") or not callable(method) or isinstance(method, (type, staticmethod)) or "Tensor" in (method.__doc__ or ""):
             continue

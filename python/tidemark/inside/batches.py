@@ -9,9 +9,9 @@ from . import shapes
 
 class Batches:
     def __init__(self):
-        self.in_this_step = {}   # name of an input → its shapes, in order
-        self.in_steps = {}       # name of an input → {its shapes of one step}
-        self.shapes = {}         # every shape that was there → the first of its kind
+        self.in_this_step = {}  # name of an input → its shapes, in order
+        self.in_steps = {}  # name of an input → {its shapes of one step}
+        self.shapes = {}  # every shape that was there → the first of its kind
 
     def note(self, args, kwargs):
         """The arguments of a call, of which nothing is kept but shapes."""

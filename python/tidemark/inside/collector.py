@@ -12,16 +12,16 @@ import ctypes
 import gc
 import sys
 
-_UNLIKELY = (0x3B9AC9, 0x5F5E1, 0x2FAF09)   # thresholds that nothing else in memory looks like
+_UNLIKELY = (0x3B9AC9, 0x5F5E1, 0x2FAF09)  # thresholds that nothing else in memory looks like
 _SEARCHED_BYTES = 1 << 18
-_GENERATION_BYTES = 24   # struct gc_generation (pycore_gc.h, CPython 3.9 to 3.14): two pointers, int threshold, int count
+_GENERATION_BYTES = 24  # struct gc_generation (pycore_gc.h, CPython 3.9 to 3.14): two pointers, int threshold, int count
 
 
 class _Nothing:
     value = 0
 
 
-count = _Nothing()   # containers made since the last collection, where the collector keeps it; without that, collections come early by what we make
+count = _Nothing()  # containers made since the last collection, where the collector keeps it; without that, collections come early by what we make
 known = False
 
 
@@ -68,7 +68,7 @@ def _mapped_after(address):
     with open("/proc/self/maps") as file:
         spans = [[int(end, 16) for end in line.split(" ", 1)[0].split("-")] for line in file]
     end = address
-    for first, last in spans:   # in order of addresses
+    for first, last in spans:  # in order of addresses
         if first <= end < last:
             end = last
     return end - address
@@ -77,7 +77,7 @@ def _mapped_after(address):
 def _count_back(counts, made):
     """The counts as they were without the last `made` containers: those may have brought a collection forward."""
     first, second, _ = gc.get_threshold()
-    youngest, younger = first + 1, second + 2   # containers from one collection to the next; collections of the youngest until one of the second generation too
+    youngest, younger = first + 1, second + 2  # containers from one collection to the next; collections of the youngest until one of the second generation too
     if first <= 0 or second <= 0:
         return
     total = max(0, (counts[2] * younger + counts[1]) * youngest + counts[0] - made)
@@ -92,4 +92,4 @@ def _counts(found):
     made = [{0: None} for _ in range(200)]
     counted = found.value - before
     del made
-    return 100 <= counted <= 250   # a few dictionaries are used again
+    return 100 <= counted <= 250  # a few dictionaries are used again

@@ -19,7 +19,7 @@ class Spans:
 
     def __init__(self):
         self.found = []
-        self.depth = 0   # a kernel may be tuned while a graph is compiled
+        self.depth = 0  # a kernel may be tuned while a graph is compiled
         self.start = 0
 
     def begin(self, *_):
@@ -70,7 +70,8 @@ def _watch(owner, name):
 @dataclasses.dataclass(frozen=True)
 class Steady:
     """The run without what compiling had for a while."""
-    peak: object     # `Peak`
+
+    peak: object  # `Peak`
     requests: object  # `Requests`
 
 
@@ -80,7 +81,7 @@ class Requests:
     def __init__(self, events, left_out):
         self.rows = [(number, row) for number, row in enumerate(events.rows) if number not in left_out]
         self.raw = b"".join(events.raw[number * LAYOUT.size : (number + 1) * LAYOUT.size] for number, _ in self.rows)
-        self.before = list(itertools.accumulate((number not in left_out for number in range(events.count)), initial=0))   # of an event, how many others are kept
+        self.before = list(itertools.accumulate((number not in left_out for number in range(events.count)), initial=0))  # of an event, how many others are kept
 
 
 def without(events, run_dir, step_ends):

@@ -16,14 +16,14 @@ class Counters:
     def __init__(self, memory):
         self.real_stats = memory.memory_stats_as_nested_dict
         self.real_reset = memory.reset_peak_memory_stats
-        self.hidden = {}     # peaks that we reset and the program did not
-        self.spans = []      # (phase, peak allocated, peak reserved, allocated at the end)
+        self.hidden = {}  # peaks that we reset and the program did not
+        self.spans = []  # (phase, peak allocated, peak reserved, allocated at the end)
         self.step_ends = []  # number of spans when each step ended
 
     def close_span(self, phase):
         stats = self.real_stats(world.local_rank)
         if not stats:
-            return   # CUDA has not begun
+            return  # CUDA has not begun
         _raise_peaks(self.hidden, stats)
         self.real_reset(world.local_rank)
         allocated, reserved = stats["allocated_bytes"]["all"], stats["reserved_bytes"]["all"]
@@ -95,7 +95,7 @@ def _asked_for(message):
     return round(float(found[1]) * _UNITS[found[2]]) if found else 0
 
 
-counters = None   # made where they are needed
+counters = None  # made where they are needed
 
 
 def start():

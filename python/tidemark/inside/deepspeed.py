@@ -9,7 +9,7 @@ from . import losses, marks, phases, relied_on, steps
 
 
 def engine_was_imported():
-    import deepspeed.runtime.zero.stage_1_and_2   # noqa: F401  the engine has imported it
+    import deepspeed.runtime.zero.stage_1_and_2  # noqa: F401  the engine has imported it
 
     relied_on.enable("deepspeed_phases", _watch_engine)
     relied_on.enable("deepspeed_buckets", _mark_buckets_made)

@@ -10,7 +10,7 @@ import weakref
 
 from . import losses
 
-_PARTS = {   # in the order of loading: a part may use those before it
+_PARTS = {  # in the order of loading: a part may use those before it
     "assumptions": {
         "tidemark_assumptions": (ctypes.c_char_p, []),
         "tidemark_read_frames_as_they_lie": (ctypes.c_bool, []),
@@ -47,7 +47,7 @@ _PARTS = {   # in the order of loading: a part may use those before it
         "tidemark_host_memory_peak_bytes": (ctypes.c_int64, []),
     },
 }
-_NEEDS = {"blame": "events"}   # nothing to say of a part whose work would go nowhere
+_NEEDS = {"blame": "events"}  # nothing to say of a part whose work would go nowhere
 
 
 class _Library:
@@ -67,7 +67,7 @@ class _Library:
         try:
             if why:
                 raise OSError(why)
-            library = ctypes.PyDLL(os.path.join(self.folder, part + ".so"), mode=ctypes.RTLD_GLOBAL)   # `PyDLL`: calls are short and keep the GIL
+            library = ctypes.PyDLL(os.path.join(self.folder, part + ".so"), mode=ctypes.RTLD_GLOBAL)  # `PyDLL`: calls are short and keep the GIL
             for name, (result, arguments) in functions.items():
                 function = getattr(library, name)
                 function.restype, function.argtypes = result, arguments
@@ -146,7 +146,7 @@ def host_pages(size):
     if not start:
         raise MemoryError(f"the host grants no {size:,} bytes of addresses")
     buffer = (ctypes.c_char * size).from_address(start)
-    weakref.finalize(buffer, library.tidemark_give_back_host_pages, ctypes.c_void_p(start)).atexit = False   # tensors may outlive Python's own exit
+    weakref.finalize(buffer, library.tidemark_give_back_host_pages, ctypes.c_void_p(start)).atexit = False  # tensors may outlive Python's own exit
     return buffer
 
 

@@ -14,9 +14,9 @@ from . import door
 from .phases import NAMES as PHASES
 
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, OUT_OF_MEMORY, EMPTY_CACHE = range(7)
-OPERATIONS, MODULES, LINES = range(3)   # kinds of interned text
+OPERATIONS, MODULES, LINES = range(3)  # kinds of interned text
 CATEGORIES = ("other", "parameters", "gradients", "optimizer_state", "activations", "workspace", "communication")
-LAYOUT = struct.Struct("<QqqQIIIBBBB")   # struct Event, event_log.h
+LAYOUT = struct.Struct("<QqqQIIIBBBB")  # struct Event, event_log.h
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Peak:
     allocated_bytes: int
     reserved_bytes: int
     step: int
-    row: tuple      # the event at which allocated memory is highest
-    live: list      # [(bytes, row)] of what is allocated then
+    row: tuple  # the event at which allocated memory is highest
+    live: list  # [(bytes, row)] of what is allocated then
 
     @staticmethod
     def of(events, step_ends, until=None):

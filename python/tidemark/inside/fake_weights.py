@@ -20,8 +20,18 @@ import tempfile
 from . import door, losses
 
 _DTYPES = {
-    "float64": ("F64", 8), "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1),
-    "int64": ("I64", 8), "int32": ("I32", 4), "int16": ("I16", 2), "int8": ("I8", 1), "uint8": ("U8", 1), "bool": ("BOOL", 1),
+    "float64": ("F64", 8),
+    "float32": ("F32", 4),
+    "float16": ("F16", 2),
+    "bfloat16": ("BF16", 2),
+    "float8_e4m3fn": ("F8_E4M3", 1),
+    "float8_e5m2": ("F8_E5M2", 1),
+    "int64": ("I64", 8),
+    "int32": ("I32", 4),
+    "int16": ("I16", 2),
+    "int8": ("I8", 1),
+    "uint8": ("U8", 1),
+    "bool": ("BOOL", 1),
 }
 _FOLDER = "weights-"
 _WEIGHTS = (".safetensors", ".bin", ".safetensors.index.json", ".bin.index.json", ".h5", ".msgpack", ".gguf")
@@ -29,11 +39,12 @@ _WEIGHTS = (".safetensors", ".bin", ".safetensors.index.json", ".bin.index.json"
 
 def write_sparse_safetensors(path, tensors):
     """`tensors`: {name: meta tensor}.  The file has its full length and no blocks beyond the header."""
+
     def described(tensor):
         return _DTYPES[str(tensor.dtype).removeprefix("torch.")]
 
     header, offset = {"__metadata__": {"format": "pt"}}, 0
-    for name, tensor in sorted(tensors.items(), key=lambda item: (-described(item[1])[1], item[0])):   # the order of safetensors.save_file
+    for name, tensor in sorted(tensors.items(), key=lambda item: (-described(item[1])[1], item[0])):  # the order of safetensors.save_file
         code, width = described(tensor)
         size = tensor.numel() * width
         header[name] = {"dtype": code, "shape": list(tensor.shape), "data_offsets": [offset, offset + size]}
@@ -61,7 +72,7 @@ class _Holes:
         size = span.stop - span.start
         if size == 0:
             return torch.UntypedStorage(0)
-        data = torch.frombuffer(door.host_pages(size), dtype=torch.float8_e5m2)   # one byte each; a float, so that `out` below says that nobody knows its values (host_data.cpp)
+        data = torch.frombuffer(door.host_pages(size), dtype=torch.float8_e5m2)  # one byte each; a float, so that `out` below says that nobody knows its values (host_data.cpp)
         return torch.empty(data.shape, dtype=data.dtype, device="cpu", out=data).untyped_storage()
 
 
@@ -147,7 +158,7 @@ def _transformers_tensors(cls, config):
     import torch
 
     config = copy.deepcopy(config)
-    config._attn_implementation = "eager"   # any will do to make the parameters; others ask for their packages
+    config._attn_implementation = "eager"  # any will do to make the parameters; others ask for their packages
     before = torch.get_default_dtype()
     torch.set_default_dtype(_stored_dtype(config))
     try:
@@ -157,7 +168,7 @@ def _transformers_tensors(cls, config):
         torch.set_default_dtype(before)
     tensors = _stored_once(model)
     try:
-        from transformers.core_model_loading import revert_weight_conversion   # since 5: fused experts are stored one by one
+        from transformers.core_model_loading import revert_weight_conversion  # since 5: fused experts are stored one by one
     except ImportError:
         return tensors
     return dict(revert_weight_conversion(model, tensors))

@@ -41,13 +41,13 @@ def undisturbed():
     """What is done at the end is done whole: no handler of the program's runs meanwhile, such as the one with which a DataLoader raises when a worker
     has died (torch/utils/data/_utils/signal_handling.py), and no Ctrl-C stops it."""
     before = {}
-    if threading.current_thread() is threading.main_thread():   # where Python runs them, and lets them be changed
+    if threading.current_thread() is threading.main_thread():  # where Python runs them, and lets them be changed
         before = {number: signal.signal(number, kept) for number, kept in ((signal.SIGINT, signal.SIG_IGN), (signal.SIGCHLD, signal.SIG_DFL))}
     try:
         yield
     finally:
         for number, handler in before.items():
-            if handler is not None:   # one that Python did not set
+            if handler is not None:  # one that Python did not set
                 signal.signal(number, handler)
 
 
@@ -56,13 +56,13 @@ def _clean_up():
         try:
             stream.flush()
         except (OSError, ValueError):
-            pass   # closed, or a pipe without a reader
+            pass  # closed, or a pipe without a reader
     try:
-        weakref.finalize._exitfunc()   # tempfile.TemporaryDirectory, the caches of `datasets`, …
+        weakref.finalize._exitfunc()  # tempfile.TemporaryDirectory, the caches of `datasets`, …
     except Exception:
         pass
-    for worker in multiprocessing.active_children():   # a data loader's: one that ends later would look for its socket, which is gone, and complain
-        if worker._parent_pid == os.getpid():   # after a plain fork they are a sister's
+    for worker in multiprocessing.active_children():  # a data loader's: one that ends later would look for its socket, which is gone, and complain
+        if worker._parent_pid == os.getpid():  # after a plain fork they are a sister's
             worker.kill()
             worker.join()
     _end_compile_workers()
@@ -74,7 +74,7 @@ def _end_compile_workers():
     the last line of 2.7 to 2.15; 2.6 never does).  Until 2.8 to import the module is to start them (there, `warm_pool`)."""
     module = sys.modules.get("torch._inductor.async_compile")
     if module and not relied_on.enable("compile_workers", lambda: module.shutdown_compile_workers()):
-        print(f"tidemark: {relied_on.FEATURES['compile_workers'].without}", file=sys.stderr)   # the report is written by now
+        print(f"tidemark: {relied_on.FEATURES['compile_workers'].without}", file=sys.stderr)  # the report is written by now
 
 
 def watch_children(run_dir):
@@ -135,6 +135,7 @@ def say_who_was_killed(wait_seconds):
 
 def watch_exit(before):
     """Calls `before()` when the program ends by `os._exit`."""
+
     def _exit(status):
         before()
         _real_exit(status)
@@ -157,7 +158,7 @@ def note_socket_folders(run_dir):
             with open(os.path.join(run_dir, f"sockets-{os.getpid()}"), "w") as file:
                 file.write(folder)
         except OSError:
-            pass   # the run is over
+            pass  # the run is over
         return folder
 
     multiprocessing.util.get_temp_dir = get_temp_dir

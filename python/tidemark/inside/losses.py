@@ -13,7 +13,7 @@ import traceback
 from . import collector
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_lost = {}   # (what is missing, why) → how often
+_lost = {}  # (what is missing, why) → how often
 
 
 def note(without, why):
@@ -29,6 +29,7 @@ def rows():
 def guarded(without):
     """Decorates a function of ours: an exception that leaves it is noted, and None is returned.  One of a signal handler that the program has
     installed is the program's, wherever it struck.  The collector is held (collector.py)."""
+
     def decorate(function):
         @functools.wraps(function)
         def call(*args):
@@ -36,7 +37,7 @@ def guarded(without):
             gc.disable()
             try:
                 return function(*args)
-            except Exception as error:   # only its text is kept: the traceback would keep the user's tensors
+            except Exception as error:  # only its text is kept: the traceback would keep the user's tensors
                 if _raised_by_a_signal_handler(error):
                     raise
                 note(without, f"Tidemark's own fault: {described(error)}")

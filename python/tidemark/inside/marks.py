@@ -6,14 +6,14 @@ import itertools
 
 from . import door
 
-PARAMETERS, GRADIENTS, OPTIMIZER_STATE, COMMUNICATION = 1, 2, 3, 6   # Category, event_log.h
+PARAMETERS, GRADIENTS, OPTIMIZER_STATE, COMMUNICATION = 1, 2, 3, 6  # Category, event_log.h
 
 
 class _Shares:
     """Blocks that hold tensors of several modules: the flat buffers of ZeRO and Megatron, the buckets of DDP."""
 
     def __init__(self):
-        self.known = {}   # (address, category) → {module: bytes}, as last marked
+        self.known = {}  # (address, category) → {module: bytes}, as last marked
 
     def note(self, address, category, tensors):
         """`tensors`: (module, bytes), each place of the block once."""
@@ -43,7 +43,7 @@ def mark(category, owned):
     one, which would die with it: the collector counts both (collector.py)."""
     pairs, sizes, places = array.array("Q"), array.array("Q"), {}
     for tensor, module in owned:
-        tensor = getattr(tensor, "_local_tensor", tensor)   # DTensor: this rank's part
+        tensor = getattr(tensor, "_local_tensor", tensor)  # DTensor: this rank's part
         if address := _address(tensor):
             pairs.append(address)
             pairs.append(module)
@@ -61,4 +61,4 @@ def _address(tensor):
         at = tensor.data_ptr() if tensor.is_cuda else 0
         return at - tensor.storage_offset() * tensor.element_size() if at else 0
     except (RuntimeError, NotImplementedError, AttributeError):
-        return 0   # a wrapper without storage of its own
+        return 0  # a wrapper without storage of its own

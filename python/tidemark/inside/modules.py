@@ -17,9 +17,9 @@ class _Names:
     """Module numbers by object; filled from the root that is called first."""
 
     def __init__(self):
-        self.known = {}     # id(module) → (weak reference, number in the extension)
-        self.owners = {}    # id(parameter or buffer) → number of the module that holds it
-        self.roots = {}     # id(root) → weak reference
+        self.known = {}  # id(module) → (weak reference, number in the extension)
+        self.owners = {}  # id(parameter or buffer) → number of the module that holds it
+        self.roots = {}  # id(root) → weak reference
 
     @losses.guarded("modules are not named")
     def learn(self, root):
@@ -46,7 +46,7 @@ class _Names:
 
     def _number_of(self, module):
         reference, number = self.known.get(id(module), (None, None))
-        return number if reference is not None and reference() is module else None   # an id is used again when its object is gone
+        return number if reference is not None and reference() is module else None  # an id is used again when its object is gone
 
     def _name(self, module, name):
         number = door.library().tidemark_module_id(name.encode())
@@ -136,6 +136,7 @@ _UNKNOWN = (None, None)
 
 def _standing_for(ours, theirs):
     """In a traceback, and for what asks in which file a call is, it is torch's: at the line of the call that it stands for."""
+
     def line(code, name):
         return [where.positions.lineno for where in dis.get_instructions(code) if where.argval == name][-1]
 
@@ -155,6 +156,7 @@ def _lines(units, further):
 def _is_as_mirrored(real_call):
     """To call it from ours would make its arguments' containers twice; what it does is done in ours where it is what every known torch has
     (torch/nn/modules/module.py, _wrapped_call_impl, 2.6 to 2.15)."""
+
     def _wrapped_call_impl(self, *args, **kwargs):
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)

@@ -9,7 +9,7 @@ NAMES = ("other", "forward", "backward", "optimizer")
 class _Phase:
     def __init__(self):
         self.current = OTHER
-        self.when_it_changes = None   # called with the phase that ends
+        self.when_it_changes = None  # called with the phase that ends
 
     def enter(self, phase):
         before, self.current = self.current, phase

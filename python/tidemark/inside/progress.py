@@ -3,7 +3,7 @@
 import contextlib
 import os
 
-_last_step = ""   # what is shown again when something else is over
+_last_step = ""  # what is shown again when something else is over
 
 
 def step_ended(run_dir, step, now_bytes, peak_bytes):
@@ -27,7 +27,7 @@ def _gib(size):
 
 def _show(run_dir, line):
     path = os.path.join(run_dir, "progress")
-    with contextlib.suppress(OSError):   # a full disk does not end the program
+    with contextlib.suppress(OSError):  # a full disk does not end the program
         with open(path + ".new", "w") as file:
             file.write(line + "\n")
         os.replace(path + ".new", path)

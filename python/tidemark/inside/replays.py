@@ -51,7 +51,7 @@ def _moved(calls, before):
     return b"".join(_CALL.pack(before[position], *rest) for position, *rest in _CALL.iter_unpack(calls))
 
 
-_CALL = struct.Struct("<QQQQII")   # struct StreamCall, stream_log.h
+_CALL = struct.Struct("<QQQQII")  # struct StreamCall, stream_log.h
 
 
 def _card(run_dir, way):

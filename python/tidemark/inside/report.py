@@ -13,7 +13,7 @@ from .epoch import whole
 from .events import ALLOC, CATEGORIES, FREE_COMPLETED, FREE_REQUESTED, LINES, MODULES, OPERATIONS, OUT_OF_MEMORY, PHASES, Events, Peak, short_path, step_of, texts
 
 TIMELINE_POINTS = 2000
-NO_LINE = "(no Python line)"   # python_frames.cpp
+NO_LINE = "(no Python line)"  # python_frames.cpp
 
 
 def write(session, stopped_after_steps):
@@ -101,15 +101,23 @@ def _report(session, memory, stopped_after_steps):
         "engine": "run",
         "communicators": _communicators(),
         **memory,
-        "assumptions": losses.rows() + memory["assumptions"] + [{"what": f"card {card} of the node is not this rank's: up to {peak:,} bytes on it are not counted", "where": "", "count": 1} for card, peak in _on_other_cards().items()] + _assumptions(),
+        "assumptions": losses.rows()
+        + memory["assumptions"]
+        + [{"what": f"card {card} of the node is not this rank's: up to {peak:,} bytes on it are not counted", "where": "", "count": 1} for card, peak in _on_other_cards().items()]
+        + _assumptions(),
         "versions": _versions(),
         "script": {"command": list(sys.orig_argv), "exit_code": 0, "stopped_after_steps": stopped_after_steps},
-        "host": {"peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "seconds": round(time.time() - session.started, 3), "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(), "pinned_bytes": door.pinned_peak_bytes()},
+        "host": {
+            "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "seconds": round(time.time() - session.started, 3),
+            "pageable_bytes": door.library().tidemark_host_memory_peak_bytes(),
+            "pinned_bytes": door.pinned_peak_bytes(),
+        },
     }
 
 
 def _communicators():
-    across = lambda ranks: len({rank // world.ranks_per_node for rank in ranks}) > 1   # noqa: E731
+    across = lambda ranks: len({rank // world.ranks_per_node for rank in ranks}) > 1
     return [{"name": name, "ranks": ranks, "across_nodes": across(ranks), "collective": collective, "peers": peers} for name, ranks, collective, peers in door.communicators()]
 
 
@@ -174,7 +182,7 @@ def _timeline(events, step_ends):
 def _by_category(events, indices):
     """What is allocated right after each of the events, of each category that has any; in the order of the other engine."""
     live, rows = [0] * len(CATEGORIES), []
-    blocks = {}   # address: (bytes, category)
+    blocks = {}  # address: (bytes, category)
     wanted = set(indices)
     for i, row in enumerate(events.rows):
         if row[7] == ALLOC:

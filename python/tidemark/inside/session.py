@@ -25,8 +25,8 @@ class Session:
         self.pid = os.getpid()
         self.started = time.time()
         self.cuda_used = False
-        self.told_of_cuda = True     # when CUDA begins, we are called
-        self.failure = None          # the exception that ended the program, if one did
+        self.told_of_cuda = True  # when CUDA begins, we are called
+        self.failure = None  # the exception that ended the program, if one did
         self.finished = False
 
     def used_cuda(self):
@@ -42,7 +42,7 @@ class Session:
         if self.finished or os.getpid() != self.pid or not self.used_cuda():
             return
         self.finished = True
-        if self.failure is None:   # a program that put its own sys.excepthook in place of ours
+        if self.failure is None:  # a program that put its own sys.excepthook in place of ours
             self.failure = getattr(sys, "last_value", None)
         from . import report
 
@@ -50,13 +50,13 @@ class Session:
             with leaving.undisturbed():
                 report.write(self, stopped_after_steps)
                 losses.say()
-            ctypes.CDLL(None).tidemark_let_watchdogs_finish()   # with the GIL released: they may need it
+            ctypes.CDLL(None).tidemark_let_watchdogs_finish()  # with the GIL released: they may need it
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 self._fail()
             else:
                 self._say_no_room(error)
-        except Exception:   # a bug of ours must not change how the program ends; the launcher tells
+        except Exception:  # a bug of ours must not change how the program ends; the launcher tells
             self._fail()
 
     def _fail(self):
@@ -113,6 +113,7 @@ def torch_was_imported():
 
 def _read_frames(library):
     """Three functions of Python, one in the other: by their frames it finds out where such things lie (frame_layout.h)."""
+
     def outer():
         return inner()
 
@@ -160,7 +161,7 @@ def _cuda_was_initialised(library):
     if session.cuda_used:
         return
     session.cuda_used = True
-    session.pid = os.getpid()   # a child that was forked before CUDA began, and begins it, has a report of its own
+    session.pid = os.getpid()  # a child that was forked before CUDA began, and begins it, has a report of its own
     session.note_that_cuda_is_used()
     if not door.has("events"):
         return
@@ -185,7 +186,7 @@ def _keep_integers_true(torch, library):
 def _let_higher_order_operators_pass(torch, keys):
     """Operators that take functions (checkpoints and attention inside a compiled graph) dispatch in Python, which knows no fallback: they pass over the dispatch key of
     true integers, and the operators within them meet it (torch/_ops.py, HigherOrderOperator.dispatch)."""
-    key = keys.highestPriorityTypeId()   # `Fake`, which has no name in Python
+    key = keys.highestPriorityTypeId()  # `Fake`, which has no name in Python
     torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(key)
     for operator in torch._ops._higher_order_ops.values():
         operator.fallthrough(key)

@@ -34,7 +34,7 @@ def drawn_in(name, value):
     return found
 
 
-MOST_ROWS = 4   # of a table, that count one by one
+MOST_ROWS = 4  # of a table, that count one by one
 
 
 def counts_in(name, value):
@@ -55,7 +55,7 @@ def bytes_in(value):
 
 
 def is_tensor(value):
-    return type(value) is getattr(sys.modules.get("torch"), "Tensor", None)   # a subclass may compute its shape
+    return type(value) is getattr(sys.modules.get("torch"), "Tensor", None)  # a subclass may compute its shape
 
 
 def elements(shape):

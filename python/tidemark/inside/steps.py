@@ -14,18 +14,18 @@ from .epoch.loaders import loaders
 class _Steps:
     def __init__(self, session):
         self.session = session
-        self.optimizers = weakref.WeakSet()   # those that have stepped; weakly, since their state goes with them
-        self.leader = lambda: None            # weak reference to the optimizer that sets the pace
-        self.stepped = weakref.WeakSet()      # since the last step ended
-        self.ends = []              # number of allocator events when each step ended
-        self.allocated_peaks, self.reserved_peaks = [], []   # so far, after each step; numbers, which the collector does not count
+        self.optimizers = weakref.WeakSet()  # those that have stepped; weakly, since their state goes with them
+        self.leader = lambda: None  # weak reference to the optimizer that sets the pace
+        self.stepped = weakref.WeakSet()  # since the last step ended
+        self.ends = []  # number of allocator events when each step ended
+        self.allocated_peaks, self.reserved_peaks = [], []  # so far, after each step; numbers, which the collector does not count
         self.outer_phase = phases.OTHER
-        self.inside_an_engine = False         # an engine's step (deepspeed.py) may be several of an optimizer, or none
+        self.inside_an_engine = False  # an engine's step (deepspeed.py) may be several of an optimizer, or none
         self.stepped_in_engine = False
         wanted = os.environ.get("TIDEMARK_STEPS", "auto")
         self.limit = int(wanted) if wanted.isdigit() else None
         self.automatic = wanted == "auto"
-        self.at_least = max(3, int(os.environ.get("TIDEMARK_STEPS_AT_LEAST", "0")))   # where another rank of the same question has gone on to
+        self.at_least = max(3, int(os.environ.get("TIDEMARK_STEPS_AT_LEAST", "0")))  # where another rank of the same question has gone on to
 
     @property
     def count(self):
@@ -79,7 +79,7 @@ class _Steps:
         counters.step_ended()
         allocated, *peaks = door.memory_now() if door.has("events") else counters.memory_now()
         for known, peak in zip((self.allocated_peaks, self.reserved_peaks), peaks):
-            known.append(max(peak, known[-1]) if known else peak)   # a program that resets the statistics must not look as if its peak had fallen
+            known.append(max(peak, known[-1]) if known else peak)  # a program that resets the statistics must not look as if its peak had fallen
         progress.step_ended(self.session.run_dir, self.count, allocated, self.allocated_peaks[-1])
         if self._enough():
             self.stop()
@@ -128,7 +128,7 @@ def mark_what_it_holds(optimizer):
 def _mark_gradients(optimizer):
     for group in optimizer.param_groups:
         for p in group["params"]:
-            p.grad   # torch makes its object on the first asking, which would be the optimizer's   # noqa: B018
+            p.grad  # torch makes its object on the first asking, which would be the optimizer's
     _mark_gradients_of(optimizer)
 
 
@@ -139,7 +139,7 @@ def _mark_gradients_of(optimizer):
 
 def _with_closure_watched(optimizer, args, kwargs):
     """`step(closure)` runs forward and backward inside the optimizer (Lightning always does); None if there is no closure."""
-    closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)   # args[0] is the optimizer
+    closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)  # args[0] is the optimizer
     if not callable(closure):
         return None
 

@@ -65,7 +65,7 @@ def watch(on_uncaught):
             leaving.say_who_was_killed(wait_seconds=1.0 if isinstance(error, (OSError, EOFError)) else 0.0)
 
     sys.excepthook = hook
-    for name in ("walk_tb", "_walk_tb_with_full_positions"):   # through one of these goes all of `traceback`
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):  # through one of these goes all of `traceback`
         if hasattr(traceback, name):
             setattr(traceback, name, _leaving_us_out(getattr(traceback, name)))
 

@@ -5,17 +5,17 @@ Until torch is there nothing is imported that the interpreter does not have at i
 
 import gc
 import sys
-from _frozen_importlib_external import PathFinder   # importlib.machinery's
+from _frozen_importlib_external import PathFinder  # importlib.machinery's
 
 _find_spec = PathFinder.find_spec
 _callbacks = {}
-containers = 0   # that were made for this before torch was there (collector.py)
+containers = 0  # that were made for this before torch was there (collector.py)
 
 
 def put_back(counts):
     """The collector counts as it did, before anything of the program has run; by its own interface, for want of a better one until torch is there."""
     gc.freeze()
-    gc.unfreeze()   # all counts are 0
+    gc.unfreeze()  # all counts are 0
     for _ in range(counts[2]):
         gc.collect(1)
     for _ in range(counts[1]):
@@ -114,15 +114,17 @@ def _watch(loader, name):
 
 def arm(ranks):
     """Call once, at interpreter start, before anything is imported."""
-    _callbacks.update({
-        "torch": _torch_was_imported,
-        "transformers.modeling_utils": lambda: _uncounted(lambda: _session_was_told("transformers_was_imported")),
-        "transformers.generation.utils": lambda: _uncounted(lambda: _session_was_told("generation_was_imported")),
-        "diffusers.models.modeling_utils": lambda: _uncounted(lambda: _session_was_told("diffusers_was_imported")),
-        "deepspeed.runtime.engine": lambda: _uncounted(lambda: _session_was_told("deepspeed_was_imported")),
-        "torch._dynamo.callback": lambda: _uncounted(_compiling_may_begin),
-        "torch._inductor.runtime.triton_heuristics": lambda: _uncounted(_kernels_may_be_tuned),
-    })
+    _callbacks.update(
+        {
+            "torch": _torch_was_imported,
+            "transformers.modeling_utils": lambda: _uncounted(lambda: _session_was_told("transformers_was_imported")),
+            "transformers.generation.utils": lambda: _uncounted(lambda: _session_was_told("generation_was_imported")),
+            "diffusers.models.modeling_utils": lambda: _uncounted(lambda: _session_was_told("diffusers_was_imported")),
+            "deepspeed.runtime.engine": lambda: _uncounted(lambda: _session_was_told("deepspeed_was_imported")),
+            "torch._dynamo.callback": lambda: _uncounted(_compiling_may_begin),
+            "torch._inductor.runtime.triton_heuristics": lambda: _uncounted(_kernels_may_be_tuned),
+        }
+    )
     if ranks > 1:
         _callbacks["torch.distributed.distributed_c10d"] = lambda: _uncounted(_distributed_was_imported)
     sys.meta_path[sys.meta_path.index(PathFinder)] = _AfterImport

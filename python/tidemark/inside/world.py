@@ -9,7 +9,7 @@ import sys
 
 LAUNCHERS = {"torchrun", "deepspeed", "ds", "accelerate", "accelerate-launch"}
 LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "deepspeed.launcher", "accelerate.commands")
-ONE_NODE = {"nnodes": "1", "node_rank": "0", "num_nodes": "1", "num_machines": "1", "machine_rank": "0"}   # options of the launchers above, written with _ or -
+ONE_NODE = {"nnodes": "1", "node_rank": "0", "num_nodes": "1", "num_machines": "1", "machine_rank": "0"}  # options of the launchers above, written with _ or -
 
 ranks = int(os.environ.get("TIDEMARK_RANKS", "1"))
 rank = int(os.environ.get("TIDEMARK_RANK", "0"))
@@ -22,12 +22,12 @@ def settle():
     global ranks
     launcher = _launcher_of(sys.orig_argv[1:])
     if launcher:
-        os.environ.setdefault("PET_MASTER_PORT", str(_free_port()))   # torchrun's --master-port (torch/distributed/run.py): 29500 may be taken
+        os.environ.setdefault("PET_MASTER_PORT", str(_free_port()))  # torchrun's --master-port (torch/distributed/run.py): 29500 may be taken
     if ranks == 1:
         return
     if launcher:
         _refuse_several_nodes(launcher, sys.orig_argv[1:])
-        ranks = 1   # a launcher is no rank
+        ranks = 1  # a launcher is no rank
     elif "RANK" in os.environ and "WORLD_SIZE" in os.environ:
         _be_a_worker(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
     else:
@@ -71,7 +71,7 @@ def _free_port():
 def _refuse_several_nodes(launcher, words):
     for word, following in zip(words, [*words[1:], ""]):
         if word.endswith(".py"):
-            return   # from here on they are the program's own options
+            return  # from here on they are the program's own options
         option, _, value = word.lstrip("-").partition("=")
         if word.startswith("-") and (value or following) != ONE_NODE.get(option.replace("-", "_"), value or following):
             refuse(f"{launcher} is asked for several nodes ({word}), and one process cannot be several", f"leave out {word}: the launcher starts the workers of one node, and --gpus-per-node says how many nodes there are", 2)
@@ -92,5 +92,14 @@ def _be_a_worker(launched_rank, launched_world):
 
 
 def _tell_the_program():
-    os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(local_rank), LOCAL_WORLD_SIZE=str(ranks_per_node), GROUP_RANK=str(rank // ranks_per_node), GROUP_WORLD_SIZE=str(ranks // ranks_per_node), ROLE_RANK=str(rank), ROLE_WORLD_SIZE=str(ranks))
-    os.environ.setdefault("OMP_NUM_THREADS", "1")   # as torchrun sets it
+    os.environ.update(
+        RANK=str(rank),
+        WORLD_SIZE=str(ranks),
+        LOCAL_RANK=str(local_rank),
+        LOCAL_WORLD_SIZE=str(ranks_per_node),
+        GROUP_RANK=str(rank // ranks_per_node),
+        GROUP_WORLD_SIZE=str(ranks // ranks_per_node),
+        ROLE_RANK=str(rank),
+        ROLE_WORLD_SIZE=str(ranks),
+    )
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # as torchrun sets it

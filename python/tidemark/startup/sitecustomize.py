@@ -6,7 +6,7 @@ Arms the import of torch, then runs the sitecustomize that the environment would
 import gc
 import os
 import sys
-from _frozen_importlib import module_from_spec   # importlib.util's and importlib.machinery's, which the program may never import
+from _frozen_importlib import module_from_spec  # importlib.util's and importlib.machinery's, which the program may never import
 from _frozen_importlib_external import PathFinder
 
 _here = os.path.dirname(os.path.abspath(__file__))

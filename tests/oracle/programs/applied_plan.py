@@ -5,8 +5,8 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "trace"))
-import record_steps  # noqa: E402
-import tidemark  # noqa: E402
+import record_steps
+import tidemark
 
 spec = json.loads(sys.argv[1])
 record_steps.loop(tidemark.apply(record_steps.build(spec), sys.argv[2]), record_steps.rows_of(spec), spec)

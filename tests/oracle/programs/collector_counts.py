@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 D, BLOCKS = 64, 8
-counts = array.array("i")   # no containers of their own
+counts = array.array("i")  # no containers of their own
 collections = [0]
 
 
@@ -42,7 +42,7 @@ def step(model, optimizer):
     tick()
     optimizer.zero_grad()
     tick()
-    for _ in range(30):   # what only the collector frees
+    for _ in range(30):  # what only the collector frees
         one, other = {}, []
         one["other"] = other
         other.append(one)

@@ -1,6 +1,6 @@
 """Blocks of attention with dropout, each checkpointed inside a compiled graph: the graph keeps the generator's state by an operator that takes an operator.
 
-    python compiled_checkpoint.py [--keep]      # --keep: without checkpoints
+python compiled_checkpoint.py [--keep]      # --keep: without checkpoints
 """
 
 import sys
@@ -29,6 +29,6 @@ features = HEADS * SIZE
 weights = [torch.randn(features, 3 * features, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(BLOCKS)]
 x = torch.randn(BATCH, LENGTH, features, device="cuda", dtype=torch.bfloat16)
 for _ in range(2):
-    torch.cuda.reset_peak_memory_stats()   # of the first step, which compiles
+    torch.cuda.reset_peak_memory_stats()  # of the first step, which compiles
     stack(x, weights).sum().backward()
     print("peak", torch.cuda.max_memory_allocated())

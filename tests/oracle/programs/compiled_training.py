@@ -5,7 +5,7 @@ import gc
 import torch
 from torch import nn
 
-VOCABULARY, D = 50257, 256   # not a multiple of what matrix products like: Inductor tries it padded
+VOCABULARY, D = 50257, 256  # not a multiple of what matrix products like: Inductor tries it padded
 
 
 class Model(nn.Module):
@@ -26,5 +26,5 @@ for _ in range(4):
     compiled(torch.zeros(4, 512, dtype=torch.long, device="cuda"), torch.zeros(4, 512, dtype=torch.long, device="cuda")).backward()
     optimizer.step()
     optimizer.zero_grad()
-    gc.collect()   # what lies in cycles of torch.compile's own is gone at the same moment, cold or warm
+    gc.collect()  # what lies in cycles of torch.compile's own is gone at the same moment, cold or warm
 print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())

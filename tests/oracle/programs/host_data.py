@@ -9,7 +9,7 @@ import sys
 import numpy
 import torch
 
-LARGE = 3 << 20   # elements: several MiB of any type
+LARGE = 3 << 20  # elements: several MiB of any type
 passed, failed = 0, {}
 
 
@@ -29,13 +29,17 @@ def strides(name, make):
     """An operation on floats that nobody knows gives a tensor of the shape and the strides that it gives of known ones."""
     try:
         known, unknown = make(torch.ones(3, 1024, 1024)), make(torch.empty(3, 1024, 1024))
-        check(f"strides of {name}", (known.shape, known.stride(), known.dtype, known.is_pinned()) == (unknown.shape, unknown.stride(), unknown.dtype, unknown.is_pinned()), f"{known.shape} {known.stride()} {known.dtype}, not {unknown.shape} {unknown.stride()} {unknown.dtype}")
+        check(
+            f"strides of {name}",
+            (known.shape, known.stride(), known.dtype, known.is_pinned()) == (unknown.shape, unknown.stride(), unknown.dtype, unknown.is_pinned()),
+            f"{known.shape} {known.stride()} {known.dtype}, not {unknown.shape} {unknown.stride()} {unknown.dtype}",
+        )
     except Exception as error:
         check(f"strides of {name}", False, repr(error))
 
 
 def shapes():
-    image = lambda x: x.view(1, 3, 1024, 1024)   # noqa: E731
+    image = lambda x: x.view(1, 3, 1024, 1024)
     strides("reshape of a permuted one", lambda x: x.permute(1, 2, 0).reshape(-1))
     strides("clone", lambda x: x.permute(1, 2, 0).clone())
     strides("clone, contiguous", lambda x: x.permute(1, 2, 0).clone(memory_format=torch.contiguous_format))
@@ -96,7 +100,7 @@ def written_by_others():
     loaded = torch.load(file)
     check("saved and loaded", torch.equal(loaded["a"].clone(), counted()) and torch.equal(loaded["b"].float(), counted()) and torch.equal(loaded["a"].mul_(3), counted() * 3))
     shared = counted().share_memory_()
-    child = multiprocessing.get_context("fork").Process(target=lambda: numpy.add(shared.numpy(), 1, out=shared.numpy()))   # not torch's threads, which a fork leaves behind
+    child = multiprocessing.get_context("fork").Process(target=lambda: numpy.add(shared.numpy(), 1, out=shared.numpy()))  # not torch's threads, which a fork leaves behind
     child.start()
     child.join()
     check("shared with a child", child.exitcode == 0 and torch.equal(shared.clone(), counted() + 1))
@@ -141,7 +145,7 @@ def memory():
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    for part in [memory, shapes, written_values, written_by_others]:   # memory first: its high-water mark only rises
+    for part in [memory, shapes, written_values, written_by_others]:  # memory first: its high-water mark only rises
         part()
     torch.ones(1, device="cuda")
     print(json.dumps({"passed": passed, "failed": failed}))

@@ -3,6 +3,7 @@
 import torch
 from integer_cases import bits, case, cases, numbers
 
+
 def gradient_shapes_and_counts(function, d):
     """Calls `function` with a float leaf and returns the shape of its gradient: sizes inside backward come from integers."""
     leaf = torch.zeros(6, 5, device=d, requires_grad=True)
@@ -193,7 +194,12 @@ def under_a_function_mode(d):
 
 @case
 def under_vmap(d):
-    return [torch.vmap(lambda row: row.cumsum(0) + 1)(numbers(d, 3, 5)), torch.vmap(lambda row, k: row.index_select(0, k.view(1)))(numbers(d, 3, 5), torch.tensor([0, 2, 4], device=d)), torch.func.vmap(lambda a: (a > 2).sum())(numbers(d, 3, 5)), torch.vmap(lambda i: i * 2)(torch.arange(4, device=d))]
+    return [
+        torch.vmap(lambda row: row.cumsum(0) + 1)(numbers(d, 3, 5)),
+        torch.vmap(lambda row, k: row.index_select(0, k.view(1)))(numbers(d, 3, 5), torch.tensor([0, 2, 4], device=d)),
+        torch.func.vmap(lambda a: (a > 2).sum())(numbers(d, 3, 5)),
+        torch.vmap(lambda i: i * 2)(torch.arange(4, device=d)),
+    ]
 
 
 @case
@@ -236,7 +242,7 @@ def in_a_dtensor(d):
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", store=dist.HashStore(), rank=0, world_size=1)
     mesh = init_device_mesh(d, (1,))
     x = distribute_tensor(numbers(d, 6, 4), mesh, [Replicate()])
-    local = x.to_local()   # what a subclass computes inside itself is not seen: its sizes are right, its integers are not
+    local = x.to_local()  # what a subclass computes inside itself is not seen: its sizes are right, its integers are not
     return [local, local + 1, local.cumsum(0), (x + 1).shape, distribute_tensor(torch.arange(6, device=d), mesh, [Replicate()]).to_local().tolist()]
 
 

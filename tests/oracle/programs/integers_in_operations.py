@@ -8,7 +8,12 @@ cases(
     arange=lambda d: [torch.arange(7, device=d), torch.arange(2, 20, 3, device=d), torch.arange(5, 0, -1, dtype=torch.int32, device=d)],
     full=lambda d: [torch.full((3, 4), 5, device=d), torch.ones(3, dtype=torch.int16, device=d), torch.zeros(2, 2, dtype=torch.bool, device=d)],
     like=lambda d: [torch.full_like(numbers(d, 3), 8), torch.ones_like(bits(d, 3)), torch.zeros_like(numbers(d, 3)), numbers(d, 2).new_full((2, 2), 3), numbers(d, 2).new_ones(4)],
-    like_floats=lambda d: [torch.ones_like(torch.rand(3, device=d), dtype=torch.int64), torch.full_like(torch.rand(2, 3, device=d), 8, dtype=torch.int64), torch.rand(2, device=d).new_full((2, 2), 3, dtype=torch.int64), torch.rand(2, device=d).new_ones(4, dtype=torch.bool)],
+    like_floats=lambda d: [
+        torch.ones_like(torch.rand(3, device=d), dtype=torch.int64),
+        torch.full_like(torch.rand(2, 3, device=d), 8, dtype=torch.int64),
+        torch.rand(2, device=d).new_full((2, 2), 3, dtype=torch.int64),
+        torch.rand(2, device=d).new_ones(4, dtype=torch.bool),
+    ],
     like_floats_drawn=lambda d: (torch.randint_like(torch.rand(64, device=d), 1, 9, dtype=torch.int64) > 0).all(),
     eye=lambda d: [torch.eye(4, dtype=torch.int64, device=d), torch.eye(3, 5, dtype=torch.bool, device=d)],
     tril=lambda d: [torch.tril(torch.ones(5, 5, dtype=torch.int64, device=d)), torch.ones(4, 6, dtype=torch.bool, device=d).triu(1), torch.tril_indices(4, 4, device=d)],
@@ -110,7 +115,11 @@ cases(
     unique=lambda d: [torch.unique(numbers(d, 50)), *torch.unique(numbers(d, 50), return_inverse=True), *torch.unique(numbers(d, 50), return_inverse=True, return_counts=True)],
     unique_bool=lambda d: [torch.unique(bits(d, 50)), *torch.unique(bits(d, 50), return_inverse=True, return_counts=True), torch.unique(torch.ones(4, dtype=torch.bool, device=d))],
     unique_dim=lambda d: [torch.unique(numbers(d, 20, 2, low=0, high=3), dim=0), *torch.unique(numbers(d, 2, 20, low=0, high=3), dim=1, return_inverse=True, return_counts=True)],
-    unique_consecutive=lambda d: [torch.unique_consecutive(numbers(d, 50, low=0, high=3)), *torch.unique_consecutive(numbers(d, 50, low=0, high=3), return_inverse=True, return_counts=True), torch.unique_consecutive(numbers(d, 9, 2, low=0, high=2), dim=0)],
+    unique_consecutive=lambda d: [
+        torch.unique_consecutive(numbers(d, 50, low=0, high=3)),
+        *torch.unique_consecutive(numbers(d, 50, low=0, high=3), return_inverse=True, return_counts=True),
+        torch.unique_consecutive(numbers(d, 9, 2, low=0, high=2), dim=0),
+    ],
     unique_small_types=lambda d: [torch.unique(numbers(d, 50, dtype=t)) for t in (torch.int8, torch.int16, torch.int32)],
     searchsorted=lambda d: [torch.searchsorted(torch.arange(0, 20, 3, device=d), numbers(d, 9, low=0)), torch.bucketize(numbers(d, 9), torch.tensor([0, 3, 6], device=d), right=True)],
     flip=lambda d: [numbers(d, 3, 4).flip(0), numbers(d, 3, 4).roll(1, 1), numbers(d, 4, 4).rot90(), torch.fliplr(numbers(d, 3, 3))],
@@ -125,7 +134,11 @@ cases(
     boolean_index=lambda d: [numbers(d, 5, 6)[bits(d, 5, 6, seed=1)], numbers(d, 5, 6)[bits(d, 5, seed=1)], numbers(d, 5, 6)[:, bits(d, 6, seed=1)]],
     integer_index=lambda d: [numbers(d, 9)[numbers(d, 4, low=0, high=9, seed=1)], numbers(d, 5, 6)[numbers(d, 4, low=0, high=5), numbers(d, 4, low=0, high=6)], numbers(d, 5, 6)[..., numbers(d, 2, 2, low=0, high=6)]],
     mixed_index=lambda d: numbers(d, 4, 5, 6)[numbers(d, 3, low=0, high=4), :, numbers(d, 3, low=0, high=6)],
-    index_select=lambda d: [numbers(d, 5, 6).index_select(1, numbers(d, 4, low=0, high=6)), numbers(d, 5, 6).take(numbers(d, 4, low=0, high=30)), torch.take_along_dim(numbers(d, 3, 5), torch.argsort(numbers(d, 3, 5), dim=1, stable=True), 1)],
+    index_select=lambda d: [
+        numbers(d, 5, 6).index_select(1, numbers(d, 4, low=0, high=6)),
+        numbers(d, 5, 6).take(numbers(d, 4, low=0, high=30)),
+        torch.take_along_dim(numbers(d, 3, 5), torch.argsort(numbers(d, 3, 5), dim=1, stable=True), 1),
+    ],
     gather=lambda d: numbers(d, 5, 6).gather(1, numbers(d, 5, 2, low=0, high=6)),
     where=lambda d: [torch.where(bits(d, 9), numbers(d, 9), 0), torch.where(bits(d, 9), numbers(d, 9), numbers(d, 9, seed=1)), *torch.where(bits(d, 9))],
     slices=lambda d: [numbers(d, 9)[2:7:2], numbers(d, 5, 6)[1:, ::2], numbers(d, 5, 6).T[2], numbers(d, 9)[-1], numbers(d, 9).narrow(0, 2, 3), numbers(d, 5, 6).select(1, 2)],
@@ -133,7 +146,12 @@ cases(
     item=lambda d: [numbers(d, 4)[2].item(), bits(d, 4)[1].item(), numbers(d, 4, 4).T[1, 2].item(), int(numbers(d, 4).sum()), torch.tensor(5, device=d).item()],
     if_true=lambda d: [1 if bits(d, 1).any() else 0, 1 if numbers(d, 4)[0] == numbers("cpu", 4)[0] else 0],
     isin_mask=lambda d: numbers(d, 50)[torch.isin(numbers(d, 50), torch.arange(3, device=d))],
-    repeat_interleave=lambda d: [numbers(d, 4).repeat_interleave(3), numbers(d, 4).repeat_interleave(torch.tensor([1, 0, 2, 3], device=d)), numbers(d, 4, 2).repeat_interleave(torch.tensor([1, 0, 2, 3], device=d), dim=0), torch.repeat_interleave(torch.tensor([2, 1, 4], device=d))],
+    repeat_interleave=lambda d: [
+        numbers(d, 4).repeat_interleave(3),
+        numbers(d, 4).repeat_interleave(torch.tensor([1, 0, 2, 3], device=d)),
+        numbers(d, 4, 2).repeat_interleave(torch.tensor([1, 0, 2, 3], device=d), dim=0),
+        torch.repeat_interleave(torch.tensor([2, 1, 4], device=d)),
+    ],
     repeat_interleave_sized=lambda d: torch.repeat_interleave(numbers(d, 3), torch.tensor([2, 1, 4], device=d), output_size=7),
     diagonal=lambda d: [torch.diag(numbers(d, 3)), torch.diag(numbers(d, 3, 3)), torch.diag_embed(numbers(d, 2, 3)), torch.block_diag(numbers(d, 2, 2), numbers(d, 1, 3))],
     unfold=lambda d: numbers(d, 9).unfold(0, 3, 2),
@@ -175,13 +193,25 @@ def write_scatter(d):
     zeros, index = torch.zeros(3, 5, dtype=torch.int64, device=d), torch.arange(3, device=d).view(3, 1)
     source = numbers(d, 3, 8)
     many = numbers(d, 3, 8, low=0, high=5)
-    return [zeros.scatter(1, index, 1), zeros.scatter(1, index, source), zeros.scatter_add(1, many, source), zeros.scatter_reduce(1, many, source, "amax"), zeros.clone().scatter_(1, index, source[:, :1]), zeros.clone().scatter_add_(1, many, source)]
+    return [
+        zeros.scatter(1, index, 1),
+        zeros.scatter(1, index, source),
+        zeros.scatter_add(1, many, source),
+        zeros.scatter_reduce(1, many, source, "amax"),
+        zeros.clone().scatter_(1, index, source[:, :1]),
+        zeros.clone().scatter_add_(1, many, source),
+    ]
 
 
 @case
 def write_index_add(d):
     index = numbers(d, 7, low=0, high=3)
-    return [torch.zeros(3, 2, dtype=torch.int64, device=d).index_add(0, index, numbers(d, 7, 2)), torch.zeros(3, 2, dtype=torch.int64, device=d).index_fill(0, index[:2], 5), torch.zeros(9, dtype=torch.int64, device=d).index_copy(0, torch.tensor([1, 4], device=d), torch.tensor([7, 8], device=d)), torch.zeros(9, dtype=torch.int64, device=d).put_(torch.tensor([1, 4], device=d), torch.tensor([7, 8], device=d))]
+    return [
+        torch.zeros(3, 2, dtype=torch.int64, device=d).index_add(0, index, numbers(d, 7, 2)),
+        torch.zeros(3, 2, dtype=torch.int64, device=d).index_fill(0, index[:2], 5),
+        torch.zeros(9, dtype=torch.int64, device=d).index_copy(0, torch.tensor([1, 4], device=d), torch.tensor([7, 8], device=d)),
+        torch.zeros(9, dtype=torch.int64, device=d).put_(torch.tensor([1, 4], device=d), torch.tensor([7, 8], device=d)),
+    ]
 
 
 @case
@@ -217,10 +247,24 @@ def write_fill_random(d):
 
 cases(
     "shape",
-    cat=lambda d: [torch.cat([numbers(d, 3), numbers(d, 2, seed=1)]), torch.cat([numbers(d, 2, 3), numbers(d, 2, 1)], 1), torch.stack([numbers(d, 3), numbers(d, 3, seed=1)], 1), torch.hstack([numbers(d, 2), numbers(d, 3)]), torch.cat([numbers(d, 3, dtype=torch.int32), numbers(d, 2)])],
+    cat=lambda d: [
+        torch.cat([numbers(d, 3), numbers(d, 2, seed=1)]),
+        torch.cat([numbers(d, 2, 3), numbers(d, 2, 1)], 1),
+        torch.stack([numbers(d, 3), numbers(d, 3, seed=1)], 1),
+        torch.hstack([numbers(d, 2), numbers(d, 3)]),
+        torch.cat([numbers(d, 3, dtype=torch.int32), numbers(d, 2)]),
+    ],
     split=lambda d: [*numbers(d, 9).split(4), *numbers(d, 9).chunk(2), *numbers(d, 9).split([2, 3, 4]), *numbers(d, 2, 3).unbind(0), *torch.tensor_split(numbers(d, 9), 4)],
     split_by_list=lambda d: list(numbers(d, 9).split(torch.tensor([2, 3, 4], device=d).tolist())),
-    views=lambda d: [numbers(d, 2, 6).view(3, 4), numbers(d, 2, 6).T.reshape(4, 3), numbers(d, 2, 3).permute(1, 0).contiguous(), numbers(d, 3, 1).expand(3, 4).clone(), numbers(d, 3).unsqueeze(1), numbers(d, 2, 3, 4).flatten(1), numbers(d, 6).unflatten(0, (2, 3))],
+    views=lambda d: [
+        numbers(d, 2, 6).view(3, 4),
+        numbers(d, 2, 6).T.reshape(4, 3),
+        numbers(d, 2, 3).permute(1, 0).contiguous(),
+        numbers(d, 3, 1).expand(3, 4).clone(),
+        numbers(d, 3).unsqueeze(1),
+        numbers(d, 2, 3, 4).flatten(1),
+        numbers(d, 6).unflatten(0, (2, 3)),
+    ],
     repeat=lambda d: [numbers(d, 3).repeat(2, 2), numbers(d, 2, 2).tile(2), torch.broadcast_to(numbers(d, 3), (2, 3)).contiguous(), numbers(d, 3, 1).expand(-1, 4) + 1],
     pad=lambda d: [torch.nn.functional.pad(numbers(d, 2, 3), (1, 2), value=-1), torch.nn.functional.pad(bits(d, 2, 3), (0, 0, 1, 0), value=True), torch.constant_pad_nd(numbers(d, 3), (1, 1), 7)],
     one_hot=lambda d: [torch.nn.functional.one_hot(numbers(d, 6, low=0, high=4), 5), torch.nn.functional.one_hot(numbers(d, 2, 3, low=0, high=4)), torch.nn.functional.one_hot(numbers(d, 9, low=0, high=4), 4).permute(1, 0)],
@@ -228,13 +272,22 @@ cases(
     as_strided=lambda d: [numbers(d, 12).as_strided((3, 3), (4, 1), 1), numbers(d, 9).as_strided((3, 3), (1, 1)).clone()],
     overlapping=lambda d: [numbers(d, 1).expand(5).sum(), numbers(d, 9).unfold(0, 3, 1).sum(1), numbers(d, 2, 1).expand(2, 4).cumsum(1)],
     empty=lambda d: [numbers(d, 0), numbers(d, 0, 3).sum(0), torch.cat([numbers(d, 0), numbers(d, 3)]), numbers(d, 0).unique(), bits(d, 0).nonzero(), numbers(d, 3)[torch.zeros(3, dtype=torch.bool, device=d)], numbers(d, 0).cumsum(0)],
-    zero_dim=lambda d: [torch.tensor(3, device=d) + torch.tensor(4, device=d), torch.tensor(3, device=d).unique(), torch.tensor(3, device=d).nonzero(), torch.tensor(3, device=d).sort().values, torch.tensor(True, device=d).nonzero(), torch.tensor(3, device=d) * 2],
+    zero_dim=lambda d: [
+        torch.tensor(3, device=d) + torch.tensor(4, device=d),
+        torch.tensor(3, device=d).unique(),
+        torch.tensor(3, device=d).nonzero(),
+        torch.tensor(3, device=d).sort().values,
+        torch.tensor(True, device=d).nonzero(),
+        torch.tensor(3, device=d) * 2,
+    ],
     view_dtype=lambda d: [numbers(d, 4).view(torch.int32), numbers(d, 4, dtype=torch.int32).view(torch.int8), bits(d, 4).view(torch.uint8)],
 )
 cases(
     "convert",
-    **{str(t).split(".")[1]: lambda d, t=t: [numbers(d, 9, dtype=t, low=0), numbers(d, 9).to(torch.int16).to(t), torch.arange(5, device=d).to(t) + 1, numbers(d, 4, dtype=t, low=0).sum(), numbers(d, 4, dtype=t, low=0).tolist()]
-       for t in (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.bool)},
+    **{
+        str(t).split(".")[1]: lambda d, t=t: [numbers(d, 9, dtype=t, low=0), numbers(d, 9).to(torch.int16).to(t), torch.arange(5, device=d).to(t) + 1, numbers(d, 4, dtype=t, low=0).sum(), numbers(d, 4, dtype=t, low=0).tolist()]
+        for t in (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.bool)
+    },
     wide_unsigned=lambda d: [torch.arange(4).to(t).to(d).to(torch.int64) for t in (torch.uint16, torch.uint32, torch.uint64)],
     wide_unsigned_lists=lambda d: [torch.tensor([3, 4, 70], dtype=t, device=d).tolist() for t in (torch.uint16, torch.uint32, torch.uint64)],
     methods=lambda d: [numbers(d, 4).int(), numbers(d, 4).short(), numbers(d, 4).bool(), bits(d, 4).long(), numbers(d, 4, low=0).byte(), bits(d, 3, 3).T.int()],
@@ -266,7 +319,7 @@ def random_advances_the_generator_as_on_a_card(d):
         return [True, True]
     torch.manual_seed(3)
     before = torch.cuda.get_rng_state()
-    a = torch.randint(9, (50,), device=d).tolist()
+    torch.randint(9, (50,), device=d).tolist()
     after = torch.cuda.get_rng_state()
     torch.manual_seed(3)
     return [not torch.equal(before, after), torch.equal(before, torch.cuda.get_rng_state())]

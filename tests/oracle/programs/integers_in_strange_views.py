@@ -3,9 +3,10 @@
 import torch
 from integer_cases import CASES
 
+
 def strange_view(generator, device, dtype):
     """A tensor of random shape that is sliced, transposed, expanded or offset in its storage."""
-    draw = lambda n: int(torch.randint(n, (1,), generator=generator))   # noqa: E731
+    draw = lambda n: int(torch.randint(n, (1,), generator=generator))
     shape = [1 + draw(5) for _ in range(1 + draw(3))]
     base = torch.randint(0, 7, [2 * s + 1 for s in shape], generator=generator).to(dtype).to(device)
     view = base[tuple(slice(draw(2), None, 1 + draw(2)) for _ in shape)]
@@ -17,9 +18,29 @@ def strange_view(generator, device, dtype):
 
 
 OPERATIONS = [
-    lambda x: x.cumsum(-1), lambda x: x.sum(0), lambda x: x + x, lambda x: (x > 2).nonzero(), lambda x: x[x > 2], lambda x: x.unique(), lambda x: x.contiguous(), lambda x: x.flip(0), lambda x: x.reshape(-1).sort().values,
-    lambda x: x.tolist(), lambda x: x.clone().masked_fill_(x > 3, 0), lambda x: x.to(torch.int32), lambda x: torch.cat([x, x], -1), lambda x: x.amax(-1), lambda x: (x == x.flatten()[0]).any(-1), lambda x: x.cpu(), lambda x: x.clone().mul_(2),
-    lambda x: torch.where(x > 3, x, -x), lambda x: x.prod(-1), lambda x: x.gather(-1, torch.zeros_like(x, dtype=torch.int64)), lambda x: x.repeat_interleave(2, 0), lambda x: x.T.contiguous() if x.dim() == 2 else x.clone(), lambda x: x.max(-1).values,
+    lambda x: x.cumsum(-1),
+    lambda x: x.sum(0),
+    lambda x: x + x,
+    lambda x: (x > 2).nonzero(),
+    lambda x: x[x > 2],
+    lambda x: x.unique(),
+    lambda x: x.contiguous(),
+    lambda x: x.flip(0),
+    lambda x: x.reshape(-1).sort().values,
+    lambda x: x.tolist(),
+    lambda x: x.clone().masked_fill_(x > 3, 0),
+    lambda x: x.to(torch.int32),
+    lambda x: torch.cat([x, x], -1),
+    lambda x: x.amax(-1),
+    lambda x: (x == x.flatten()[0]).any(-1),
+    lambda x: x.cpu(),
+    lambda x: x.clone().mul_(2),
+    lambda x: torch.where(x > 3, x, -x),
+    lambda x: x.prod(-1),
+    lambda x: x.gather(-1, torch.zeros_like(x, dtype=torch.int64)),
+    lambda x: x.repeat_interleave(2, 0),
+    lambda x: x.T.contiguous() if x.dim() == 2 else x.clone(),
+    lambda x: x.max(-1).values,
 ]
 
 

@@ -4,6 +4,7 @@ import torch
 from integer_cases import bits, case, numbers
 from integers_in_modes import tokens
 
+
 @case
 def errors_pass_unchanged(d):
     texts = []
@@ -11,7 +12,7 @@ def errors_pass_unchanged(d):
         try:
             wrong()
             texts.append("no error")
-        except Exception as error:   # noqa: BLE001
+        except Exception as error:
             texts.append(type(error).__name__ + str(error).split("\n")[0][:60])
     return [texts, tokens(d)]
 
@@ -21,7 +22,7 @@ def failed_sized_operations_leave_nothing_behind(d):
     for wrong in (lambda: torch.unique(numbers(d, 4), dim=7), lambda: torch.nonzero(numbers(d, 4), out=torch.empty(0, dtype=torch.int32, device=d)), lambda: numbers(d, 4)[bits(d, 5)]):
         try:
             wrong()
-        except Exception:   # noqa: BLE001
+        except Exception:
             pass
     return [numbers(d, 4)[1].item(), numbers(d, 4).tolist(), numbers(d, 50).unique(), int(numbers(d, 4).sum())]
 
@@ -59,7 +60,24 @@ def quantised(d):
 @case
 def special_functions_run(d):
     x = torch.rand(5, device=d)
-    return [f(x).shape for f in (torch.special.i0, torch.special.i0e, torch.special.i1, torch.special.digamma, torch.erfinv, torch.special.ndtri, torch.special.log_ndtr, torch.lgamma, torch.sinc, torch.special.entr, torch.special.bessel_j0, torch.special.airy_ai, torch.special.erfcx)]
+    return [
+        f(x).shape
+        for f in (
+            torch.special.i0,
+            torch.special.i0e,
+            torch.special.i1,
+            torch.special.digamma,
+            torch.erfinv,
+            torch.special.ndtri,
+            torch.special.log_ndtr,
+            torch.lgamma,
+            torch.sinc,
+            torch.special.entr,
+            torch.special.bessel_j0,
+            torch.special.airy_ai,
+            torch.special.erfcx,
+        )
+    ]
 
 
 @case

@@ -18,9 +18,31 @@ def zeros(device, places=(), dtype=torch.bool):
 def results(device, places, dtype):
     x = zeros(device, places, dtype)
     other = zeros(device, (7,), dtype)
-    return [x.all(), x.all(-1), x.all(-1, keepdim=True), x.any(1), x.sum(), x.sum((0, 2)), x.amax(-1) if dtype != torch.bool else x.any(), torch.count_nonzero(x, 0), x.nonzero(), x == 0, x != 0, x.logical_not(),
-            x.logical_or(other), x.eq(numbers(device, 1, dtype=dtype)), torch.where(x.bool(), numbers(device, 1536), numbers(device, 1)), x.masked_fill(numbers(device, 1536) > 3, 1), x + 2, x[:, 1:, ::2].any(-1), x[1, 3:].sum(),
-            x.transpose(0, 2).any(0), x[:, :, :1].expand(2, 1024, 1024).all(-1), x.contiguous().any(), x.to(torch.int16) * 3]
+    return [
+        x.all(),
+        x.all(-1),
+        x.all(-1, keepdim=True),
+        x.any(1),
+        x.sum(),
+        x.sum((0, 2)),
+        x.amax(-1) if dtype != torch.bool else x.any(),
+        torch.count_nonzero(x, 0),
+        x.nonzero(),
+        x == 0,
+        x != 0,
+        x.logical_not(),
+        x.logical_or(other),
+        x.eq(numbers(device, 1, dtype=dtype)),
+        torch.where(x.bool(), numbers(device, 1536), numbers(device, 1)),
+        x.masked_fill(numbers(device, 1536) > 3, 1),
+        x + 2,
+        x[:, 1:, ::2].any(-1),
+        x[1, 3:].sum(),
+        x.transpose(0, 2).any(0),
+        x[:, :, :1].expand(2, 1024, 1024).all(-1),
+        x.contiguous().any(),
+        x.to(torch.int16) * 3,
+    ]
 
 
 PLACES = {"nothing": (), "the_first": (0,), "the_last": (ELEMENTS - 1,), "before_a_page": (4095,), "a_page_begins": (8192,), "the_middle": (ELEMENTS // 2 + 77,)}

@@ -3,7 +3,6 @@
 import sys
 
 import torch
-import torch.nn.functional as F
 from recording import record
 from torch import nn
 from torch.utils.checkpoint import checkpoint

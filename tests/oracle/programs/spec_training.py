@@ -5,6 +5,6 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "trace"))
-import record_steps  # noqa: E402
+import record_steps
 
 record_steps.train(json.loads(sys.argv[1]))

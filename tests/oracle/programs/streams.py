@@ -23,19 +23,19 @@ def two():
 
     first = block()
     with torch.cuda.stream(side):
-        first.fill_(1)   # 64 MiB: tens of microseconds
+        first.fill_(1)  # 64 MiB: tens of microseconds
     first.record_stream(side)
     del first
     for _ in range(100):
-        small.add_(1)   # each takes the host some microseconds: by now `first` has been filled
+        small.add_(1)  # each takes the host some microseconds: by now `first` has been filled
 
     second = block()
     with torch.cuda.stream(side):
         for _ in range(100):
-            slow.fill_(1)   # 1 GiB each: tens of milliseconds in all
+            slow.fill_(1)  # 1 GiB each: tens of milliseconds in all
     second.record_stream(side)
     del second
-    third = block()   # noqa: F841
+    third = block()  # noqa: F841
 
 
 def own():

@@ -38,12 +38,12 @@ def main():
             continue
         try:
             expected = function("cpu")
-        except Exception as error:   # noqa: BLE001
+        except Exception as error:
             failed[name] = f"on the CPU: {error!r}"
             continue
         try:
             found = function("cuda")
-        except Exception as error:   # noqa: BLE001
+        except Exception as error:
             failed[name] = "raises " + repr(error)[:300] + " at " + str(traceback.extract_tb(error.__traceback__)[-1].line)
             continue
         differs = difference(expected, found)

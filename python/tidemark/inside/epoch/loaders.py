@@ -6,24 +6,24 @@ import copy
 
 from .. import losses, shapes
 
-FIRST = 16   # of an epoch, handed out as they come: with them the optimizer makes its states
-MOST = 64    # batches that are held on the host at a time
-MOST_BYTES = 2**30   # of the host's memory that they take, if more than the fewest are held
+FIRST = 16  # of an epoch, handed out as they come: with them the optimizer makes its states
+MOST = 64  # batches that are held on the host at a time
+MOST_BYTES = 2**30  # of the host's memory that they take, if more than the fewest are held
 
 
 class Drawn:
     """The batches of one DataLoader: the sizes of all, and some of themselves."""
 
     def __init__(self):
-        self.shapes = []    # of each batch: ((input, shape), …)
-        self.sizes = []     # of each batch: {dimension of an input: size, what is counted in one: count}
+        self.shapes = []  # of each batch: ((input, shape), …)
+        self.sizes = []  # of each batch: {dimension of an input: size, what is counted in one: count}
         self.elements = []  # of each batch, of all inputs
-        self.kept = {}      # position in the epoch → batch
+        self.kept = {}  # position in the epoch → batch
         self.held_bytes = 0
         self.ended = False  # the DataLoader had no more
-        self.handed_out = []   # positions, in order
-        self.steps = 0         # optimizer steps whose last batch came from here
-        self.steps_after = 0   # … since all kept batches were handed out
+        self.handed_out = []  # positions, in order
+        self.steps = 0  # optimizer steps whose last batch came from here
+        self.steps_after = 0  # … since all kept batches were handed out
 
     def draw(self, iterator, most):
         while most is None or len(self.sizes) < most:
@@ -61,7 +61,7 @@ class Drawn:
     def hand_out(self):
         positions = sorted(self.kept)
         for i in range(len(self.sizes)):
-            position = positions[(i + i // len(positions)) % len(positions)]   # grouped otherwise every time
+            position = positions[(i + i // len(positions)) % len(positions)]  # grouped otherwise every time
             self.handed_out.append(position)
             yield _copy_of(self.kept[position])
 
@@ -94,8 +94,8 @@ class _HandedOut:
 
 class _Loaders:
     def __init__(self):
-        self.drawn = []       # of every DataLoader, in the order in which they were first used
-        self.last = None      # the one that handed out a batch last
+        self.drawn = []  # of every DataLoader, in the order in which they were first used
+        self.last = None  # the one that handed out a batch last
         self.drawing = False  # a DataLoader may use another one
 
     def step_ended(self):

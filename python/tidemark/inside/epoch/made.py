@@ -20,10 +20,10 @@ SMALLER, LARGER = range(2)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trained:
-    number: int       # of its step
-    place: int        # which stretch of the step it is
-    own: dict         # sizes of its batch
-    sizes: dict       # of all batches of its step
+    number: int  # of its step
+    place: int  # which stretch of the step it is
+    own: dict  # sizes of its batch
+    sizes: dict  # of all batches of its step
     stretch: object
 
 

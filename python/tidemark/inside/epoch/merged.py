@@ -15,14 +15,14 @@ from .stretches import Stretch
 class Request(typing.NamedTuple):
     action: int
     stream: int
-    what: object   # of an allocation, its operation; else ("own", number of the request that allocated) or ("earlier", nth)
+    what: object  # of an allocation, its operation; else ("own", number of the request that allocated) or ("earlier", nth)
 
 
 class Merged:
     def __init__(self, all_stretches):
-        self.requests, self.about, self.kinds = [], [], {}   # by their numbers, as they were met; of allocations, what they are known by
-        self.order = []         # numbers, in the order of the whole
-        self.numbers_of = {}    # pattern → its requests' numbers
+        self.requests, self.about, self.kinds = [], [], {}  # by their numbers, as they were met; of allocations, what they are known by
+        self.order = []  # numbers, in the order of the whole
+        self.numbers_of = {}  # pattern → its requests' numbers
         first_of = {one.pattern: one for one in reversed(all_stretches)}
         for pattern, _ in collections.Counter(one.pattern for one in all_stretches).most_common():
             self._add(first_of[pattern])
@@ -41,7 +41,7 @@ class Merged:
         return Stretch(tuple(map(tuple, pattern)), tuple(bytes_of[number] for number in places), tuple(self.about[number] for number in chosen))
 
     def _add(self, stretch):
-        blocks = self._blocks(stretch)   # numbers of its allocations
+        blocks = self._blocks(stretch)  # numbers of its allocations
         standing, asked = set(self.order), iter(blocks)
         requests = [(Request(*row), next(asked)) if row[0] == ALLOC else (_of_block(Request(*row), blocks), None) for row in stretch.pattern]
         order, numbers, begin, begin_standing = [], [], 0, 0

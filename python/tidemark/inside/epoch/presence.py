@@ -8,7 +8,7 @@ import bisect
 import itertools
 import math
 
-IMPROBABLE = 1000   # one of so many
+IMPROBABLE = 1000  # one of so many
 
 
 def rule(points, present):
@@ -16,7 +16,7 @@ def rule(points, present):
     A function of a number and of sizes: True, False, or None where the trained steps do not tell."""
     if len(set(present)) == 1:
         return lambda number, sizes: present[0]
-    steps = {}   # one for all of the same sizes
+    steps = {}  # one for all of the same sizes
     for (_, sizes), is_present in zip(points, present):
         steps.setdefault(tuple(sorted(sizes.items())), []).append((sizes, is_present))
     different = [found[0] for found in steps.values()]
@@ -28,7 +28,7 @@ def rule(points, present):
 
 def _of_sizes(steps):
     arrangements = math.comb(len(steps), sum(is_present for _, is_present in steps))
-    columns = {}   # names of sizes, one for all that agree
+    columns = {}  # names of sizes, one for all that agree
     for name in dict.fromkeys(name for sizes, _ in steps for name in sizes):
         columns.setdefault(tuple(sizes.get(name, 0) for sizes, _ in steps), name)
     names, tried = [name for column, name in columns.items() if len(set(column)) > 1], 0

@@ -14,10 +14,10 @@ FIRST_MADE_UP_ADDRESS = 1 << 60
 
 @dataclasses.dataclass(frozen=True)
 class Epoch:
-    events: object    # `Events` of what was run
-    recorded: int     # how many of them are taken as they were
-    step_ends: list   # and where their steps end
-    steps: list       # of each step that follows, its `Stretch`es
+    events: object  # `Events` of what was run
+    recorded: int  # how many of them are taken as they were
+    step_ends: list  # and where their steps end
+    steps: list  # of each step that follows, its `Stretch`es
 
     def write(self, path):
         live, addresses = {}, itertools.count(FIRST_MADE_UP_ADDRESS)
@@ -31,15 +31,15 @@ class Epoch:
     def peak(self, allocated, reserved, held):
         """The `Peak` at which the blocks `held`, {address: bytes}, are allocated."""
         youngest = max(held)
-        if youngest < FIRST_MADE_UP_ADDRESS:   # in one of the recorded steps
+        if youngest < FIRST_MADE_UP_ADDRESS:  # in one of the recorded steps
             return dataclasses.replace(Peak.of(self.events, self.step_ends, self.recorded), reserved_bytes=reserved)
-        before = {}   # address → its last allocation, in their order
+        before = {}  # address → its last allocation, in their order
         for row in self.events.rows[: self.recorded]:
             if row[7] == ALLOC:
                 before.pop(row[0], None)
                 before[row[0]] = row
         ends = list(itertools.accumulate(sum(len(stretch.sizes) for stretch in step) for step in self.steps))
-        step_of = lambda address: bisect.bisect_right(ends, address - FIRST_MADE_UP_ADDRESS)   # noqa: E731
+        step_of = lambda address: bisect.bisect_right(ends, address - FIRST_MADE_UP_ADDRESS)
 
         def row_of(address):
             if address < FIRST_MADE_UP_ADDRESS:
@@ -47,7 +47,9 @@ class Epoch:
             i = step_of(address)
             return _allocation(self.steps[i], address - FIRST_MADE_UP_ADDRESS - (ends[i - 1] if i else 0))
 
-        return Peak(allocated, reserved, len(self.step_ends) + step_of(youngest) + 1, row_of(youngest), [(held[address], row_of(address)) for address in [*(one for one in before if one in held), *sorted(one for one in held if one not in before)]])
+        return Peak(
+            allocated, reserved, len(self.step_ends) + step_of(youngest) + 1, row_of(youngest), [(held[address], row_of(address)) for address in [*(one for one in before if one in held), *sorted(one for one in held if one not in before)]]
+        )
 
 
 def _events_of(stretch, live, addresses):

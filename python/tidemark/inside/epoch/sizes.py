@@ -9,8 +9,8 @@ import fractions
 import itertools
 import math
 
-ROUNDED_TO = (8, 16, 32, 64, 128)   # rows of attention's tiles and of their statistics
-MOST_CHOICES = 64   # of a stride
+ROUNDED_TO = (8, 16, 32, 64, 128)  # rows of attention's tiles and of their statistics
+MOST_CHOICES = 64  # of a stride
 
 
 class Solved:
@@ -26,11 +26,11 @@ class Solved:
         self.expressions = {}
         self._solve([sizes for sizes, _ in samples], columns)
         if (coarsest := min((one for one in self.expressions.values() if isinstance(one, _Steps) and one.unit), key=lambda one: one.most, default=None)) is not None:
-            self.in_steps = [coarsest]   # a length that others follow from: that of an encoder's output
+            self.in_steps = [coarsest]  # a length that others follow from: that of an encoder's output
             self._solve([sizes for sizes, _ in samples], {kind: found for kind, found in columns.items() if kind not in self.expressions})
 
     def _solve(self, all_sizes, columns):
-        points, by_samples = [self._point(sizes) for sizes in all_sizes], {}   # numbers of the samples that have a kind → {its bytes in them: kinds}
+        points, by_samples = [self._point(sizes) for sizes in all_sizes], {}  # numbers of the samples that have a kind → {its bytes in them: kinds}
         for kind, found in columns.items():
             samples, column = zip(*found)
             by_samples.setdefault(samples, {}).setdefault(column, []).append(kind)
@@ -90,7 +90,7 @@ def _sum_of(numbers, terms):
     def value(point):
         try:
             return int(sum(number * term(point) for number, term in zip(numbers, terms)))
-        except TypeError:   # of a size that is not known
+        except TypeError:  # of a size that is not known
             return None
 
     return value
@@ -162,11 +162,11 @@ def _in_steps(points, i, column):
 
 @dataclasses.dataclass(frozen=True)
 class _Steps:
-    i: int          # which size
+    i: int  # which size
     rise: int
     low: int
-    choices: list   # (m, c) …
-    most: int       # how many steps there were
+    choices: list  # (m, c) …
+    most: int  # how many steps there were
 
     @property
     def unit(self):

@@ -12,15 +12,15 @@ from ..events import OUT_OF_MEMORY
 from . import made, replayed, stretches
 from .loaders import loaders
 
-RECORDED = 2                 # steps after which every step asks alike: the optimizer has its states
-MOST_REQUESTS = 10_000_000   # 48 bytes each, in a file and in the replay's memory
+RECORDED = 2  # steps after which every step asks alike: the optimizer has its states
+MOST_REQUESTS = 10_000_000  # 48 bytes each, in a file and in the replay's memory
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    data: dict = None     # what was drawn, for the report
-    peak: object = None   # the epoch's `Peak`, if it is known
-    others: tuple = ()    # what (allocated, reserved) could have been as well
+    data: dict = None  # what was drawn, for the report
+    peak: object = None  # the epoch's `Peak`, if it is known
+    others: tuple = ()  # what (allocated, reserved) could have been as well
 
 
 def answer(session, events, ends):
@@ -29,7 +29,7 @@ def answer(session, events, ends):
         return Answer()
     data = {"batches": len(drawn.sizes), "trained_batches": len(set(drawn.handed_out)), "batches_per_step": drawn.batches_per_step(), "largest_trained": drawn.largest_kept(), "inputs": _distribution(drawn.shapes)}
     whole = {"whole": True} if drawn.ended else {"whole": False, "why": f"only {len(drawn.sizes)} batches were drawn"}
-    if len(drawn.kept) == len(drawn.sizes):   # all of them were trained on
+    if len(drawn.kept) == len(drawn.sizes):  # all of them were trained on
         return Answer({**data, **whole})
     try:
         return Answer({**data, **whole}, *_replayed(session, _epochs(drawn, events, ends)))
@@ -120,6 +120,6 @@ def _distribution(batches):
     for name, all_shapes in found.items():
         ordered = shapes.in_order(all_shapes)
         if len(different := set(all_shapes)) > 1:
-            at = lambda share, ordered=ordered: list(ordered[int(share * (len(ordered) - 1))])   # noqa: E731
+            at = lambda share, ordered=ordered: list(ordered[int(share * (len(ordered) - 1))])
             rows.append({"name": name, "shapes": len(different), "smallest": at(0), "median": at(0.5), "p90": at(0.9), "largest": at(1)})
     return rows
